@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is st
         "SELECT * FROM patients LIMIT 10",
         "SELECT * FROM patients TABLESAMPLE BERNOULLI (10)",
         "SELECT sex, random() AS r FROM patients",
-        "SELECT * FROM patients WHERE age_yrs > (SELECT random() * 100)",
+        "SELECT * FROM patients WHERE age_yrs > (SELECT random() * 10)",
     ],
 )
 def test_what_a_query_or_a_view_gives_is_copied_once_and_counted_there(postgres, demo, query):

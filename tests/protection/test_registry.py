@@ -15,7 +15,7 @@ from incrowd.protection import METHODS, CoarsenOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
 from incrowd.protection.registry import Method
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 
 AGES = {"age": [30, 31, 62, 64], "rest": ["a", "b", "c", "d"]}
 
@@ -68,7 +68,7 @@ def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
     assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
     offered = {name for name, option in declared.items() if option.flag is not None}
     assert offered == {*declared} - {"levels", "drop"}
-    assert offered <= {*Protection.model_fields}
+    assert offered <= {*ProtectionRequest.model_fields}
     assert offered <= {*signature(protect_table).parameters}
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("fastapi")
 
 from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 
 NAMES = ["age", "sex", "city", "illness"]
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]
@@ -164,7 +164,7 @@ def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, pro
     job = protect(k=5, leave_out=["illness"])
     assert script.get(f"/api/v1/jobs/{job}/result").json()["removed"] == ["illness"]
     assert script.post(f"/api/v1/jobs/{job}/rows").json()["rows"][0]["after"][3] == ""
-    assert name_of(Protection(method="coarsen", resolution=8)) == "same ranges for everybody"
+    assert name_of(ProtectionRequest(method="coarsen", resolution=8)) == "same ranges for everybody"
 
 
 def test_only_protections_of_a_table_are_candidates(script, table, wait_for):

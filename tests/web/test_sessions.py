@@ -133,7 +133,7 @@ def test_a_table_that_cannot_be_read_leaves_no_folder(server, monkeypatch):
 
 def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
     from incrowd.web.jobs import Cancelled
-    from incrowd.web.models import Protection, TableSettings
+    from incrowd.web.models import ProtectionRequest, TableSettings
     from incrowd.web.tasks.protect_task import protect_task
 
     session = server.sessions.named("one")
@@ -146,7 +146,7 @@ def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        protect_task(table, Protection(k=2), tmp_path)(tell, lambda outcome: None)
+        protect_task(table, ProtectionRequest(k=2), tmp_path)(tell, lambda outcome: None)
     assert list(tmp_path.iterdir()) == []
 
 

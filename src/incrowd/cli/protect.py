@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -12,18 +12,16 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
 from incrowd.cli import method_options, options, outputs, terminal
-from incrowd.cli.evaluate import show_tables
 from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
+from incrowd.cli.protect_text import Made, show, to_json
 from incrowd.errors import InputError
 from incrowd.protection.method_options import MethodName
-from incrowd.wording import listed, number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
     from incrowd.assessment.solver import Trial
-    from incrowd.attacks import AttackRisk
-    from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
+    from incrowd.tables import Table
 
 
 @options.opens_table
@@ -119,9 +117,6 @@ def protect_table(
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
     typed = {name: value for name, value in locals().items() if name != "of_method"} | of_method
-    from incrowd.assessment import find_release
-    from incrowd.protection import make_codebook, protect, write_protected
-
     if item is not None or time is not None:
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
         refuse_options_of_tables(typed, inspect.signature(protect_table).parameters)
@@ -131,46 +126,74 @@ def protect_table(
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if household is not None and person is not None:
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
-    person = person or household
-    target = outputs.place_of(out)
-    question = None
-    if recipient is not None:
-        question = Question(
-            quasi_identifiers=options.quasi_identifiers(qi, table),
-            sensitive=options.names(sensitive, table.columns),
-            person=person,
-            other=options.names(other, table.columns),
-            recipient=recipient,
-        )
-        _ = question.limits  # refuses a recipient that is not known before any work
-    given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= method_options.read(of_method)
-    given |= {
-        name: method_options.read_numbers(f"--{name}", texts)
-        for name, texts in (("importance", importance), ("widest", widest))
-        if texts
-    }
-    given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
-    given["output"] = _read_output(output)
-    wanted = options.quasi_identifiers(qi, table)
-    in_cluster = not table.backend.rows_are_local
-    if codebook is not None and in_cluster:
+    if codebook is not None and not table.backend.rows_are_local:
         raise InputError("--codebook is for tables that are protected on this machine")
+    given = _read_arguments(typed, table.columns) | method_options.read(of_method)
+    given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
+    question = _read_question(given, recipient)
+    made = _protect_and_write(table, question, given, k, out, codebook, force=force)
+    if json:
+        terminal.as_json(to_json(made, masked(out)))
+    else:
+        show(made, masked(out))
+    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
+        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
+        terminal.note(
+            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
+            "2001-12-31: say so where it is opened"
+        )
+    if made.verdict is not None and made.verdict.decision != "within":
+        raise typer.Exit(1)
+
+
+def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The arguments of `protect` from what was typed, but for the quasi-identifiers, k and the options of methods."""
+    numbers = {name: typed[name] for name in ("importance", "widest") if typed[name]}
+    return {
+        **{name: typed[name] for name in ("method", "diversity", "aim", "l", "beta", "delta", "c")},
+        **{name: method_options.read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
+        **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
+        **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
+        "output": _read_output(typed["output"]),
+        "t": _read_t(typed["t"]),
+        "person": typed["person"] or typed["household"],
+        "identifiers": _read_identifiers(typed["identifier"], columns),
+        "leave_out": options.names(typed["drop"], columns),
+        "hierarchies": options.rules(typed["hierarchy"]),
+    }
+
+
+def _read_question(given: Mapping[str, Any], recipient: str | None) -> Question | None:
+    """The question of `assess` about the release, where it is for somebody."""
+    if recipient is None:
+        return None
+    question = Question(
+        quasi_identifiers=given["quasi_identifiers"],
+        sensitive=given["sensitive"] or [],
+        person=given["person"],
+        other=given["other"] or [],
+        recipient=recipient,
+    )
+    _ = question.limits  # refuses a recipient that is not known before any work
+    return question
+
+
+def _protect_and_write(
+    table: Table,
+    question: Question | None,
+    given: dict[str, Any],
+    k: int | None,
+    out: str,
+    codebook: str | None,
+    *,
+    force: bool,
+) -> Made:
+    """Protect the table, for a recipient with the least protection that passes; write and judge it."""
+    from incrowd.assessment import find_release
+    from incrowd.protection import make_codebook, protect, write_protected
+
+    target, in_cluster = outputs.place_of(out), not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
-        given |= {
-            "quasi_identifiers": wanted,
-            "t": _read_t(t),
-            "l": l,
-            "beta": beta,
-            "delta": delta,
-            "sensitive": options.names(sensitive, table.columns) or None,
-            "c": c,
-            "person": person,
-            "identifiers": _read_identifiers(identifier, table.columns),
-            "leave_out": options.names(drop, table.columns),
-            "other": options.names(other, table.columns) or None,
-            "hierarchies": options.rules(hierarchy),
-        }
         trials: Sequence[Trial] = ()
         if question is not None and k is None and not in_cluster:
             solution = find_release(table, question, progress=progress, **given)
@@ -186,30 +209,7 @@ def protect_table(
             write_protected(safe, out, force=force, progress=progress)
             if codebook is not None:
                 make_codebook(safe).write(codebook, force=force)
-        verdict = None if question is None else _judge(safe, out, question)
-    if json:
-        found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
-        if linkage is not None:
-            found["linkage"] = linkage.to_dict()
-        if trials:
-            found["trials"] = [trial.to_dict() for trial in trials]
-        terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
-    else:
-        for trial in trials:
-            values = f", {trial.l:g} values of every secret" if trial.l else ""
-            gone = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
-            terminal.note(f"tried classes of {trial.k:,}{values}{gone}: {trial.decision}")
-        _show(safe, cost, masked(out), linkage)
-        for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
-            terminal.line(text)
-    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
-        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
-        terminal.note(
-            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
-            "2001-12-31: say so where it is opened"
-        )
-    if verdict is not None and verdict.decision != "within":
-        raise typer.Exit(1)
+        return Made(safe, cost, linkage, trials, None if question is None else _judge(safe, out, question))
 
 
 def _judge(safe: Protected, out: str, question: Question) -> Verdict:
@@ -244,51 +244,3 @@ def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
     if not all("=" in part for part in parts):
         raise InputError("--output takes one word for all columns, or a word for each: age=mean,zip=label")
     return {name.strip(): kind.strip() for name, _, kind in (part.partition("=") for part in parts)} or None
-
-
-def _show(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
-    from incrowd.protection.original_facts import mark_of
-
-    terminal.heading(f"{out}: {safe.guarantee.sentence}")
-    changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
-    if linkage is None:
-        terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
-    else:
-        terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
-        terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
-    if safe.guarantee.wildcards:
-        terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")
-    if linkage is not None:
-        terminal.table(("column", "cells changed"), changed)
-        if cost is not None and cost.correlation_change is not None:
-            mean, most = cost.correlation_change
-            terminal.line(
-                f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
-            )
-    elif cost is None:
-        terminal.table(
-            ("", "", "what it means"),
-            [
-                ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
-                (
-                    "average risk (κ)",
-                    percent(safe.classes.correctness),
-                    "chance that a guess within the class is right",
-                ),
-            ],
-        )
-        terminal.table(("column", "cells changed"), changed)
-    else:
-        show_tables(cost)
-    if safe.removed:
-        terminal.note(f"left out: {', '.join(safe.removed)}")
-    if safe.pseudonymised:
-        terminal.note(f"replaced by random numbers that cannot be traced back: {', '.join(safe.pseudonymised)}")
-    if safe.unchanged:
-        terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
-    for text in safe.notes:
-        terminal.note(text)
-    again = "" if linkage is not None else "Counted again on the file itself. "
-    terminal.line(f"{again}Written to {out}.")
-    if cost is not None:
-        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")

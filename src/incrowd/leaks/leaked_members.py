@@ -16,11 +16,11 @@ from scipy.sparse import csr_array
 from incrowd.leaks.binomial import log_binomial
 from incrowd.leaks.count_distributions import (
     CountDistribution,
-    Floats,
     Integers,
     TruncatedPoissonTargets,
     tail_width,
 )
+from incrowd.special import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,13 @@ from incrowd.leaks.binomial import log_binomial
 from incrowd.leaks.count_distributions import (
     Complexes,
     EveryLeakedIsTarget,
-    Floats,
     Integers,
     TruncatedPoissonTargets,
     complex_log1p,
     tail_width,
 )
 from incrowd.leaks.leaked_members import LeakedMembers, Moments, members_at_odds, members_if_all_leak, moments
+from incrowd.special import Floats
 
 _BLOCK = 1_000_000  # complex numbers held at once
 _MOST_NUMBERS = 150_000_000  # of one sum: half a minute or less on one core

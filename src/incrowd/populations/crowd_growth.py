@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.populations.crowd_model import CrowdModel
+from incrowd.populations.crowd_urn import CLASSES, GROUPS, PAIRS, POOL, UNIQUES, Levels, Urn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,71 +46,73 @@ class GrownPopulation:
         return found
 
 
-class _Urn:
-    """Everything the compiled loop keeps of the people added so far; arrays double when they are full."""
+class _Growth:
+    """A sample while it grows: the levels of its model, and the urn, whose arrays double when they are full."""
 
     def __init__(self, model: CrowdModel, people: int, seed: Sequence[int]) -> None:
         n, columns = model.people, len(model.codes)
-        self.values = np.zeros((columns, people), dtype=np.int32)
+        values = np.zeros((columns, people), dtype=np.int32)
         for column, codes in enumerate(model.codes):
-            self.values[column, :n] = codes
+            values[column, :n] = codes
         sizes = [int(codes.max()) + 1 for codes in model.codes]
-        self.value_sizes = np.array(sizes, dtype=np.int64)
-        self.value_counts = np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32)
         ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
-        self.levels: tuple[NDArray[Any], ...] = (
-            np.array([level.column for level in model.levels], dtype=np.int64),
-            ends[:-1],
-            ends[1:],
-            np.array([place for level in model.levels for place in level.given], dtype=np.int64),
-            np.array([level.discount for level in model.levels]),
-            np.array([level.strength for level in model.levels]),
-            model.margins,
-            np.cumsum(model.shares)[:-1],
+        self.levels = Levels(
+            column=np.array([level.column for level in model.levels], dtype=np.int64),
+            start=ends[:-1],
+            end=ends[1:],
+            context=np.array([place for level in model.levels for place in level.given], dtype=np.int64),
+            discount=np.array([level.discount for level in model.levels]),
+            strength=np.array([level.strength for level in model.levels]),
+            margin=model.margins,
+            strata=np.cumsum(model.shares)[:-1],
         )
-        self.heard = model.draw_of_clusters(seed)
-        self.silent = np.zeros(0, dtype=np.bool_)
-        if self.heard.size:
-            self.silent = np.ones(n, dtype=np.bool_)
-            self.silent[self.heard] = False
-        room = 1 << int(n).bit_length()
-        self.groups = np.zeros((2 * room, 2), dtype=np.uint64)
-        self.pairs, self.classes = np.zeros((2 * room, 2), dtype=np.uint64), np.zeros((2 * room, 2), dtype=np.uint64)
-        self.pool = np.zeros(2 * room, dtype=np.int32)
-        self.used = np.zeros(5, dtype=np.int64)
-        self.random = np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64)
+        heard = model.draw_of_clusters(seed)
+        silent = np.zeros(0, dtype=np.bool_)
+        if heard.size:
+            silent = np.ones(n, dtype=np.bool_)
+            silent[heard] = False
+        room = 2 << int(n).bit_length()
+        self.urn = Urn(
+            values=values,
+            value_counts=np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32),
+            value_sizes=np.array(sizes, dtype=np.int64),
+            silent=silent,
+            heard=heard,
+            groups=np.zeros((room, 2), dtype=np.uint64),
+            pairs=np.zeros((room, 2), dtype=np.uint64),
+            classes=np.zeros((room, 2), dtype=np.uint64),
+            pool=np.zeros(room, dtype=np.int32),
+            used=np.zeros(5, dtype=np.int64),
+            random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64).astype(np.uint64),
+        )
 
     def add(self, start: int, stop: int, *, drawn: bool) -> None:
         """Add people; enlarge what is full and go on."""
         from incrowd.populations import kernels_crowd
 
         while start < stop:
-            start = kernels_crowd.add_people(
-                self.values, self.value_counts, self.value_sizes, *self.levels, self.silent, self.heard,
-                self.groups, self.pairs, self.classes, self.pool, self.used, start, stop, drawn, self.random,
-            )  # fmt: skip
+            start = kernels_crowd.add_people(self.levels, self.urn, start, stop, drawn)
             if start < stop:
                 self._enlarge()
 
     def _enlarge(self) -> None:
         """Double what the next person does not fit into: the hash tables that are full, or else the pool."""
-        levels = int(self.levels[0].size)
+        urn, levels = self.urn, int(self.levels.column.size)
         groups, pairs, classes = (
-            used + needed > table.shape[0] * 6 // 10
-            for used, needed, table in (
-                (self.used[0], levels, self.groups),
-                (self.used[1], levels, self.pairs),
-                (self.used[3], 1, self.classes),
+            urn.used[place] + needed > table.shape[0] * 6 // 10
+            for place, needed, table in (
+                (GROUPS, levels, urn.groups),
+                (PAIRS, levels, urn.pairs),
+                (CLASSES, 1, urn.classes),
             )
         )
-        if groups:
-            self.groups = _larger(self.groups)
-        if pairs:
-            self.pairs = _larger(self.pairs)
-        if classes:
-            self.classes = _larger(self.classes)
-        if not (groups or pairs or classes) or self.used[2] > 0.4 * self.pool.size:
-            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+        pool = not (groups or pairs or classes) or urn.used[POOL] > 0.4 * urn.pool.size
+        self.urn = urn._replace(
+            groups=_larger(urn.groups) if groups else urn.groups,
+            pairs=_larger(urn.pairs) if pairs else urn.pairs,
+            classes=_larger(urn.classes) if classes else urn.classes,
+            pool=np.concatenate([urn.pool, np.zeros_like(urn.pool)]) if pool else urn.pool,
+        )
 
 
 def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -145,15 +147,15 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             f"a population of {stops[0]:,} for a sample of {model.people:,} people; give {model.people:,} or more",
             hint="population",
         )
-    urn, n = _Urn(model, stops[-1], seed), model.people
-    urn.add(0, n, drawn=False)
+    growth, n = _Growth(model, stops[-1], seed), model.people
+    growth.add(0, n, drawn=False)
     sizes, classes, uniques, size = [], [], [], n
     for stop in stops:
-        urn.add(size, stop, drawn=True)
-        size = stop
+        growth.add(size, stop, drawn=True)
+        urn, size = growth.urn, stop
         sizes.append(stop)
-        classes.append(int(urn.used[3]))
-        uniques.append(int(urn.used[4]))
+        classes.append(int(urn.used[CLASSES]))
+        uniques.append(int(urn.used[UNIQUES]))
         yield GrownPopulation(
             np.array(sizes, dtype=np.int64),
             np.array(classes, dtype=np.int64),

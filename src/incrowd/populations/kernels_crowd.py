@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._support.compiled import numba
+from incrowd.populations.crowd_urn import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -101,44 +102,35 @@ def _count_class(values, classes, used, person, hidden):  # type: ignore[no-unty
     row = _row(classes, whole)
     if classes[row, 0] == 0:
         classes[row, 0] = whole
-        used[3] += 1
-        used[4] += 1
+        used[CLASSES] += 1
+        used[UNIQUES] += 1
     elif classes[row, 1] == 1:
-        used[4] -= 1
+        used[UNIQUES] -= 1
     classes[row, 1] += np.uint64(1)
 
 
 @numba.njit(cache=True, nogil=True)
-def add_people(  # type: ignore[no-untyped-def]
-    values, value_counts, value_sizes, level_column, level_start, level_end, context, discount, strength, margin,
-    strata, silent, heard, groups, pairs, classes, pool, used, start, stop, drawn, random,
-):  # fmt: skip
+def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
 
-    Where `strata` has entries the first column is the stratum of the sampling design: the chance of stratum s or one
-    before it is `strata[s]`, and it is no part of a record's class.
-
-    Where `silent` has entries, one for each person of the sample, those marked are counted in their classes, but tell
-    nothing about people to come; `heard` are the places of the others.
-
-    Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context
-    and, in one number, where the values of the people who have it start in `pool` (upper half) and how many they are
-    (lower half); they are moved to twice the room whenever their number is a power of two. A row of `pairs` holds the
-    key of a context with a value and its count, a row of `classes` the key of a whole record and its count. `used`
-    holds how many groups, pairs, pool entries and classes there are, and how many classes have one person. Returns the
-    first person who was not added: `stop`, or whoever did not fit into one of the arrays, which the caller enlarges.
+    The arrays are those of `Levels` and `Urn`. Where there are strata the first column is the stratum of the sampling
+    design, which is no part of a record's class. Returns the first person who was not added: `stop`, or whoever did not
+    fit into one of the arrays, which the caller enlarges.
     """
-    columns, levels = values.shape[0], level_column.size
+    values, value_counts, value_sizes = urn.values, urn.value_counts, urn.value_sizes
+    groups, pairs, classes, pool, used = urn.groups, urn.pairs, urn.classes, urn.pool, urn.used
+    silent, heard, random, strata = urn.silent, urn.heard, urn.random, levels.strata
+    columns, depth = values.shape[0], levels.column.size
     hidden = 1 if strata.size else 0
-    keys = np.empty(levels, dtype=np.uint64)
-    rows = np.empty(levels, dtype=np.int64)
+    keys = np.empty(depth, dtype=np.uint64)
+    rows = np.empty(depth, dtype=np.int64)
     is_new = np.zeros(columns, dtype=np.bool_)
     group_limit, pair_limit = groups.shape[0] * 6 // 10, pairs.shape[0] * 6 // 10
     class_limit = classes.shape[0] * 6 // 10
     one = np.uint64(1)
     unheard = silent.size - heard.size
     for person in range(start, stop):
-        if used[0] + levels > group_limit or used[1] + levels > pair_limit or used[3] + 1 > class_limit:
+        if used[GROUPS] + depth > group_limit or used[PAIRS] + depth > pair_limit or used[CLASSES] + 1 > class_limit:
             return person
         if not drawn and silent.size and silent[person]:
             _count_class(values, classes, used, person, hidden)
@@ -148,16 +140,16 @@ def add_people(  # type: ignore[no-untyped-def]
             accepted = False
             is_new[column] = False
             value = -1 if drawn else values[column, person]
-            while level < levels and level_column[level] == column:
+            while level < depth and levels.column[level] == column:
                 key = np.uint64(level + 1) * _GOLDEN
-                for place in range(level_start[level], level_end[level]):
-                    known = context[place]
+                for place in range(levels.start[level], levels.end[level]):
+                    known = levels.context[place]
                     key += _mark(known, values[known, person])
                 key = _mix(key) | one
                 row = _row(groups, key)
                 if groups[row, 0] == 0:
                     groups[row, 0] = key
-                    used[0] += 1
+                    used[GROUPS] += 1
                 keys[level], rows[level] = key, row
                 count = np.int64(groups[row, 1] & _LOWER)
                 if count & (count - 1) == 0:
@@ -165,7 +157,8 @@ def add_people(  # type: ignore[no-untyped-def]
                 if drawn and not accepted and count > 0:
                     taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
                     pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])
-                    if _uniform(random) < (1.0 - discount[level] / pair) * count / (count + strength[level]):
+                    d, theta = levels.discount[level], levels.strength[level]
+                    if _uniform(random) < (1.0 - d / pair) * count / (count + theta):
                         accepted, value = True, taken
                 level += 1
             if drawn and column < hidden:
@@ -174,7 +167,7 @@ def add_people(  # type: ignore[no-untyped-def]
                 known = person - unheard
                 alike = np.int64(_uniform(random) * known)
                 taken = values[column, heard[alike] if alike < heard.size else alike + unheard]
-                d, theta = margin[column, 0], margin[column, 1]
+                d, theta = levels.margin[column, 0], levels.margin[column, 1]
                 if _uniform(random) < (1.0 - d / value_counts[column, taken]) * known / (known + theta):
                     value = taken
                 else:
@@ -182,21 +175,21 @@ def add_people(  # type: ignore[no-untyped-def]
                     value_sizes[column] += 1
                     is_new[column] = True
             values[column, person] = value
-        if used[2] + room > pool.size:
+        if used[POOL] + room > pool.size:
             random[0] = before
             for column in range(columns):
                 value_sizes[column] -= is_new[column]
             return person
-        for level in range(levels):
+        for level in range(depth):
             row = rows[level]
             count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
             if count & (count - 1) == 0:
                 for place in range(count):
-                    pool[used[2] + place] = pool[begin + place]
-                begin = used[2]
+                    pool[used[POOL] + place] = pool[begin + place]
+                begin = used[POOL]
                 groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count)
-                used[2] += 2 * count if count else 1
-            column = level_column[level]
+                used[POOL] += 2 * count if count else 1
+            column = levels.column[level]
             value = values[column, person]
             pool[begin + count] = value
             groups[row, 1] += one
@@ -204,7 +197,7 @@ def add_people(  # type: ignore[no-untyped-def]
             row = _row(pairs, pair_key)
             if pairs[row, 0] == 0:
                 pairs[row, 0] = pair_key
-                used[1] += 1
+                used[PAIRS] += 1
             pairs[row, 1] += one
         for column in range(columns):
             value_counts[column, values[column, person]] += 1

@@ -28,10 +28,19 @@ AIMS: tuple[Aim, ...] = get_args(Aim)
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
+    """The guarantee that is asked for; l, t, beta and delta hold in every sensitive column.
 
-    l, t, beta and delta are asked of every sensitive column alike. With `wildcards` k records match where a null may be
-    any value, by every `subsets` columns, or by all.
+    Attributes:
+        k: the smallest class that is allowed.
+        l: the fewest different sensitive values of a class, counted as `diversity` says.
+        diversity: "distinct", "entropy" or "recursive".
+        c: of recursive (c, l)-diversity.
+        t: the largest distance of a class from the table.
+        by_strata: whether t-closeness is asked for; where t is None, the one that classes of k allow.
+        beta: no sensitive value is over 1 + beta times as common in a class as in the table.
+        delta: none is over e^delta times as common, or as rare.
+        wildcards: whether k counts records that match where a null may be any value, instead of equal ones.
+        subsets: with wildcards, how many columns are compared at once: k holds by any so many. None: all columns.
     """
 
     k: int

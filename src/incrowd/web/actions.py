@@ -8,7 +8,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.actions import Action
 from incrowd.web.fields import Id, Model, Role
 from incrowd.web.models import SettingsState, TableSettings
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted
 
@@ -18,7 +18,7 @@ class Choice(Model):
 
     label: str
     settings: TableSettings | None = None
-    protection: Protection | None = None
+    protection: ProtectionRequest | None = None
 
 
 class ActionView(Model):
@@ -57,7 +57,7 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
         does, choices = "columns", _column_choices(found, table)
     elif action.protection is not None:
-        asked = Protection(**action.protection)
+        asked = ProtectionRequest(**action.protection)
         does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
     return ActionView(number=number, does=does, sentence=action.sentence, expected=action.expected, choices=choices)
 

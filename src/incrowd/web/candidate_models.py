@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from incrowd.web.fields import WHOLE, Id, Model, Short
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 
 
 class CandidateRisk(Model):
@@ -27,7 +27,7 @@ class Candidate(Model):
     file_name: str
     created: str
     stale: bool
-    protection: Protection
+    protection: ProtectionRequest
     before: CandidateRisk
     after: CandidateRisk
     risk: float | None

@@ -10,7 +10,7 @@ from incrowd.web import candidate_models as models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
@@ -27,7 +27,7 @@ def is_candidate(job: Job) -> bool:
 def card(job: Job, table: OpenTable) -> models.Candidate:
     """A candidate as a card."""
     found = _found(job)
-    made_by = Protection(**found.get("protection", job.question))
+    made_by = ProtectionRequest(**found.get("protection", job.question))
     verdict = found["verdict"]
     name = job.name or name_of(made_by)
     return models.Candidate(
@@ -52,10 +52,10 @@ def card(job: Job, table: OpenTable) -> models.Candidate:
     )
 
 
-def name_of(made_by: Protection) -> str:
+def name_of(made_by: ProtectionRequest) -> str:
     """A name that says how a table was protected.
 
-    >>> name_of(Protection(k=11, l=2, sensitive="illness"))
+    >>> name_of(ProtectionRequest(k=11, l=2, sensitive="illness"))
     'partition, k = 11, l = 2'
     """
     parts = [METHODS[made_by.method].label]

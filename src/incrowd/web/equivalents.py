@@ -11,7 +11,7 @@ from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
-from incrowd.web.protection_models import METHOD_OPTIONS, Protection
+from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
@@ -95,7 +95,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
-def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
+def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
     """`incrowd protect`."""
     out = table.source.protected_file
     options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})

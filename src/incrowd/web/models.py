@@ -30,12 +30,12 @@ from incrowd.web.fields import (
     Short,
     State,
 )
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 
 ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
 
 
-class Problem(Model):
+class ErrorAnswer(Model):
     """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
@@ -88,7 +88,7 @@ class Reading(Model):
         return self.model_dump(exclude_defaults=True)
 
 
-class Path(Model):
+class OpenPath(Model):
     """A file on the server's machine."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
@@ -156,7 +156,7 @@ class TableSettings(Model):
     certain: Annotated[float, Field(gt=0.5, le=1)] | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
-    protection: Protection = Protection()
+    protection: ProtectionRequest = ProtectionRequest()
 
 
 class SettingsState(Model):
@@ -259,13 +259,13 @@ class LeakCurveQuestion(Model):
 class ProtectionQuestion(Model):
     """Protect the table as its settings say, or as is said here."""
 
-    protection: Protection | None = None
+    protection: ProtectionRequest | None = None
 
 
 class SolutionQuestion(Model):
     """Search for the least loss that passes, in so many seconds; class sizes and l are found, the rest is as given."""
 
-    protection: Protection | None = None
+    protection: ProtectionRequest | None = None
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 _HERE = Path(__file__).parent
-LENSES = {
+LENSES = {  # views of one table in the workbench: the name in the address, and on the tab
     "crowd": "Crowd",
     "risk": "Risk",
     "forecast": "Populations",

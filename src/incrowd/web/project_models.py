@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from incrowd.web.fields import Id, Kind, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
@@ -75,7 +75,7 @@ class Decision(Model):
     before: Details | None = None
     after: Details | None = None
     candidate: Text | None = None
-    protection: Protection | None = None
+    protection: ProtectionRequest | None = None
 
 
 class ProjectRun(Model):

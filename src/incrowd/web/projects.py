@@ -9,7 +9,7 @@ from incrowd import __version__
 from incrowd.web import project_models as models
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.table_history import now_in_words
 from incrowd.wording import counted, listed
@@ -77,7 +77,7 @@ def without_cells(settings: TableSettings) -> tuple[TableSettings, list[str]]:
     return settings.model_copy(update=changes), left_out
 
 
-def without_rows(asked: Protection) -> Protection:
+def without_rows(asked: ProtectionRequest) -> ProtectionRequest:
     """A protection without hierarchies that list values; those by a rule stay."""
     rules = {name: given for name, given in asked.hierarchies.items() if isinstance(given, str)}
     return asked.model_copy(update={"hierarchies": rules})

@@ -71,7 +71,7 @@ else:
     )
 
 
-class Protection(_WithMethodOptions):
+class ProtectionRequest(_WithMethodOptions):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or

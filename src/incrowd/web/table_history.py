@@ -12,7 +12,7 @@ from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
 from incrowd.web.fields import Role
 from incrowd.web.project_models import Decision, TrailEntry
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
 
@@ -102,7 +102,8 @@ class TableHistory:
 
         Settings of protection are left out: they name values that no longer exist.
         """
-        first = self._as_far_as_it_fits(settings, self._table.columns).model_copy(update={"protection": Protection()})
+        fitting = self._as_far_as_it_fits(settings, self._table.columns)
+        first = fitting.model_copy(update={"protection": ProtectionRequest()})
         with self._lock:
             self._check(first, self.suggested | first.roles)
             self._steps[:] = [first.model_copy(update={"roles": self.suggested | first.roles})]
@@ -136,7 +137,7 @@ class TableHistory:
             "roles": {name: role for name, role in settings.roles.items() if name in settled},
             "decided": [name for name in settings.decided if name in settled],
             "groups": {label: names for label, names in left.items() if names},
-            "protection": protection if {*protection.named(columns)} <= columns else Protection(k=protection.k),
+            "protection": protection if {*protection.named(columns)} <= columns else ProtectionRequest(k=protection.k),
         }
         return settings.model_copy(update=fits)
 

@@ -44,7 +44,7 @@ register_url_convertor("key", _Key())
 def refusals(*more: int) -> dict[int | str, dict[str, Any]]:
     """The responses for refusals, for the OpenAPI document."""
     statuses = sorted({400, 401, 403, 413, 422, 429, *more})
-    return {status: {"model": models.Problem, "description": _WORDS[status]} for status in statuses}
+    return {status: {"model": models.ErrorAnswer, "description": _WORDS[status]} for status in statuses}
 
 
 def _server(request: Request) -> Server:

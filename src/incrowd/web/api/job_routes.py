@@ -14,7 +14,7 @@ from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable
 from incrowd.web.fields import Kind, Model
 from incrowd.web.jobs import Job, Task
 from incrowd.web.points_text import read_points
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -139,7 +139,7 @@ def start_protection(
     return start_protection_of(start.table, server, session, asked)
 
 
-def start_protection_of(table: OpenTable, server: Server, session: Session, asked: Protection) -> models.JobInfo:
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: ProtectionRequest) -> models.JobInfo:
     """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 

@@ -10,16 +10,18 @@ from fastapi import APIRouter, Response
 from incrowd.assessment.repeat import to_call, to_command
 from incrowd.attacks import ReleaseAttacks
 from incrowd.reports.attacks import attacks_page
-from incrowd.web import lens_equivalents, models
+from incrowd.web import models
 from incrowd.web.actions import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import TableJob, queue_job, start_protection_of
 from incrowd.web.api.result_routes import HTML_PAGE, whole_assessment
 from incrowd.web.downloads import as_attachment, file_name
+from incrowd.web.equivalents import ScriptName, both_ways, with_import
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.releases import Release
 from incrowd.web.server import Server
+from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
 
 router = APIRouter(tags=["results"])
@@ -95,9 +97,34 @@ def start_attack(
     return start(
         "attack",
         lambda table, asked: attack_task(table, asked, released, kept, holdout),
-        lens_equivalents.attack,
+        _attack_equivalent,
         question,
     )
+
+
+def _attack_equivalent(table: OpenTable, question: models.AttackQuestion) -> models.Equivalent:
+    """`attack_release` on a file of the release."""
+    known: Any = question.known or table.settings.groups or table.with_role("quasi-identifier")
+    options = {
+        "known": known,
+        "secret": question.secret,
+        "holdout": ScriptName("read_table('holdout.parquet')") if question.holdout else None,
+        "targets": question.targets,
+        "seed": question.seed,
+        "kinds": question.kinds,
+    }
+    given = [f"    {name}={value!r}," for name, value in options.items() if value is not None]
+    lines = [
+        "found = attack_release(",
+        "    table,",
+        "    read_table('released.parquet'),",
+        *given,
+        ")",
+        "print(found.sentence)",
+    ]
+    python = both_ways(table.source, "attack", [], [], lines).python
+    command = "# attackers and files of the session have no names on the command line; use the Python script"
+    return models.Equivalent(cli=command, python=with_import(python, "from incrowd.attacks import attack_release"))
 
 
 def _released(key: str, table: str, server: Server, session: Session) -> tuple[Any, Any]:

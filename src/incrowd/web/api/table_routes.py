@@ -68,7 +68,7 @@ async def upload_table(
 
 
 @router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
-def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
+def open_path(path: models.OpenPath, server: TheServer, session: TheSession) -> models.TableInfo:
     """Open a file on the server's machine, in one of the folders it allows."""
     return server.open_path(session, path.path, path.reading).info()
 

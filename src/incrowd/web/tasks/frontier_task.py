@@ -16,7 +16,7 @@ from incrowd.recipients import Limits, in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of
@@ -88,7 +88,7 @@ def _decisions(
             over = judge(point.correctness, asked.limits.of_average) == "over"
             decisions.append("over" if over else "exposed")
             continue
-        options = options_of(Protection(**_as_asked(point, question)), table)
+        options = options_of(ProtectionRequest(**_as_asked(point, question)), table)
         safe = protect(table.table, **options, warn=False)
         decisions.append(judge_protected(safe, asked).decision)
     return decisions

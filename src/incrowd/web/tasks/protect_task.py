@@ -26,7 +26,7 @@ from incrowd.reports.sections.facts import CLASS_SIZES
 from incrowd.web import models
 from incrowd.web.fields import Role
 from incrowd.web.jobs import Outcome, Publish, Task
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
@@ -35,11 +35,11 @@ from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 _PASSED_ON = ("importance", "keep", "widest", "nominal", "output", "diversity", "c", "beta", "delta")
-_DEFAULT = {name: Protection.model_fields[name].default for name in _PASSED_ON}
+_DEFAULT = {name: ProtectionRequest.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
-def options_of(asked: Protection, table: OpenTable) -> dict[str, Any]:
+def options_of(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
     """The arguments of `protect` for a question; the columns come from the roles."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
     others = [name for name in table.decided_as("other") if name not in left_out]
@@ -80,7 +80,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
     return Hierarchy.intervals(sorted(widths))
 
 
-def protect_task(table: OpenTable, asked: Protection, folder: Path) -> Task:
+def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path) -> Task:
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
     options, describe = options_of(asked, table), _Describing(table, asked, folder)
 
@@ -112,14 +112,14 @@ def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path
     return run
 
 
-def solver_options(asked: Protection, table: OpenTable) -> dict[str, Any]:
+def solver_options(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
     """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
     options = options_of(asked, table)
     del options["k"]
     return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
 
 
-def _solved(asked: Protection, found: Solution, secrets: list[str] | None) -> Protection:
+def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None) -> ProtectionRequest:
     """The settings that make again what was found."""
     passed = [trial for trial in found.trials if trial.decision == "within"]
     trial = min(passed, key=lambda trial: trial.k) if passed else found.trials[-1]
@@ -131,7 +131,7 @@ def _solved(asked: Protection, found: Solution, secrets: list[str] | None) -> Pr
 class _Describing:
     """Turns a protected table into an outcome with its cost, verdict and file, by the settings at the start."""
 
-    def __init__(self, table: OpenTable, asked: Protection, folder: Path) -> None:
+    def __init__(self, table: OpenTable, asked: ProtectionRequest, folder: Path) -> None:
         self._table, self._folder = table, folder
         self._secrets = list(dict.fromkeys([*table.with_role("sensitive"), *asked.secrets]))
         self._roles, self._about, self.question = table.settings.roles, question_of(table), decided_question(table)

@@ -1,45 +1,15 @@
-"""Attacks, checks, sets of items and curves as Python scripts, and as commands where there are some."""
+"""Checks of the law, sets of items and curves as Python scripts, and as commands where there are some."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from incrowd.web import lens_models, models
-from incrowd.web.equivalents import ScriptName, both_ways, call_of, with_import
+from incrowd.web import curve_models, models
+from incrowd.web.equivalents import both_ways, call_of, with_import
 from incrowd.web.session_table import OpenTable
 
-_CHECK = """\
-from incrowd.pitman_yor import fit_class_sizes
-from incrowd.pitman_yor.model_checks import rank_size_check"""
 
-
-def attack(table: OpenTable, question: models.AttackQuestion) -> models.Equivalent:
-    """`attack_release` on a file of the release."""
-    known: Any = question.known or table.settings.groups or table.with_role("quasi-identifier")
-    options = {
-        "known": known,
-        "secret": question.secret,
-        "holdout": ScriptName("read_table('holdout.parquet')") if question.holdout else None,
-        "targets": question.targets,
-        "seed": question.seed,
-        "kinds": question.kinds,
-    }
-    given = [f"    {name}={value!r}," for name, value in options.items() if value is not None]
-    lines = [
-        "found = attack_release(",
-        "    table,",
-        "    read_table('released.parquet'),",
-        *given,
-        ")",
-        "print(found.sentence)",
-    ]
-    python = both_ways(table.source, "attack", [], [], lines).python
-    command = "# attackers and files of the session have no names on the command line; use the Python script"
-    return models.Equivalent(cli=command, python=with_import(python, "from incrowd.attacks import attack_release"))
-
-
-def check(table: OpenTable, question: lens_models.CheckQuestion) -> models.Equivalent:
+def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
     """`rank_size_check` of the law that is fitted to the table."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     lines = [
@@ -54,7 +24,7 @@ def check(table: OpenTable, question: lens_models.CheckQuestion) -> models.Equiv
     return _script(table, imported, lines, ["ClassSizes"])
 
 
-def itemsets(table: OpenTable, question: lens_models.ItemsQuestion) -> models.Equivalent:
+def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
     """`incrowd measure` of items."""
     arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
     asked = {"person": question.person, "item": question.item, "known": question.known}
@@ -65,13 +35,13 @@ def itemsets(table: OpenTable, question: lens_models.ItemsQuestion) -> models.Eq
     return models.Equivalent(cli=found.cli, python=python)
 
 
-def sparse_curve(table: OpenTable, question: lens_models.SparseQuestion) -> models.Equivalent:
+def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
     """`sparse_curve`, and the forecast of it."""
     asked = {name: getattr(question, name) for name in ("person", "item", "known", "draws", "seed")}
     return _curve(table, question, "sparse_curve", call_of("curve", "sparse_curve", asked))
 
 
-def ranks_curve(table: OpenTable, question: lens_models.RanksQuestion) -> models.Equivalent:
+def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> models.Equivalent:
     """`robust_curve_from_ranks`, and the forecast of it."""
     ties = f", ties=columns[{question.ties!r}].to_pylist()" if question.ties else ""
     lines = [
@@ -82,7 +52,7 @@ def ranks_curve(table: OpenTable, question: lens_models.RanksQuestion) -> models
     return _curve(table, question, "robust_curve_from_ranks", "\n".join(lines))
 
 
-def robust_curve(table: OpenTable, question: lens_models.RobustQuestion) -> models.Equivalent:
+def robust_curve(table: OpenTable, question: curve_models.RobustQuestion) -> models.Equivalent:
     """`robust_curve` with the gallery in a file of its own, and the forecast of it."""
     lines = [
         "gallery = read_table('gallery.parquet')",

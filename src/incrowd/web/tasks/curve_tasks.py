@@ -8,7 +8,7 @@ from incrowd.errors import InputError
 from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.pitman_yor.model_checks import rank_size_check
-from incrowd.web import lens_models as models
+from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.forecast_task import curve_task

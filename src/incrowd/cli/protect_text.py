@@ -1,0 +1,100 @@
+"""What `incrowd protect` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.cli import terminal
+from incrowd.cli.evaluate import show_tables
+from incrowd.wording import listed, number, percent
+
+if TYPE_CHECKING:
+    from incrowd.assessment import Verdict
+    from incrowd.assessment.solver import Trial
+    from incrowd.attacks import AttackRisk
+    from incrowd.evaluation import Evaluation
+    from incrowd.protection import Protected
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A protected table that was written, what it cost, and how it was found and judged where it is for somebody."""
+
+    safe: Protected
+    cost: Evaluation | None
+    linkage: AttackRisk | None
+    trials: Sequence[Trial]
+    verdict: Verdict | None
+
+
+def to_json(made: Made, out: str) -> dict[str, Any]:
+    """The result in plain types."""
+    answer = {"file": out, **made.safe.to_dict(), "evaluation": made.cost.to_dict() if made.cost else None}
+    if made.linkage is not None:
+        answer["linkage"] = made.linkage.to_dict()
+    if made.trials:
+        answer["trials"] = [trial.to_dict() for trial in made.trials]
+    return answer if made.verdict is None else {**answer, "verdict": made.verdict.to_dict()}
+
+
+def show(made: Made, out: str) -> None:
+    """The result in words and tables."""
+    for trial in made.trials:
+        values = f", {trial.l:g} values of every secret" if trial.l else ""
+        left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
+        terminal.note(f"tried classes of {trial.k:,}{values}{left_out}: {trial.decision}")
+    _show_release(made.safe, made.cost, out, made.linkage)
+    if made.verdict is not None:
+        for text in (made.verdict.recommendation, made.verdict.sentence, *made.verdict.exposures):
+            terminal.line(text)
+
+
+def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
+    from incrowd.protection.original_facts import mark_of
+
+    terminal.heading(f"{out}: {safe.guarantee.sentence}")
+    changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
+    if linkage is None:
+        terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
+    else:
+        terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
+        terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
+    if safe.guarantee.wildcards:
+        terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")
+    if linkage is not None:
+        terminal.table(("column", "cells changed"), changed)
+        if cost is not None and cost.correlation_change is not None:
+            mean, most = cost.correlation_change
+            terminal.line(
+                f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
+            )
+    elif cost is None:
+        terminal.table(
+            ("", "", "what it means"),
+            [
+                ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
+                (
+                    "average risk (κ)",
+                    percent(safe.classes.correctness),
+                    "chance that a guess within the class is right",
+                ),
+            ],
+        )
+        terminal.table(("column", "cells changed"), changed)
+    else:
+        show_tables(cost)
+    if safe.removed:
+        terminal.note(f"left out: {', '.join(safe.removed)}")
+    if safe.pseudonymised:
+        terminal.note(f"replaced by random numbers that cannot be traced back: {', '.join(safe.pseudonymised)}")
+    if safe.unchanged:
+        terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
+    for text in safe.notes:
+        terminal.note(text)
+    again = "" if linkage is not None else "Counted again on the file itself. "
+    terminal.line(f"{again}Written to {out}.")
+    if cost is not None:
+        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")
