@@ -10,6 +10,7 @@ from incrowd.web.fields import Id, Kind, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 
+MOST_DECISIONS = 1_000  # about one table
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
 Details = Annotated[dict[str, Any], Field(max_length=200)]
@@ -98,7 +99,7 @@ class Project(Model):
     table: ProjectTable
     settings: TableSettings
     runs: Annotated[list[ProjectRun], Field(max_length=1_000)] = Field(default_factory=list)
-    decisions: Annotated[list[Decision], Field(max_length=1_000)] = Field(default_factory=list)
+    decisions: Annotated[list[Decision], Field(max_length=MOST_DECISIONS)] = Field(default_factory=list)
     trail: Annotated[list[TrailEntry], Field(max_length=10_000)] = Field(default_factory=list)
     left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
 
