@@ -176,3 +176,24 @@ def test_records_of_many_projects_are_each_kept_once_and_not_without_end(script,
     assert trail[-1] == "project loaded"
     assert len(decisions) == len({*decisions}) == 1_000
     assert decisions[-1] == "me"
+
+
+@pytest.mark.parametrize(
+    ("forged", "status"),
+    [
+        ({"settings": {"roles": {}}}, 200),
+        ({"before": {"risk": 7}}, 200),
+        ({"before": {"k": 10**15, "headline": "<b>"}}, 200),
+        ({"before": {"risk": "x"}}, 422),
+        ({"after": {"people": [1]}}, 422),
+        ({"after": {"k": 10**16}}, 422),
+        ({"accepted": {"highest": 0, "average": None}}, 422),
+        ({"accepted": {"highest": 1e-310, "average": None}}, 422),
+        ({"accepted": {"highest": 0.5, "average": 2}}, 422),
+    ],
+)
+def test_a_forged_decision_is_refused_or_shown_as_it_is(script, table, forged, status):
+    made = script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"}).json()
+    project = script.get(f"{table}/project").json() | {"decisions": [made | forged]}
+    assert script.post(f"{table}/project", json=project).status_code == status
+    assert script.get(f"{table}/record.html", params={"number": 0}).status_code == 200
