@@ -117,14 +117,14 @@ def test_texts_of_a_file_with_types_of_its_own_stay_texts(tmp_path):
     ],
 )
 def test_a_field_with_the_name_of_a_column_is_said(rows):
-    with pytest.raises(InputError, match="would make a second column 'visit.day'; rename one"):
+    with pytest.raises(InputError, match=r"would make a second column 'visit\.day'; rename one"):
         read_table(rows, explode="visit")
 
 
 def test_a_header_that_leaves_no_rows_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("age,town\nyears,name\n30,Ulm\n")
     assert read_table(tmp_path / "t.csv", header_rows=2).rows == 1
-    with pytest.raises(InputError, match="t.csv has no rows below a header of 3 rows; give fewer"):
+    with pytest.raises(InputError, match=r"t\.csv has no rows below a header of 3 rows; give fewer"):
         read_table(tmp_path / "t.csv", header_rows=3)
 
 
