@@ -1,6 +1,8 @@
 """Codes, keys and groupings agree with each other whatever the types."""
 
 import datetime
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
@@ -15,6 +17,7 @@ from incrowd.backends import class_numbers, codes_among, encode, frequencies, pa
 from incrowd.backends.encode import encode_column
 from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError
+from incrowd.tables import write_table
 
 COLUMNS = {
     "int8": st.tuples(st.just(pa.int8()), st.lists(st.integers(-128, 127) | st.none(), min_size=5, max_size=5)),
@@ -143,3 +146,21 @@ def test_text_of_a_duckdb_relation_is_compared_by_its_bytes():
 
 def frequency(found):
     return dict(zip(*(part.tolist() for part in found), strict=True))
+
+
+@pytest.mark.parametrize("ending", ["csv", "feather"])
+def test_threads_that_query_one_file_do_not_share_a_connection(tmp_path, ending):
+    rows = pa.table({"a": list(range(500)), "b": ["x", "y"] * 250})
+    table = read_table(write_table(rows, tmp_path / f"rows.{ending}"))
+    together = threading.Barrier(4)
+
+    def ask(_):
+        together.wait()  # the database is opened by all at once
+        found = [table.lazy(["a", "b"]).head(7).collect("pyarrow").to_arrow().num_rows for _ in range(5)]
+        return found, table.backend.connection(), table.backend.connection()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, range(4)))
+    assert [found for found, _, _ in answers] == [[7] * 5] * 4
+    assert all(first is again for _, first, again in answers)  # relations of two connections cannot be joined
+    assert len({id(first) for _, first, _ in answers}) == 4

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import InputError, UnsupportedError, measure, protect, read_table
+from incrowd.tables import write_table
 
 
 def test_lists_become_rows_and_a_record_without_items_stays():
@@ -78,6 +79,53 @@ def test_numbers_with_blanks_are_numbers_when_they_are_folded(tmp_path):
     (tmp_path / "t.csv").write_text("age,town\n30 ,Ulm\n 41,ulm\n ,Bonn\n")
     table = read_table(tmp_path / "t.csv", fold=True)
     assert table.to_arrow().to_pydict() == {"age": [30, 41, None], "town": ["Ulm", "Ulm", "Bonn"]}
+    assert "read as numbers or dates once their blanks were left out: age" in table.notes
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["10115", "20095"],
+        ["1", "2", "N", "-"],
+        ["2020-01-02", "2021-03-04"],
+        ["", "a"],
+        ["10²", "102"],
+        ["Maße", "Masse"],
+    ],
+)
+def test_texts_of_a_frame_that_are_no_spellings_of_each_other_stay_as_they_are(texts):
+    table = read_table({"x": texts}, fold=True)
+    assert table.to_arrow()["x"].to_pylist() == texts
+    assert table.notes == ()
+
+
+def test_texts_of_a_frame_stay_texts_when_they_are_folded():
+    table = read_table({"x": [" 1", "1", "N", "ÉTÉ", "e\u0301te\u0301"]}, fold=True)
+    assert table.to_arrow()["x"].to_pylist() == ["1", "1", "N", *["ÉTÉ"] * 2]
+
+
+def test_texts_of_a_file_with_types_of_its_own_stay_texts(tmp_path):
+    table = read_table(write_table(pa.table({"zip": ["10115 ", "10115", "20095"]}), tmp_path / "t.parquet"), fold=True)
+    assert table.to_arrow()["zip"].to_pylist() == ["10115", "10115", "20095"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pa.table({"visit": [{"day": 1}], "visit.day": [2]}),
+        pa.table({"visit": [[{"day": 1}]], "visit.day": [2]}),
+    ],
+)
+def test_a_field_with_the_name_of_a_column_is_said(rows):
+    with pytest.raises(InputError, match=r"would make a second column 'visit\.day'; rename one"):
+        read_table(rows, explode="visit")
+
+
+def test_a_header_that_leaves_no_rows_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("age,town\nyears,name\n30,Ulm\n")
+    assert read_table(tmp_path / "t.csv", header_rows=2).rows == 1
+    with pytest.raises(InputError, match=r"t\.csv has no rows below a header of 3 rows; give fewer"):
+        read_table(tmp_path / "t.csv", header_rows=3)
 
 
 def test_labels_of_a_file_are_not_folded(tmp_path):

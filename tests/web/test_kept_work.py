@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import os
 import stat
 import time
@@ -16,6 +17,7 @@ from tests.web.test_serve import serving
 
 from incrowd.errors import InputError
 from incrowd.web.app import create_app
+from incrowd.web.kept_work import MARKER
 from incrowd.web.server_settings import ServerSettings
 
 TOKEN = "a-token-for-tests-only"
@@ -143,7 +145,7 @@ def test_deleting_everything_leaves_no_byte_of_a_table(tmp_path):
         assert client.delete("/api/v1/session").status_code == 204
         server.save()
         left = [part.name for part in keep.rglob("*") if part.is_file()]
-        assert left == [".lock"]
+        assert {*left} == {".lock", MARKER}
 
 
 def test_what_a_killed_server_left_half_done_goes(tmp_path):
@@ -151,14 +153,132 @@ def test_what_a_killed_server_left_half_done_goes(tmp_path):
     with started(keep) as (client, server):
         upload(client)
         server.save()
-        (keep / "files" / "half").mkdir()
-        (keep / "files" / "half" / "data.csv").write_text("age\n30\n")
-        (keep / "files" / "0123.parquet").write_text("x")
-        kept = {part.name for part in (keep / "files").iterdir()} - {"half", "0123.parquet"}
+        kept = {part.name for part in (keep / "files").iterdir()}
+        (keep / "files" / "table-half_bak").mkdir()
+        (keep / "files" / "table-half_bak" / "data.csv").write_text("age\n30\n")
+        for name in ("0123456789abcdef.parquet", "0123456789abcdef.rows.npy"):
+            (keep / "files" / name).write_text("x")
     with started(keep):
         assert {part.name for part in (keep / "files").iterdir()} == kept
     with started(keep, keep_seconds=-1.0):  # older than nothing at all
         assert list((keep / "files").iterdir()) == []
+
+
+def contents(folder):
+    return {part: (part.stat().st_mode, part.is_file() and part.read_bytes()) for part in folder.rglob("*")}
+
+
+def test_a_folder_with_other_files_is_refused_and_left_as_it_is(tmp_path):
+    mine = tmp_path / "mine"
+    (mine / "files" / "thesis").mkdir(parents=True)
+    (mine / "files" / "thesis" / "draft.txt").write_text("years of work")
+    (mine / "candidates").mkdir()
+    (mine / "candidates" / "people.json").write_text("{}")
+    mine.chmod(0o755)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match="holds files that are not kept work; name a new or an empty folder"):
+        create_app(ServerSettings(token=TOKEN, keep=mine))
+    assert contents(tmp_path) == before
+
+
+def test_only_what_a_server_named_is_deleted(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep):
+        pass
+    (keep / "files" / "thesis").mkdir()
+    others = ("files/thesis/draft.txt", "files/notes.parquet", "candidates/people.json", "sessions/people.json")
+    for name in (*others, f"candidates/{'a' * 16}.json"):
+        (keep / name).write_text("no JSON")
+    with started(keep, keep_seconds=-1.0):
+        assert all((keep / name).exists() for name in others)
+        assert not (keep / "candidates" / f"{'a' * 16}.json").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["no JSON", "[]", '{"tables": [], "candidates": []}', '{"tables": [1], "candidates": {}}']
+)
+def test_a_damaged_session_ends_no_start_and_deletes_nothing(tmp_path, text):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client)
+        server.save()
+    (session,) = (keep / "sessions").iterdir()
+    session.write_text(text)
+    files = contents(keep / "files")
+    with started(keep) as (client, server):
+        assert contents(keep / "files") == files
+        assert client.get("/api/v1/tables").json() == []
+        assert client.get("/api/v1/session").json()["lost"] == ["what was kept cannot be read; open the tables again"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "no JSON", '{"file": "0123456789abcdef.parquet"}', '{"file": "/etc/x"}'])
+def test_a_candidate_that_is_gone_locks_nobody_out(tmp_path, damage):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        table = upload(client)
+        server.save()
+    (session,) = (keep / "sessions").iterdir()
+    session.write_text(json.dumps(json.loads(session.read_text()) | {"candidates": {"0123456789abcdef": "mine"}}))
+    if damage != "missing":
+        (keep / "candidates" / "0123456789abcdef.json").write_text(damage)
+    with started(keep) as (client, server):
+        assert client.get(table).status_code == 200
+        (lost,) = client.get("/api/v1/session").json()["lost"]
+        assert lost.startswith("mine: ")
+        assert client.delete("/api/v1/session").status_code == 204
+        assert list((keep / "sessions").iterdir()) == []
+
+
+def test_a_session_that_is_loaded_again_counts_as_used(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client)
+        server.save()
+    (session,) = (keep / "sessions").iterdir()
+    os.utime(session, (time.time() - 1_000, time.time() - 1_000))
+    with started(keep, keep_seconds=2_000.0) as (client, server):
+        assert len(client.get("/api/v1/tables").json()) == 1
+        server.save()
+    assert session.stat().st_mtime > time.time() - 500
+
+
+def test_one_session_that_cannot_be_saved_holds_up_no_other(tmp_path, caplog, monkeypatch):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client, **{"x-incrowd-session": "first"})
+        upload(client, **{"x-incrowd-session": "second"})
+        first = next(iter(server.sessions.awake()))
+        monkeypatch.setattr(next(iter(first.tables.values())).history, "to_dict", lambda: {"not": {"JSON"}})
+        server.save()
+        assert "work could not be saved: TypeError" in caplog.text
+        assert len(list((keep / "sessions").iterdir())) == 1
+
+
+def test_a_job_that_is_discarded_while_it_is_saved_does_no_harm(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        job = server.jobs._jobs[protected(client, table, k=3)]
+        (session,) = server.sessions.awake()
+        release = job.outcome.release
+
+        class Discarding(type(job)):
+            """A job whose outcome is dropped as soon as somebody has seen it."""
+
+            @property
+            def outcome(self):
+                seen, self.left = getattr(self, "left", job.outcome), None
+                return seen
+
+            @outcome.setter
+            def outcome(self, value):
+                pass
+
+        fields = {name: getattr(job, name) for name in job.__dataclass_fields__}
+        server.kept.save(session.key, list(session.tables.values()), [Discarding(**fields)])
+        saved = json.loads((keep / "candidates" / f"{job.id}.json").read_text())
+        assert saved["file"] == release.file.name
 
 
 def test_a_file_that_changed_where_it_lies_is_told_as_lost(tmp_path):

@@ -159,3 +159,41 @@ def test_the_trail_says_what_changed_and_names_no_values(script, table):
     assert changed["also"] == ["secrets"]
     assert trail[3]["details"]["recipient"] == ["public", "trusted"]
     assert "secretitis" not in json.dumps(trail)
+
+
+def test_records_of_many_projects_are_each_kept_once_and_not_without_end(script, table):
+    made = script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"}).json()
+    project = script.get(f"{table}/project").json()
+    small = made | {"table": made["table"] | {"columns": []}}
+    for part in range(3):
+        project["trail"] = [{"at": "x", "what": f"{part} {n}", "details": {}} for n in range(4_000)]
+        project["decisions"] = [small | {"by": f"{part} {n}"} for n in range(500)]
+        for _ in range(2):
+            assert script.post(f"{table}/project", json=project).status_code == 200
+    trail = [entry["what"] for entry in script.get(f"{table}/trail").json()]
+    decisions = [one["by"] for one in script.get(f"{table}/decisions").json()]
+    assert len(trail) == 5_000
+    assert trail[-1] == "project loaded"
+    assert len(decisions) == len({*decisions}) == 1_000
+    assert decisions[-1] == "me"
+
+
+@pytest.mark.parametrize(
+    ("forged", "status"),
+    [
+        ({"settings": {"roles": {}}}, 200),
+        ({"before": {"risk": 7}}, 200),
+        ({"before": {"k": 10**15, "headline": "<b>"}}, 200),
+        ({"before": {"risk": "x"}}, 422),
+        ({"after": {"people": [1]}}, 422),
+        ({"after": {"k": 10**16}}, 422),
+        ({"accepted": {"highest": 0, "average": None}}, 422),
+        ({"accepted": {"highest": 1e-310, "average": None}}, 422),
+        ({"accepted": {"highest": 0.5, "average": 2}}, 422),
+    ],
+)
+def test_a_forged_decision_is_refused_or_shown_as_it_is(script, table, forged, status):
+    made = script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"}).json()
+    project = script.get(f"{table}/project").json() | {"decisions": [made | forged]}
+    assert script.post(f"{table}/project", json=project).status_code == status
+    assert script.get(f"{table}/record.html", params={"number": 0}).status_code == 200

@@ -14,6 +14,7 @@ from incrowd.web.models import Equivalent
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.server_settings import ServerSettings
+from incrowd.web.sessions import Sessions
 
 
 @pytest.fixture
@@ -47,6 +48,19 @@ def test_uploads_at_the_same_time_keep_to_the_number_of_tables(server):
         found = sorted(pool.map(upload, range(8)))
     assert found == [201] * 3 + [429] * 5
     assert len(session.tables) == 3
+
+
+def test_a_session_whose_work_is_still_being_loaded_makes_room_for_nobody():
+    ended, kept = [], {"alice"}
+    sessions = Sessions(1, 1e9, ended.append, lambda session: False, lambda key: bool(kept))
+    alice = sessions.named("alice")
+    assert alice.is_asleep
+    kept.clear()
+    with pytest.raises(Refusal, match="1 sessions are open already"):
+        sessions.named("bob")
+    alice.is_asleep = False
+    sessions.named("bob")
+    assert ended == [alice]
 
 
 def test_uploads_at_the_same_time_share_the_room_there_is(server):
@@ -124,7 +138,7 @@ def test_a_table_that_cannot_be_read_leaves_no_folder(server, monkeypatch):
     def broken(*_):
         raise InputError("it cannot be read")
 
-    monkeypatch.setattr(server_module, "read_file", broken)
+    monkeypatch.setattr(server_module, "open_table", broken)
     session = server.sessions.named("one")
     with pytest.raises(InputError):
         server.open_demo(session, 10, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
 _BYTES_A_ROW = 16
+_opening = threading.Lock()
 
 
 class Workspace:
@@ -39,22 +41,27 @@ class Workspace:
         self.folder = private.path
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
+        self._of_thread = threading.local()
         self._cleaner = weakref.finalize(self, _close_all, self._opened, private)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database."""
+        """The database, by a connection of this thread: two threads cannot query through the same one."""
         import duckdb
 
-        if not self._opened:
+        if not hasattr(self._of_thread, "connection"):
             config: dict[str, str | bool | int | float | list[str]] = {
                 "memory_limit": f"{self._memory}B",
                 "temp_directory": str(self.folder / "spill"),
                 "autoinstall_known_extensions": "false",  # nothing is fetched
                 "autoload_known_extensions": "false",
             }
-            self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
-        return self._opened[0]
+            with _opening:
+                if not self._opened:
+                    self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+            self._of_thread.connection = self._opened[0].cursor()
+        connection: duckdb.DuckDBPyConnection = self._of_thread.connection
+        return connection
 
     def close(self) -> None:
         """Remove it now."""
@@ -267,8 +274,9 @@ class FileBackend(BaseBackend):
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The embedded DuckDB, opened when it is first needed."""
-        if self._workspace is None:
-            self._workspace = Workspace(self.memory)
+        with _opening:
+            if self._workspace is None:
+                self._workspace = Workspace(self.memory)
         return self._workspace.connection
 
     def _as_sql(self, name: str) -> str:

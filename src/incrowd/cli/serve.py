@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import terminal
+from incrowd.cli.outputs import Output
 from incrowd.errors import InputError
 
 
@@ -31,6 +32,7 @@ def serve_app(
     keep: Annotated[
         Path | None,
         typer.Option("--keep", help="Private folder to keep tables and work in, for the next start. Default: delete."),
+        Output("folder", replaces=True),
     ] = None,
 ) -> None:
     """Start the web app on this machine and print the address to open. Nothing is sent anywhere.

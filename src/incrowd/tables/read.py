@@ -138,7 +138,7 @@ def read_table(
         if rows is not None:
             opened = Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
             return _with_scales(reshape(opened, **changes), stated)
-    return _hand_over(chosen, reshape(_open_file(path, options, allow_network=allow_network), **changes), stated)
+    return _hand_over(chosen, _open_file(path, options, changes, allow_network=allow_network), stated)
 
 
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
@@ -190,8 +190,8 @@ def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Tab
     return _with_scales(table, stated)
 
 
-def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Table:
-    """Open a file, or the parts of one table, in the format of its extension."""
+def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, allow_network: bool) -> Table:
+    """Open a file, or the parts of one table, in the format of its extension, and reshape it."""
     files, chose_member = fetch(source, options.memory, options.sheet, allow_network=allow_network)
     name = "standard input" if source == STANDARD_INPUT else Path(masked(source)).name
     known = fixed_width.FORMAT if options.layout is not None else format_of(files.paths[0])
@@ -208,8 +208,11 @@ def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Tab
     rows = contents.rows
     if isinstance(rows, pa.Table):
         rows = _from_frame(rows, options.memory, name=name).backend
+    header_rows = options.header_rows or 1
+    if header_rows > 1 and not rows.rows:
+        raise InputError(f"{name} has no rows below a header of {header_rows} rows; give fewer", hint="header_rows")
     named = (masked(source), *_command_words(options), *(("--allow-network",) if allow_network else ()))
-    return Table(
+    opened = Table(
         rows,
         notes=contents.notes,
         source=source,
@@ -217,6 +220,7 @@ def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Tab
         written=contents.conventions,
         codebook=contents.codebook,
     )
+    return reshape(opened, **changes, infer_types=known.infers_types)
 
 
 def _state(path: str) -> tuple[int, ...] | None:

@@ -26,7 +26,9 @@ _DAY_ZERO = date(1899, 12, 30)  # of Excel's days from March 1900 on
 _BYTES_A_CELL = 64  # of memory: a text, twice
 
 
-def reshape(table: Table, *, explode: str | None, serial_dates: Sequence[str], fold: bool) -> Table:
+def reshape(
+    table: Table, *, explode: str | None, serial_dates: Sequence[str], fold: bool, infer_types: bool = False
+) -> Table:
     """The table with a column of lists as rows, numbers of days as dates, and spellings of a value as one.
 
     It is read whole for this.
@@ -36,6 +38,7 @@ def reshape(table: Table, *, explode: str | None, serial_dates: Sequence[str], f
         explode: a column of lists, records or maps: a row for each item, the record's number in the column `record`.
         serial_dates: columns of whole numbers that are Excel's dates.
         fold: whether texts that differ only in case, blanks or Unicode form are one value.
+        infer_types: whether the types were found by reading texts, as those that folding changes then are again.
 
     Raises:
         InputError: a column is not there, or does not hold what is said.
@@ -60,10 +63,12 @@ def reshape(table: Table, *, explode: str | None, serial_dates: Sequence[str], f
             rows = rows.set_column(rows.column_names.index(name), name, _from_serial_dates(rows[name], name))
         words += ["--serial-dates", ",".join(serial_dates)]
     if fold:
-        rows, joined = _fold_columns(rows, {*table.codebook.value_labels})
+        rows, joined, typed = _fold_columns(rows, {*table.codebook.value_labels}, infer_types=infer_types)
         words += ["--fold"]
         if joined:
             notes.append(f"values that differed in case, blanks or Unicode form only are one: {listed(joined)}")
+        if typed:
+            notes.append(f"read as numbers or dates once their blanks were left out: {listed(typed)}")
     changed = arrow_backend(rows, name=table.name, memory=table.memory)
     how: dict[str, Any] = {"written": table.written, "codebook": table.codebook, "source": table.source}
     return Table(changed, native=table.native, notes=notes, named=words, **how)
@@ -95,6 +100,9 @@ def explode_column(rows: pa.Table, name: str) -> pa.Table:
 def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray) -> pa.Table:
     """The fields of records as columns `name.field`."""
     rows = rows.remove_column(place)
+    names = [*rows.column_names, *(f"{name}.{field.name}" for field in records.type)]
+    if twice := [one for one, times in Counter(names).items() if times > 1]:
+        raise InputError(f"the fields of {name!r} would make a second column {twice[0]!r}; rename one", hint="explode")
     for number, field in enumerate(records.type):
         rows = rows.add_column(place + number, f"{name}.{field.name}", pc.struct_field(records, [number]))
     return rows
@@ -116,9 +124,9 @@ def _within(days: Any) -> tuple[Any, Any]:
     return pc.greater_equal(days, first), pc.less_equal(days, last)
 
 
-def _fold_columns(rows: pa.Table, labelled: set[str]) -> tuple[pa.Table, list[str]]:
-    """The table with every text column folded, and the columns in which values were joined."""
-    joined = []
+def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> tuple[pa.Table, list[str], list[str]]:
+    """The table with every text column folded, the columns with values that were joined, and those of another type."""
+    joined, typed = [], []
     for place, field in enumerate(rows.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if field.name in labelled or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -131,8 +139,13 @@ def _fold_columns(rows: pa.Table, labelled: set[str]) -> tuple[pa.Table, list[st
             joined.append(field.name)
         found = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
         folded = pa.array(list(spelling.values()), pa.string()).take(found.combine_chunks())
-        rows = rows.set_column(place, field.name, _typed(field.name, folded))
-    return rows, joined
+        if infer_types and any(text != chosen for text, chosen in spelling.items()):
+            folded = _typed(field.name, folded)
+            if not pa.types.is_string(folded.type):
+                typed.append(field.name)
+        cells = folded.dictionary_encode() if pa.types.is_string(folded.type) else folded
+        rows = rows.set_column(place, field.name, cells)
+    return rows, joined, typed
 
 
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
@@ -152,7 +165,8 @@ def fold_spellings(times: dict[str, int]) -> dict[str, str]:
 
 
 def _fold_key(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """What spellings of a value share; NFKC or case folding would join other values: 10² and 102, Maße and Masse."""
+    return " ".join(unicodedata.normalize("NFC", text.lower()).split())
 
 
 def _typed(name: str, texts: pa.Array) -> pa.Array:
@@ -161,4 +175,4 @@ def _typed(name: str, texts: pa.Array) -> pa.Array:
     inference = TypeInference({name: candidate_types(",")}, NULL_WORDS)
     inference.observe(pa.record_batch({name: texts}))
     conversion = inference.conversions().get(name)
-    return texts.dictionary_encode() if conversion is None else conversion.convert(texts)
+    return texts if conversion is None else conversion.convert(texts)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
 from incrowd.recipients import in_words, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.project_models import Decision
+from incrowd.web.project_models import DecidedNumbers, Decision
 from incrowd.wording import counted, percent
 
 _DECIDED = {"release": "May go out", "refuse": "Must not go out", "later": "Not decided yet"}
@@ -39,13 +38,13 @@ def record_page(decision: Decision) -> str:
         ("population", "the table itself" if settings.population is None else f"{settings.population:,} people"),
     ]
     roles = [
-        (one.name, settings.roles[one.name], "yes" if one.name in settings.decided else "no", one.reason)
+        (one.name, settings.roles.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
         for one in table.columns
     ]
     numbers = [
         (words, _shown(decision.before, key), _shown(decision.after, key))
         for key, words in _NUMBERS.items()
-        if key in {**(decision.before or {}), **(decision.after or {})}
+        if any(getattr(side, key, None) is not None for side in (decision.before, decision.after))
     ]
     body = (
         f"<h1>{escape(_DECIDED[decision.decision])}: {escape(about)}</h1>"
@@ -68,13 +67,13 @@ def record_page(decision: Decision) -> str:
     )
 
 
-def _shown(numbers: dict[str, Any] | None, key: str) -> str:
-    value = (numbers or {}).get(key)
+def _shown(numbers: DecidedNumbers | None, key: str) -> str:
+    value = getattr(numbers, key, None)
     if value is None:
         return "–"
     if key in _PLAIN:
         return f"{value:,}" if isinstance(value, int) else str(value)
-    return percent(float(value))
+    return percent(value)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

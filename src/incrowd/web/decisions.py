@@ -8,7 +8,7 @@ from incrowd.recipients import settle_limits
 from incrowd.web.candidates import card, is_candidate
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
-from incrowd.web.project_models import AcceptedRisk, Decision, NewDecision
+from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, Decision, NewDecision
 from incrowd.web.projects import describe_table, without_cells, without_rows
 from incrowd.web.refusals import Refusal
 from incrowd.web.session_table import OpenTable
@@ -45,8 +45,8 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         table=describe_table(judged),
         settings=without_cells(settings)[0],
         accepted=AcceptedRisk(highest=limits.highest, average=limits.average),
-        before=assessed.answer().summary if assessed else None,
-        after=candidate.answer().summary if candidate else None,
+        before=DecidedNumbers(**assessed.answer().summary) if assessed else None,
+        after=DecidedNumbers(**candidate.answer().summary) if candidate else None,
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
     )

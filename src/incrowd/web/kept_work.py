@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from dataclasses import asdict, replace
@@ -25,8 +26,13 @@ from incrowd.web import models
 from incrowd.web.jobs import Job, Outcome
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
+from incrowd.web.upload_store import TABLE_FOLDER
 
 Saved = dict[str, Any]
+MARKER = ".incrowd-kept-work"
+"""The file by which a folder of kept work is known; no other folder is written to or cleared."""
+_SESSION, _CANDIDATE = re.compile(r"[0-9a-f]{64}\.json"), re.compile(r"[0-9a-f]{16}\.json")
+_RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
 
 
 class KeptWork:
@@ -37,16 +43,20 @@ class KeptWork:
         seconds: sessions that were not saved for so long are deleted at the start.
 
     Raises:
-        InputError: the folder belongs to somebody else, cannot be used, or another server uses it.
+        InputError: the folder holds other files, belongs to somebody else, cannot be used, or another server uses it.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder = folder
         self.files, self._sessions, self._candidates = (folder / name for name in ("files", "sessions", "candidates"))
         try:
+            if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists():
+                raise InputError(f"{folder} holds files that are not kept work; name a new or an empty folder")
             for part in (folder, self.files, self._sessions, self._candidates):
                 part.mkdir(mode=0o700, parents=True, exist_ok=True)
                 os.chmod(part, 0o700)
+                if part == folder:
+                    (folder / MARKER).touch()
             self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the server runs
         except OSError as error:
             raise InputError(f"work cannot be kept in {folder}: {error.strerror}; name another folder") from None
@@ -64,33 +74,36 @@ class KeptWork:
         """Whether there is work of a session."""
         return self._file(key).exists()
 
-    def load(self, key: str) -> Saved:
-        """What was saved of a session."""
-        found: Saved = json.loads(self._file(key).read_text(encoding="utf-8"))
-        return found
+    def load(self, key: str) -> Saved | None:
+        """What was saved of a session, which counts as used now; None where it cannot be read."""
+        saved = self._saved(key)
+        if saved is not None:
+            os.utime(self._file(key))
+        return saved
 
     def forget(self, key: str) -> None:
         """Delete what was saved of a session; its tables delete their files themselves."""
-        if self.has(key):
-            for candidate in self.load(key)["candidates"]:
-                self._candidate(candidate).unlink(missing_ok=True)
-            self._file(key).unlink(missing_ok=True)
+        saved = self._saved(key) or {"candidates": ()}
+        self._file(key).unlink(missing_ok=True)  # first: a session without its candidates would be no session
+        for candidate in saved["candidates"]:
+            self._candidate(candidate).unlink(missing_ok=True)
         self._written.pop(key, None)
 
     def save(self, key: str, tables: list[OpenTable], jobs: list[Job]) -> None:
         """Save a session, if something has changed."""
-        candidates = [job for job in jobs if job.state == "done" and job.outcome and job.outcome.release]
-        for job in candidates:
+        done = [(job, job.outcome) for job in jobs if job.state == "done"]  # a job may be discarded meanwhile
+        candidates = [(job, outcome, outcome.release) for job, outcome in done if outcome and outcome.release]
+        for job, outcome, release in candidates:
             if not self._candidate(job.id).exists():
-                self._write(self._candidate(job.id), json.dumps(self._dump_candidate(job)))
+                self._write(self._candidate(job.id), json.dumps(self._dump_candidate(job, outcome, release)))
         state = {
             "tables": [self._dump_table(table) for table in tables],
-            "candidates": {job.id: job.name for job in candidates},
+            "candidates": {job.id: job.name for job, _, _ in candidates},
         }
         text = json.dumps(state)
         if text == self._written.get(key) or not (tables or self.has(key)):
             return
-        gone = {*self.load(key)["candidates"]} - {*state["candidates"]} if self.has(key) else set()
+        gone = {*(self._saved(key) or state)["candidates"]} - {*state["candidates"]}
         self._write(self._file(key), text)
         self._written[key] = text
         for candidate in gone:
@@ -98,7 +111,9 @@ class KeptWork:
 
     def load_candidate(self, key: str, candidate: str, tables: dict[str, OpenTable]) -> Job | None:
         """A candidate of a session as a job that is done; None where its table or its file is gone."""
-        saved: Saved = json.loads(self._candidate(candidate).read_text(encoding="utf-8"))
+        saved = _read(self._candidate(candidate), "file")
+        if saved is None or not _RELEASE.fullmatch(saved["file"]):
+            return None
         table, file = tables.get(saved["table"]), self.files / saved["file"]
         if table is None or not file.exists():
             return None
@@ -129,6 +144,8 @@ class KeptWork:
         """The file of a saved table, and its own folder if it has one."""
         if saved["folder"] is None:
             return Path(saved["file"]), None
+        if not TABLE_FOLDER.fullmatch(saved["folder"]):
+            raise InputError("its folder is none that is kept here; open the table again")
         folder = self.files / saved["folder"]
         return folder / saved["file"], folder
 
@@ -144,10 +161,7 @@ class KeptWork:
             "history": table.history.to_dict(),
         }
 
-    def _dump_candidate(self, job: Job) -> Saved:
-        outcome = job.answer()
-        release = outcome.release
-        assert release is not None
+    def _dump_candidate(self, job: Job, outcome: Outcome, release: Release) -> Saved:
         assert job.settings is not None
         if release.kept_rows is not None:
             np.save(release.rows_file, release.kept_rows)
@@ -167,6 +181,9 @@ class KeptWork:
             "about": asdict(release.question) if release.question else {},
         }
 
+    def _saved(self, key: str) -> Saved | None:
+        return _read(self._file(key), "tables", "candidates")
+
     def _file(self, key: str) -> Path:
         return self._sessions / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
 
@@ -178,21 +195,49 @@ class KeptWork:
             draft.write_text(text, encoding="utf-8")
 
     def _remove_old(self, seconds: float) -> None:
-        """Delete sessions that nobody came back to, and files that no session names: a killed server left them."""
-        used, candidates = set(), set()
-        for file in self._sessions.glob("*.json"):
+        """Delete sessions that nobody came back to, and files that no session names: a killed server left them.
+
+        Only names that a server gives are deleted; nothing is where a file that may name others cannot be read.
+        """
+        used: set[str] = set()
+        candidates: set[str] = set()
+        is_known = True
+        for file in _named_like(self._sessions, _SESSION):
             if file.stat().st_mtime < time.time() - seconds:
                 file.unlink()
-                continue
-            saved = json.loads(file.read_text(encoding="utf-8"))
-            used |= {table["folder"] for table in saved["tables"]}
-            candidates |= {*saved["candidates"]}
-        for file in self._candidates.glob("*.json"):
-            if file.stem in candidates:
-                name = json.loads(file.read_text(encoding="utf-8"))["file"]
-                used |= {part.name for part in self.files.glob(f"{Path(name).stem}.*")}
+            elif (saved := _read(file, "tables", "candidates")) is not None:
+                used |= {table["folder"] for table in saved["tables"]}
+                candidates |= {*saved["candidates"]}
             else:
+                is_known = False
+        for file in _named_like(self._candidates, _CANDIDATE):
+            if file.stem not in candidates and is_known:
                 file.unlink()
-        for part in self.files.iterdir():
-            if part.name not in used:
-                shutil.rmtree(part) if part.is_dir() else part.unlink()
+            elif (saved := _read(file, "file")) is not None:
+                used |= {part.name for part in self.files.glob(f"{Path(saved['file']).stem}.*")}
+            else:
+                is_known = False
+        for part in self.files.iterdir() if is_known else ():
+            if part.name in used:
+                continue
+            if part.is_dir() and TABLE_FOLDER.fullmatch(part.name):
+                shutil.rmtree(part)
+            elif part.is_file() and _RELEASE.fullmatch(part.name):
+                part.unlink()
+
+
+def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:
+    return [file for file in folder.iterdir() if name.fullmatch(file.name) and file.is_file()]
+
+
+def _read(file: Path, *needed: str) -> Saved | None:
+    """What a file holds; None where it is gone, or is none that a server wrote."""
+    try:
+        found: Saved = json.loads(file.read_text(encoding="utf-8"))
+        kinds: dict[str, type] = {"tables": list, "candidates": dict, "file": str}
+        fits = all(isinstance(found[name], kinds[name]) for name in needed)
+        fits = fits and all(isinstance(table["folder"], str | None) for table in found.get("tables", ()))
+        fits = fits and all(_CANDIDATE.fullmatch(f"{key}.json") for key in found.get("candidates", ()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    return found if fits else None

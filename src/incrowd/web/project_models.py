@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from incrowd.web.fields import Id, Kind, Model, Short
+from incrowd.web.fields import WHOLE, Id, Kind, Limit, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 
+MOST_DECISIONS = 1_000  # about one table
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
+Count = Annotated[int, Field(ge=0, le=10**15), WHOLE]
 Details = Annotated[dict[str, Any], Field(max_length=200)]
 
 
@@ -54,8 +56,22 @@ class ProjectTable(Model):
 class AcceptedRisk(Model):
     """The limits that were set: for the person at highest risk, and for the average where there is one."""
 
-    highest: float
-    average: float | None
+    highest: Limit
+    average: Limit | None
+
+
+class DecidedNumbers(Model):
+    """The numbers of a table that a decision rests on; those that were not counted are null."""
+
+    decision: Short | None = None
+    headline: Text | None = None
+    risk: float | None = None
+    highest: float | None = None
+    basis: Short | None = None
+    people: Count | None = None
+    k: Count | None = None
+    uniqueness: float | None = None
+    detail: float | None = None
 
 
 class Decision(Model):
@@ -72,8 +88,8 @@ class Decision(Model):
     table: ProjectTable
     settings: TableSettings
     accepted: AcceptedRisk
-    before: Details | None = None
-    after: Details | None = None
+    before: DecidedNumbers | None = None
+    after: DecidedNumbers | None = None
     candidate: Text | None = None
     protection: ProtectionRequest | None = None
 
@@ -98,7 +114,7 @@ class Project(Model):
     table: ProjectTable
     settings: TableSettings
     runs: Annotated[list[ProjectRun], Field(max_length=1_000)] = Field(default_factory=list)
-    decisions: Annotated[list[Decision], Field(max_length=1_000)] = Field(default_factory=list)
+    decisions: Annotated[list[Decision], Field(max_length=MOST_DECISIONS)] = Field(default_factory=list)
     trail: Annotated[list[TrailEntry], Field(max_length=10_000)] = Field(default_factory=list)
     left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
 

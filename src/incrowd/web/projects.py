@@ -39,7 +39,7 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
         table=describe_table(table),
         settings=settings,
         runs=runs[-1_000:],
-        decisions=table.history.decisions[-1_000:],
+        decisions=table.history.decisions[-models.MOST_DECISIONS :],
         trail=table.history.trail[-10_000:],
         left_out=left_out,
     )

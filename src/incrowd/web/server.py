@@ -73,17 +73,17 @@ class Server:
             return
         with self._saving:
             for session in self.sessions.awake():
-                with session.lock:
-                    if not session.ended:
-                        tables = list(session.tables.values())
-                        self.kept.save(session.key, tables, self.jobs.of_session(session.key))
+                try:
+                    with session.lock:
+                        if not session.ended:
+                            tables = list(session.tables.values())
+                            self.kept.save(session.key, tables, self.jobs.of_session(session.key))
+                except Exception as error:  # a full disk: told in the log, and tried again; others are saved
+                    _log.error("work could not be saved: %s", type(error).__name__)
 
     def _keep_saving(self) -> None:
         while not self._closing.wait(_SAVE_EVERY):
-            try:
-                self.save()
-            except (IncrowdError, OSError) as error:  # a full disk: told in the log, and tried again
-                _log.error("work could not be saved: %s", type(error).__name__)
+            self.save()
 
     def wake(self, session: Session) -> None:
         """Load the work of a session that an earlier server kept."""
@@ -91,16 +91,23 @@ class Server:
             if not session.is_asleep or self.kept is None:
                 return
             saved = self.kept.load(session.key)
+            if saved is None:
+                session.lost.append("what was kept cannot be read; open the tables again")
+                saved = {"tables": [], "candidates": {}}
             for one in saved["tables"]:
                 try:
                     session.tables[one["id"]] = self._reopen(one)
-                except (IncrowdError, OSError, ValueError) as error:
-                    session.lost.append(f"{one['name']}: {error}")
+                except Exception as error:  # whatever is wrong with one table, the others are opened
+                    session.lost.append(f"{one.get('name', 'a table')}: {_why(error)}")
             for key, name in saved["candidates"].items():
-                job = self.kept.load_candidate(session.key, key, session.tables)
-                if job is not None:
+                try:
+                    job = self.kept.load_candidate(session.key, key, session.tables)
+                    if job is None:
+                        raise InputError("its table or its file is gone; protect the table again")
                     job.name = name
                     self.jobs.restore(job)
+                except Exception as error:
+                    session.lost.append(f"{name or 'a protected table'}: {_why(error)}")
             session.is_asleep = False
 
     def _reopen(self, saved: dict[str, Any]) -> OpenTable:
@@ -310,6 +317,11 @@ class Server:
         self.jobs.remove_for_session(session.key)
         if self.kept is not None:
             self.kept.forget(session.key)
+
+
+def _why(error: Exception) -> str:
+    """Why work could not be loaded; the words of other errors may quote cells."""
+    return str(error) if isinstance(error, IncrowdError | OSError) else f"it is damaged ({type(error).__name__})"
 
 
 def _load_kernels() -> None:

@@ -125,7 +125,8 @@ class Sessions:
         with self._lock:
             if key in self._sessions:
                 return self._sessions[key]
-            empty = [one for one in self._sessions.values() if not one.tables and not self._busy(one)]
+            awake = (one for one in self._sessions.values() if not one.is_asleep)  # others have tables to load
+            empty = [one for one in awake if not one.tables and not self._busy(one)]
             full = len(self._sessions) >= self._most
             if full and not empty:
                 raise Refusal(429, f"{self._most} sessions are open already; close one, or wait until one is idle")

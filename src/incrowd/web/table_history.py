@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
-from incrowd.web.fields import Role
-from incrowd.web.project_models import Decision, TrailEntry
+from incrowd.web.fields import Model, Role
+from incrowd.web.project_models import MOST_DECISIONS, Decision, TrailEntry
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
 
+_Record = TypeVar("_Record", bound=Model)
 _STEPS = 100  # settings to go back
 _TRAIL = 5_000  # entries of the audit trail
 
@@ -124,9 +125,9 @@ class TableHistory:
         self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
     def add_earlier_records(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:
-        """Put what was decided and done earlier before what is written down here, each once."""
-        self.decisions[:] = [*decisions, *(one for one in self.decisions if one not in decisions)]
-        self.trail[:] = [*trail, *(one for one in self.trail if one not in trail)]
+        """Put what was decided and done earlier before what is written down here, each once; the last are kept."""
+        self.decisions[:] = _joined(decisions, self.decisions)[-MOST_DECISIONS:]
+        self.trail[:] = _joined(trail, self.trail)[-_TRAIL:]
 
     def _as_far_as_it_fits(self, settings: models.TableSettings, settled: Collection[str]) -> models.TableSettings:
         """Settings of another table with what names columns of this one: roles and decisions of `settled` ones."""
@@ -172,6 +173,12 @@ class TableHistory:
 def now_in_words() -> str:
     """The time now, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]:
+    """All earlier records, and those of now that are not among them."""
+    known = {one.model_dump_json() for one in earlier}
+    return [*earlier, *(one for one in now if one.model_dump_json() not in known)]
 
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import unicodedata
@@ -13,6 +14,9 @@ from incrowd.tables.formats import described_formats, format_of
 from incrowd.web.refusals import Refusal
 
 _LONGEST = 120
+_PREFIX = "table-"
+TABLE_FOLDER = re.compile(_PREFIX + r"[a-z0-9_]{8}")
+"""What the folder of a table is called."""
 
 
 class Store:
@@ -28,7 +32,7 @@ class Store:
 
     def new_folder(self) -> Path:
         """Make a directory for one table or one job."""
-        return Path(tempfile.mkdtemp(dir=self.folder))
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.folder))
 
     def free(self, left: int) -> int:
         """Bytes that may still be written so that `left` bytes, or a twentieth of a small disk, stay free."""

@@ -287,5 +287,6 @@ FORMAT = FileFormat(
     open=open_delimited,
     options=("separator", "encoding", "null", "skip_bad_lines", "header_rows"),
     several_files=True,
+    infers_types=True,
     write={".csv": write_csv, ".tsv": write_csv},
 )

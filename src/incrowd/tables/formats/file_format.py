@@ -73,6 +73,7 @@ class FileFormat:
         options: the names of the fields of `ReadOptions` that the format takes.
         magic: the bytes that its files begin with, by which standard input is told; empty where they are not fixed.
         several_files: whether a folder or a pattern of files may be one table.
+        infers_types: whether its cells are texts, whose types are found by reading them.
         write: how a table is written, by extension; empty where the format is only read.
     """
 
@@ -82,6 +83,7 @@ class FileFormat:
     options: tuple[str, ...] = ()
     magic: bytes = b""
     several_files: bool = False
+    infers_types: bool = False
     write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
 
 

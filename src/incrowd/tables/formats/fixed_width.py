@@ -160,4 +160,5 @@ FORMAT = FileFormat(
     open=open_fixed_width,
     options=("encoding", "null", "layout"),
     several_files=True,
+    infers_types=True,
 )

@@ -51,8 +51,11 @@ def list_decisions(table: TheTable) -> list[models.Decision]:
 @router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
 def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession) -> models.Decision:
     """Write down a decision, with the numbers that it rests on."""
-    if len(table.history.decisions) >= 1_000:
-        raise Refusal(409, "1,000 decisions were written down already; save the project and open the table anew")
+    if len(table.history.decisions) >= models.MOST_DECISIONS:
+        raise Refusal(
+            409,
+            f"{models.MOST_DECISIONS:,} decisions were written down already; save the project and open the table anew",
+        )
     candidate = server.jobs.get(session.key, new.candidate) if new.candidate else None
     decision = decide(new, table, candidate, _jobs(table, server, session))
     table.history.decisions.append(decision)
