@@ -50,7 +50,8 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     """The context of a template: figures, the result with display names, and as JSON for the script."""
     outcome = job.answer()
     table = session.tables.get(job.table or "")
-    shown = display_names([one.column for one in table.columns]) if table else {}
+    columns = [one.column for one in table.columns] if table else []
+    shown = display_names(columns)
     result, figures = outcome.to_json(), outcome.to_figures()
     undone = result.get("undone", [])  # told above all else
     notes = [
@@ -65,7 +66,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     return {
         "result": with_display_names(result, shown),
         "data": safe_json(result),
-        "notes": [_as_sentence(note, list(shown.values())) for note in with_display_names(notes, shown)],
+        "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],
         "figures": [_plain(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }
@@ -73,7 +74,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
 
 def _as_sentence(note: str, columns: Sequence[str]) -> str:
     """A note with a capital, unless it begins with a column's name, and a full stop."""
-    named = any(note.startswith(name) for name in columns)
+    named = any(note.startswith(f"{name} ") for name in columns)
     return (note if named else note[:1].upper() + note[1:]) + ("" if note.endswith(".") else ".")
 
 

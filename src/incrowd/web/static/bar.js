@@ -23,7 +23,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted, assessed = last.get("assessment");
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done";
-  const words = { open: "highest in the table, not assessed yet", stale: "highest in the table, verdict out of date", done: "highest in the table, assessed" }[state];
+  const words = { open: "highest, not assessed yet", stale: "highest, verdict out of date", done: "highest in the table, assessed" }[state];
   fill("risk", bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 

@@ -18,7 +18,7 @@ function row(column) {
   return make("li", {
     role: "option", class: "column", "data-column": column.name, "data-role": role, "data-decided": decided ? "yes" : "no",
     "aria-selected": String(state.selected.has(column.name)), tabindex: column.name === focused ? "0" : "-1",
-    title: `${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${decided ? "As you said." : `Only suggested: ${column.reason}.`}`,
+    title: `${short(column.name, 200)}: ${column.type}${column.distinct === null ? "" : `, ${count(column.distinct)} distinct`}. ${decided ? "As you said." : `Only suggested: ${column.reason}.`}`,
   }, make("i", { class: "tick", "aria-hidden": "true" }), make("bdi", { class: "name" }, short(column.name, 40)),
   added ? make("small", { class: "adds", title: known ? `${count(added)} people are alone because it is known` : `${count(added)} more people would be alone if it were known` }, `+${count(added)}`) : null,
   make("span", { class: "role" }, SHORT[role], decided ? null : make("span", { class: "hidden" }, ", only suggested")));

@@ -31,7 +31,7 @@ function draw(found, show) {
   place.replaceChildren(make("div", { class: "line" }, make("h3", { tabindex: "-1" }, `Record ${count(found.record + 1)}`), make("button", { type: "button", class: "quiet", onclick: () => { record = null; place.replaceChildren(); } }, "Close")),
     make("p", {}, found.sentence), path(found),
     ...(after ? [make("p", { class: "small" }, after.released ? `After the protection shown it looks like ${alike(after.alike)}.` : "The protection shown leaves it out.")] : []),
-    make("p", { class: "row" }, hide, make("span", { class: "soft small" }, show ? "These are values of a real person: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")), attributes(found));
+    make("p", { class: "row" }, hide, make("span", { class: "soft small" }, show ? "These are the values of one person: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")), attributes(found));
 }
 
 /** Look at one record; its values only where somebody asks for them. */

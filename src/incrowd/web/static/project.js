@@ -14,7 +14,7 @@ async function reopen(chosen) {
   let project;
   try { project = JSON.parse(await chosen.text()); } catch { throw new Error("This is not a project file: it is not JSON. Choose a file that ends in .incrowd."); }
   const found = await api("POST", `/tables/${table}/project`, project);
-  await reread();
+  await Promise.all([reread(), draw()]);
   changed.replaceChildren(make("p", {}, found.changed.length ? "Reopened. What is different in this table:" : "Reopened. The table has the same columns."),
     make("ul", {}, found.changed.map((line) => make("li", {}, short(line, 200)))));
   say("The project is open.");
@@ -23,9 +23,11 @@ file.addEventListener("change", () => { if (file.files.length) reopen(file.files
 
 async function draw() {
   const [all, steps, candidates] = await Promise.all([api("GET", `/tables/${table}/decisions`), api("GET", `/tables/${table}/trail`), api("GET", `/tables/${table}/candidates`)]);
-  decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: it ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
+  decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: ${one.candidate ? short(one.candidate, 60) : "the table as it is"} ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
     make("a", { href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
+  const chosen = which.value;
   which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id }, short(one.name, 60))));
+  if (candidates.some((one) => one.id === chosen)) which.value = chosen; // not another table than the one that was chosen
   trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(step.what, 120)}`)));
   counted.textContent = count(steps.length);
 }

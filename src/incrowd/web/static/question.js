@@ -1,10 +1,11 @@
 // What is asked: who gets the table, how many people there are, other limits, and what may be known together.
 import { bench, known, on, put } from "./bench.js";
 import { count, make, percent, short, written } from "./app.js";
-import { filledGroups } from "./roles.js";
+import { filledGroups, withRole } from "./roles.js";
 
 const recipient = document.getElementById("recipient"), help = document.getElementById("recipient-help"), groups = document.getElementById("groups");
 const secrets = document.getElementById("secrets"), rowsArePeople = document.getElementById("rows-are-people");
+const unknown = document.getElementById("population-unknown");
 const FIELDS = ["population", "threshold", "highest", "tolerate"];
 export const limits = Object.fromEntries([...recipient.options].map((one) => [one.value, { highest: Number(one.dataset.highest), average: Number(one.dataset.average) }]));
 
@@ -56,6 +57,8 @@ function draw() {
     const input = document.getElementById(id), value = bench.now[id];
     if (!input.hasAttribute("aria-invalid") && document.activeElement !== input) input.value = value === null || value === undefined ? "" : id === "population" ? count(value) : value;
   }
+  const weight = withRole(bench.columns, bench.now, "weight").find((name) => bench.now.decided.includes(name));
+  unknown.textContent = weight ? `Unknown: as many as the weights in ${short(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
   drawGroups();
 }
 

@@ -29,7 +29,7 @@ _LARGEST = 8_000_000_000
 def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
     """Forecast a table as an assessment does, so that the risk has one answer."""
     names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    weights = table.one_with_role("weight") if person is None else None
+    weights = next(iter(table.decided_as("weight")), None) if person is None else None
     drawn_from = table.settings.population
 
     def run(progress: Progress, publish: Publish) -> Outcome:
