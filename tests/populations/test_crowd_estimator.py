@@ -216,3 +216,10 @@ def test_estimates_lie_inside_intervals_and_limits_for_odd_tables(table, more, m
         records = record_risk(table, population=people + more, quasi_identifiers=names, seed=seed)
         assert records["risk"].mean() == pytest.approx(records.sample_to_population)
         assert np.all((records["risk_low"] <= records["risk"]) & (records["risk"] <= records["risk_high"]))
+
+
+def test_no_more_people_are_unique_than_there_are_classes():
+    """Class sizes alone answer for one column, and say more uniques than classes where three records were seen."""
+    risk = population_risk({"c0": [0, 0, 1]}, population=5_003, quasi_identifiers=["c0"])
+    assert risk.population_uniques <= risk.sample_to_population * risk.population * (1 + 1e-12)
+    assert risk.still_unique * risk.uniques <= risk.sample_to_population * risk.people * (1 + 1e-12)

@@ -1,5 +1,6 @@
 """Record by record."""
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,6 +112,34 @@ def test_the_people_of_a_class_to_come_are_summed_as_they_should_be():
         more = np.arange(60_000)
         chances = nbinom.pmf(more, evidence[place], 1 / (1 + odds[place]))
         assert value == pytest.approx(np.sum(chances / (f[place] + more)), rel=1e-3)
+
+
+def test_the_mean_of_the_inverse_is_right_for_few_and_for_many():
+    """Against the integral by mpmath, also where a is large and hardly anybody is to come."""
+    cells = [(f, a, r) for f in (1, 2, 40) for a in (1e-6, 0.5, 59.9, 60.1, 500.0) for r in (1e-9, 1e-2, 0.3, 30, 1e5)]
+    f, evidence, odds = (np.array(column) for column in zip(*cells, strict=True))
+    found = expected_inverse(f, evidence, odds)
+    for (seen, a, r), value in zip(cells, found, strict=True):
+        parts = [0, 0.5, 0.9, 0.99, 0.999, 1 - mpmath.mpf("1e-5"), 1 - mpmath.mpf("1e-7"), 1]
+        exact = mpmath.quad(lambda t, f=seen, a=a, r=r: t ** (f - 1) * (1 + r * (1 - t)) ** -a, parts)
+        assert value == pytest.approx(float(exact), rel=1e-3)
+
+
+@pytest.mark.parametrize("grown", [True, False])
+def test_whoever_may_be_unique_may_have_a_risk_of_one(monkeypatch, grown):
+    draw = np.random.default_rng(5)
+    rows = {"a": draw.geometric(0.15, 600).clip(max=40), "b": draw.integers(0, 4, 600), "c": draw.zipf(2.2, 600) % 15}
+    known = {"population": 60_000, "quasi_identifiers": list(rows)}
+    if not grown:
+        monkeypatch.setattr("incrowd.populations.sample.MOST_RECORDS", 500)
+    found, headline = record_risk(rows, **known), population_risk(rows, **known)
+    likely = found["risk_unique"] > 0.025
+    assert 0 < likely.sum() < likely.size
+    assert np.all(found["risk_high"][likely] == 1.0)
+    assert np.all(found["risk_high"] >= found["risk"])
+    assert np.all(found["risk_high"][found["class_size"] > 1] <= 0.5)
+    assert headline.highest == pytest.approx(found["risk"].max())
+    assert headline.highest_interval[1] == found["risk_high"].max() == 1.0
 
 
 def test_the_chance_of_the_next_person_is_counted_with_the_record():

@@ -10,7 +10,7 @@ from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.protection import Hierarchy, write_protected
-from incrowd.protection.original_facts import copy_release, mark_of, read_mark, remove_release
+from incrowd.protection.original_facts import copy_release, facts_of_protected, mark_of, read_mark, remove_release
 
 LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
 NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}
@@ -179,3 +179,135 @@ def test_a_file_that_gets_no_name_leaves_no_mark(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="the disk is full"):
         write_protected(safe, tmp_path / "safe.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+SHAKEN = {"quasi_identifiers": ["sex", "age"]}
+
+
+def shaken(tmp_path, step=("age", "pram=0.9")):
+    """A table that would pass as it is, its file, and the file of its release with values changed by chance."""
+    draw = random.Random(1)
+    columns = {"sex": [draw.choice("mf") for _ in range(400)], "age": [draw.randrange(30, 34) for _ in range(400)]}
+    original = tmp_path / "original.csv"
+    original.write_text("sex,age\n" + "".join(f"{sex},{age}\n" for sex, age in zip(*columns.values(), strict=True)))
+    safe = protect(columns, **SHAKEN, method="perturb", steps=[step], identifiers=[], seed=1)
+    return original, write_protected(safe, tmp_path / "safe.csv")
+
+
+def test_an_original_does_not_hide_that_values_were_changed_by_chance(tmp_path):
+    original, file = shaken(tmp_path)
+    assert answers(original, SHAKEN).decision == "within"
+    for more in ({}, {"original": str(original)}, {"original": str(file)}):
+        found = answers(file, SHAKEN, **more)
+        assert found.decision == "undecided"
+        assert "age was changed by chance" in found.unanswered[0].sentence
+    draw = random.Random(2)
+    holdout = {"sex": [draw.choice("mf") for _ in range(100)], "age": [draw.randrange(30, 34) for _ in range(100)]}
+    attacked = assess(str(original), **SHAKEN, released=str(file), holdout=holdout, protection=False).verdict
+    assert attacked.decision == "undecided"
+    assert "changed by chance" in attacked.unanswered[0].sentence
+
+
+def test_an_original_does_not_replace_a_damaged_mark(tmp_path):
+    original, file = shaken(tmp_path)
+    mark_of(file).write_text("{}")
+    found = answers(file, SHAKEN, original=str(original))
+    assert found.decision == "undecided"
+    assert "cannot be read" in found.unanswered[0].sentence
+    mark_of(file).unlink()  # then nothing says that values were changed
+    assert answers(file, SHAKEN, original=str(original)).decision == "within"
+
+
+def test_an_original_that_was_changed_by_chance_itself_says_so(tmp_path):
+    _, file = shaken(tmp_path)
+    again = tmp_path / "again.csv"
+    again.write_bytes(file.read_bytes())
+    assert answers(again, SHAKEN).decision == "within"
+    assert answers(again, SHAKEN, original=str(file)).decision == "undecided"
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_protecting_again_does_not_hide_that_values_were_changed_by_chance(tmp_path, damaged):
+    _, file = shaken(tmp_path)
+    if damaged:
+        mark_of(file).write_text("{}")
+    safe = protect(str(file), **SHAKEN, k=11, identifiers=[])
+    assert judge_protected(safe, Question(**SHAKEN)).decision == "undecided"
+    again = write_protected(safe, tmp_path / "again.csv")
+    mark = read_mark(read_table(str(again)))
+    assert (mark.perturbed, mark.is_damaged) == ((), True) if damaged else (("age",), False)
+    assert answers(again, SHAKEN).decision == "undecided"
+
+
+def test_protecting_again_carries_over_what_is_given_back(tmp_path):
+    file = write_protected(undone(), tmp_path / "safe.csv")
+    safe = protect(str(file), **NAMED, k=60, identifiers=[])
+    assert judge_protected(safe, Question(**NAMED)).giving_back == ("code",)
+    again = write_protected(safe, tmp_path / "again.csv")
+    assert answers(again, NAMED).giving_back == ("code",)
+    without = protect(str(file), quasi_identifiers=["town"], leave_out=["code"], k=60, identifiers=[])
+    assert facts_of_protected(without).given_back == ()
+
+
+def test_protecting_again_keeps_what_was_compared_and_whose_the_rows_are(tmp_path):
+    people = [person for person in range(60) for _ in range(4)]
+    table = {"id": people, "age": [30 + person % 20 for person in people], "score": [row % 3 for row in range(240)]}
+    safe = protect(table, quasi_identifiers=["age"], other=["score"], k=11, identifiers=["id"])
+    file = write_protected(safe, tmp_path / "safe.csv")
+    forged = json.loads(mark_of(file).read_text())
+    mark_of(file).write_text(json.dumps({**forged, "kept": [], "pseudonymised": ["score", "gone"]}))
+    facts = facts_of_protected(protect(str(file), quasi_identifiers=["age"], other=["score"], k=11, identifiers=[]))
+    assert facts.kept == ()
+    assert facts.pseudonymised == ("score",)
+    assert facts.rows.kind != "people"
+
+
+def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tmp_path):
+    draw = random.Random(0)
+    wards = [ward for ward in "abcdefgh" for _ in range(40)]
+    ill = ["HIV" if ward == "a" else draw.choice(["flu", "cold", "HIV", "none"]) for ward in wards]
+    named = {"quasi_identifiers": ["ward"], "sensitive": ["ill"]}
+    table = {"ward": wards, "ill": ill}
+    assert assess(table, **named, protection=False).verdict.decision == "exposed"
+    safe = protect(table, **named, method="perturb", steps=[("ill", "pram=0.8")], identifiers=[], seed=3)
+    assert safe.guarantee.perturbed == ()
+    found = judge_protected(safe, Question(**named))
+    assert found.decision == "undecided"
+    assert "which secrets are certain" in found.unanswered[0].sentence
+    file = write_protected(safe, tmp_path / "safe.csv")
+    assert read_mark(read_table(str(file))).perturbed == ("ill",)
+    assert answers(file, named).decision == "undecided"
+    assert answers(file, {"quasi_identifiers": ["ward"], "other": ["ill"]}).decision == "within"  # nobody knows it
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"given_back": ["x"]},
+        {"given_back": [{"column": "code"}]},
+        {"given_back": 1},
+        {"given_back": [{**dict.fromkeys(("told", "by_chance", "uniques", "k_without", "k"), "x"), "column": "code"}]},
+        {"rows": {"kind": [1], "reason": "", "confidence": "high"}},
+        {"rows": {"kind": "people", "reason": "", "confidence": "high", "person": 1}},
+        {"rows": ["people"]},
+        {"kept": "code"},
+        {"kept": [["code"]]},
+        {"perturbed": {"town": 1}},
+        {"pseudonymised": None},
+    ],
+)
+def test_a_hostile_mark_is_refused_in_words(tmp_path, hostile):
+    file = write_protected(undone(), tmp_path / "safe.csv")
+    saved = json.loads(mark_of(file).read_text())
+    mark_of(file).write_text(json.dumps(saved | hostile))
+    with pytest.raises(InputError, match=r"safe\.csv\.incrowd cannot be read"):
+        read_mark(read_table(str(file)))
+    assert answers(file, NAMED).decision == "undecided"
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"kept": ' * 100_000, "\ud800", "null", "1" * 10_000])
+def test_a_mark_that_is_no_mark_is_refused_in_words(tmp_path, text):
+    file = write_protected(undone(), tmp_path / "safe.csv")
+    mark_of(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match="cannot be read"):
+        read_mark(read_table(str(file)))

@@ -98,3 +98,8 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     terminal.line(f"{again}Written to {out}.")
     if cost is not None:
         terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")
+        if safe.perturbed:
+            terminal.note(
+                f"nothing but that mark tells that {listed(safe.perturbed)} changed by chance: without it the file is "
+                "judged as if nothing was changed"
+            )

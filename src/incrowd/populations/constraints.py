@@ -12,13 +12,17 @@ from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample
 
 
-def bound_uniques_interval(risk: PopulationRisk) -> PopulationRisk:
-    """Limit the interval of `still_unique` to what the interval of the risk allows.
+def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
+    """Limit the uniques to the classes, N · B, and the interval of `still_unique` to what that of the risk allows.
 
     A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, and any other at
     most a half: of n records n B at most are unique there, and n (2 B − 1) at least.
     """
-    ends, still = risk.still_unique_interval, risk.still_unique
+    alone, still, middle = risk.population_uniques, risk.still_unique, risk.sample_to_population
+    alone = None if alone is None else min(alone, middle * risk.population)
+    still = None if still is None else min(still, middle * risk.people / risk.uniques)
+    risk = replace(risk, population_uniques=alone, still_unique=still)
+    ends = risk.still_unique_interval
     if ends is None or still is None or risk.interval is None:
         return risk
     unique_share = risk.uniques / risk.people
@@ -93,13 +97,5 @@ def pass_through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tupl
 
 def _replace_estimate(risk: PopulationRisk, low: float, middle: float, high: float) -> PopulationRisk:
     """The risk with another B and interval, and no more uniques than there are classes."""
-    alone, still = risk.population_uniques, risk.still_unique
-    return bound_uniques_interval(
-        replace(
-            risk,
-            sample_to_population=middle,
-            interval=None if risk.interval is None else (low, high),
-            population_uniques=None if alone is None else min(alone, middle * risk.population),
-            still_unique=None if still is None else min(still, middle * risk.people / risk.uniques),
-        )
-    )
+    interval = None if risk.interval is None else (low, high)
+    return limit_uniques(replace(risk, sample_to_population=middle, interval=interval))

@@ -30,7 +30,8 @@ from incrowd.special import Floats
 _CHANCES = 12.0  # growths that the model's chances count for
 _ALIKE = 200  # records whose class sizes are pooled for the interval of each
 _STEP = 0.02  # width of the cells of log a and log r in which records are alike
-_CERTAIN = 60.0  # a from which a class is known so well that E[1/F] is taken to second order
+_CERTAIN = 60.0  # a and E[F] from which a class is known so well that E[1/F] is taken to second order
+_TAIL = 0.025  # of the 95 % interval, at each end
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _TINY = 1e-9
 
@@ -55,9 +56,9 @@ class CrowdRecords:
 
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
-        """The highest risk of a record, and its interval."""
+        """The highest risk of a record, and its interval, which reaches to the highest end of any record."""
         place = int(np.argmax(self.risk))
-        return float(self.risk[place]), (float(self.low[place]), float(self.high[place]))
+        return float(self.risk[place]), (float(self.low[place]), float(self.high.max()))
 
 
 def assess_records(
@@ -93,7 +94,9 @@ def assess_records(
     elif estimate is not None:
         parts = [growth.without for growth in estimate.growths if growth.without is not None]
         without = risk * np.mean(parts, axis=0) if parts else None
-    return CrowdRecords(risk, unique, np.minimum(low, risk), np.maximum(high, risk), without)
+    # whoever is unique with a chance above that of the tail may have 1/F = 1, also where growths pooled miss it
+    high = np.where(unique > _TAIL, 1.0, np.maximum(high, risk))
+    return CrowdRecords(risk, unique, np.minimum(low, risk), high, without)
 
 
 def _draw_to_chances(
@@ -124,7 +127,7 @@ def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> Crowd
     cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
     first = first_places(cell)
     f, a, r = seen[first], evidence[first], odds[first]
-    ends = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (0.025, 0.975))
+    ends = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (_TAIL, 1.0 - _TAIL))
     least, most = (np.asarray(end, dtype=np.float64) for end in ends)
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
@@ -141,7 +144,7 @@ def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Fl
     """
     mean, variance = f + evidence * odds, evidence * odds * (1.0 + odds)
     found = np.asarray((1.0 + variance / mean**2) / mean)
-    few = evidence < _CERTAIN
+    few = np.minimum(evidence, mean) < _CERTAIN
     place, r = 0.5 * (_NODES + 1.0), odds[few, None]
     u = np.log1p(r) * place**2
     weights = _NODE_WEIGHTS * place * np.log1p(r) / r
@@ -200,6 +203,6 @@ def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64])
     order = np.lexsort((likely, group))
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
         for records in np.array_split(members, max(1, members.size // _ALIKE)):
-            high[records] = 1.0 / np.quantile(lows[:, records], 0.025)
-            low[records] = 1.0 / np.quantile(highs[:, records], 0.975)
+            high[records] = 1.0 / np.quantile(lows[:, records], _TAIL)
+            low[records] = 1.0 / np.quantile(highs[:, records], 1.0 - _TAIL)
     return low / seen, high / seen

@@ -14,9 +14,9 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations import anchored, combined, copula, crowd_estimator, posterior_estimator
 from incrowd.populations.constraints import (
-    bound_uniques_interval,
     count_possible_classes,
     limit_classes,
+    limit_uniques,
     make_monotone,
     pass_through,
 )
@@ -175,7 +175,7 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
         "notes": tuple(notes),
         "parts": parts,
     }
-    return bound_uniques_interval(
+    return limit_uniques(
         PopulationRisk(
             people=sizes.people,
             classes=sizes.classes,

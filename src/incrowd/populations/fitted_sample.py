@@ -20,6 +20,11 @@ from incrowd.populations.intervals import interval_around, interval_of_crowd, in
 from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.sample import Sample
 
+IN_ORDER_OF_VALUES = (
+    "people are grown in the order of the records, and a cluster keeps none: they were sorted by their values, so the "
+    "same table read here differs by as much as another seed makes"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class MethodEstimate:
@@ -121,6 +126,8 @@ def estimate_from_crowd(
     estimate, uniqueness = joined.sample_to_population, joined.uniqueness
     still_unique = uniqueness / sample.sizes.uniqueness if sample.sizes.uniques else None
     notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
+    if sample.columns().times is not None:
+        notes = (*notes, IN_ORDER_OF_VALUES)
     return MethodEstimate(
         estimate,
         interval_of_crowd(estimate, sample, grown=crowd.grown, variance=crowd.variance),

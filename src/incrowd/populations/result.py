@@ -24,8 +24,9 @@ class PopulationRisk(Result):
     `sample_to_population` (B) is the estimate and `interval` holds it with 95 % probability. `population_uniques` is
     the expected number of people alone in their class in the whole population, `still_unique` P(unique in the
     population | unique in the sample), None where nobody is unique in the sample, and `still_unique_interval` holds it
-    with 95 % probability. `highest` is E[1/F] of the record at highest risk, and `highest_interval` holds its 1/F; both
-    are None where the estimate does not tell records apart. `parts` are the estimates a combination was made of.
+    with 95 % probability. `highest` is E[1/F] of the record at highest risk, and `highest_interval` holds its 1/F and
+    reaches to the highest end of any record; both are None where the estimate does not tell records apart. `parts` are
+    the estimates a combination was made of.
     """
 
     people: int

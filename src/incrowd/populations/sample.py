@@ -89,8 +89,11 @@ class Sample:
         self._made["names"] = [name for name, column in every if column.size > 1]
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
-        codes = np.stack([column.codes.astype(np.int64) for column in coded])
-        return Columns(codes, tuple(column.size for column in coded), counted.times)
+        codes, times = np.stack([column.codes.astype(np.int64) for column in coded]), counted.times
+        if times is not None:  # a cluster has no order of rows, so that of their values makes estimates repeatable
+            order = np.lexsort(codes[::-1])
+            codes, times = codes[:, order], times[order]
+        return Columns(codes, tuple(column.size for column in coded), times)
 
     @property
     def telling_columns(self) -> Columns:

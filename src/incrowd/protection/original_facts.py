@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from incrowd._support.files import written_whole
 from incrowd.backends import encode
@@ -21,6 +21,8 @@ from incrowd.errors import InputError
 from incrowd.measures import GivenBack, kept_column_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, describe_rows, escape_formula, read_table
+from incrowd.tables.roles.rows import Kind
+from incrowd.tables.roles.suggest import Confidence
 from incrowd.tables.write import is_text
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ class OriginalFacts(Result):
         given_back: those of them that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
         pseudonymised: columns that hold random numbers in place of people's.
-        perturbed: quasi-identifiers that were changed by chance, so that classes do not show the risk.
+        perturbed: columns of any role that were changed by chance, so that classes do not show what they tell.
+        is_damaged: whether the table that it was made from had a mark that cannot be read, so that more may be true.
     """
 
     kept: tuple[str, ...]
@@ -46,6 +49,7 @@ class OriginalFacts(Result):
     rows: RowKind
     pseudonymised: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
+    is_damaged: bool = False
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
@@ -72,7 +76,8 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
     seen = rows or describe_rows(safe.original)
-    return OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.guarantee.perturbed)
+    facts = OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.perturbed)
+    return _carry_over(facts, safe.original, ranges.columns)
 
 
 def facts_of_tables(
@@ -104,7 +109,50 @@ def facts_of_tables(
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name)]
     facts = kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse) if coarse else ()
-    return OriginalFacts(tuple(kept), facts, rows or describe_rows(before))
+    return _carry_over(OriginalFacts(tuple(kept), facts, rows or describe_rows(before)), before, released.columns)
+
+
+def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> OriginalFacts | None:
+    """What two sources tell about a release: all that either of them does.
+
+    >>> people = RowKind("people", "", "high")
+    >>> unite_facts(OriginalFacts((), (), people, perturbed=("age",)), OriginalFacts((), (), people)).perturbed
+    ('age',)
+    """
+    if one is None or other is None:
+        return other if one is None else one
+    told = {fact.column: fact for fact in (*other.given_back, *one.given_back)}
+    return OriginalFacts(
+        _union(one.kept, other.kept),
+        tuple(told.values()),
+        other.rows if one.rows.kind == "people" else one.rows,
+        _union(one.pseudonymised, other.pseudonymised),
+        _union(one.perturbed, other.perturbed),
+        one.is_damaged or other.is_damaged,
+    )
+
+
+def _union(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -> OriginalFacts:
+    """The facts with those of the original's own mark, where it is a release itself, about the columns still there."""
+    try:
+        before = read_mark(original)
+    except InputError:
+        return replace(facts, kept=(), is_damaged=True)
+    if before is None:
+        return facts
+    united = unite_facts(facts, before)
+    assert united is not None
+    return replace(
+        united,
+        kept=tuple(name for name in facts.kept if name in before.kept),
+        given_back=tuple(one for one in united.given_back if {one.column, one.gives_back} <= {*columns}),
+        pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
+        perturbed=tuple(name for name in united.perturbed if name in columns),
+    )
 
 
 def _is_same(one: Table, other: Table, name: str) -> bool:
@@ -181,14 +229,15 @@ def read_mark(table: Table) -> OriginalFacts | None:
     try:
         found = json.loads(mark.read_text(encoding="utf-8"))
         facts = OriginalFacts(
-            tuple(map(str, found["kept"])),
+            _names(found["kept"]),
             tuple(_given_back(one) for one in found["given_back"]),
-            RowKind(**found["rows"]),
-            tuple(map(str, found["pseudonymised"])),
-            tuple(map(str, found["perturbed"])),
+            _row_kind(found["rows"]),
+            _names(found["pseudonymised"]),
+            _names(found["perturbed"]),
+            found.get("is_damaged", False) is not False,
         )
         schema, made_for = found["schema"], found["sha256"]
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise InputError(f"{mark.name} cannot be read") from None
     if schema != SCHEMA:
         raise InputError(f"{mark.name} is of another version")
@@ -213,8 +262,29 @@ def pseudonyms_in(table: Table, original: Any = None) -> tuple[str, ...]:
     return () if facts is None else facts.pseudonymised
 
 
+def _names(saved: Any) -> tuple[str, ...]:
+    """Names of columns as a mark holds them; anything else is refused."""
+    if not isinstance(saved, list) or not all(isinstance(name, str) for name in saved):
+        raise TypeError
+    return tuple(saved)
+
+
 def _given_back(saved: dict[str, Any]) -> GivenBack:
-    return GivenBack(**{name: value for name, value in saved.items() if name != "undoes"})
+    found = GivenBack(**{name: value for name, value in saved.items() if name != "undoes"})
+    numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
+    _names([found.column, found.gives_back])
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise TypeError
+    return found
+
+
+def _row_kind(saved: dict[str, Any]) -> RowKind:
+    found = RowKind(**saved)
+    _names([found.kind, found.reason, found.confidence])
+    _names([name for name in (found.person, found.household, found.time) if name is not None])
+    if found.kind not in get_args(Kind) or found.confidence not in get_args(Confidence):
+        raise ValueError
+    return found
 
 
 def _hash(file: Path) -> str:

@@ -15,7 +15,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
-from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, read_mark
+from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, read_mark, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
 from incrowd.wording import Advice, listed, percent
@@ -104,8 +104,8 @@ def gather_evidence(work: Work) -> Evidence:
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
     original = _ask_original(work, unanswered)
-    if original is not None and original.perturbed:
-        unanswered.append(_not_shown_by_classes(original.perturbed))
+    if original is not None:
+        unanswered += _left_to_chance(original, roles)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
@@ -170,20 +170,21 @@ def _kept(work: Work) -> list[str]:
 
 
 def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
-    """What only the original tells: by the original itself, or as `protect` wrote it down beside the file.
+    """What only the original tells: by the original itself, and as `protect` wrote it down beside the file.
 
-    A mark adds reasons for a no, and answers what would otherwise be open; what is counted here holds without it.
+    A mark adds reasons for a no, and answers what would otherwise be open; what is counted here holds without it. An
+    original does not replace it: that values were changed by chance is told by the mark alone.
     """
-    if isinstance(work.original, OriginalFacts):
-        return work.original
-    if work.original is not None:
+    facts = work.original if isinstance(work.original, OriginalFacts) else None
+    if work.original is not None and facts is None:
         roles = work.roles
-        return facts_of_tables(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person)
+        facts = facts_of_tables(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person)
     try:
-        return read_mark(work.table)
+        return unite_facts(facts, read_mark(work.table))
     except InputError as reason:
-        unanswered.append(Advice(f"What protect wrote down about this table does not count: {reason}.", ORIGINAL))
-        return None
+        hint = ORIGINAL if work.original is None else ()
+        unanswered.append(Advice(f"What protect wrote down about this table does not count: {reason}.", hint))
+        return facts
 
 
 def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
@@ -206,6 +207,25 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
     if coarse and unasked:
         unanswered.append(_not_asked(coarse, unasked))
     return tuple(one for one in seen.values() if one.undoes)
+
+
+def _left_to_chance(original: OriginalFacts, roles: Roles) -> Iterator[Advice]:
+    """What classes do not show, because values were changed by chance, or nobody can tell whether they were."""
+    secret = [name for name in original.perturbed if roles.role(name) == "sensitive"]
+    declared = [name for name in roles.stated if roles.role(name) in ("other", "weight")]
+    known = [name for name in original.perturbed if name not in (*secret, *declared)]
+    if known:
+        yield _not_shown_by_classes(known)
+    if secret:
+        yield Advice(
+            f"{listed(secret)} {'was' if len(secret) == 1 else 'were'} changed by chance, so classes do not show which "
+            "secrets are certain; whoever knows how values were changed can tell more than was counted."
+        )
+    if original.is_damaged:
+        yield Advice(
+            "What protect wrote down about the table that this one was made from could not be read; protect the "
+            "original itself."
+        )
 
 
 def _not_shown_by_classes(perturbed: Sequence[str]) -> Advice:
