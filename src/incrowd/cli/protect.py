@@ -92,6 +92,14 @@ def protect_table(
         list[str] | None,
         typer.Option("--output", help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."),
     ] = None,
+    shuffle: Annotated[
+        bool | None,
+        typer.Option(
+            "--shuffle/--no-shuffle",
+            help="Write rows in random order, or as they are. Default: where their order tells something.",
+            show_default=False,
+        ),
+    ] = None,
     codebook: Annotated[
         str | None,
         typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
@@ -151,7 +159,7 @@ def protect_table(
         if texts
     }
     given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
-    given["output"] = _read_output(output)
+    given |= {"output": _read_output(output), "shuffle": shuffle}
     wanted = options.quasi_identifiers(qi, table)
     in_cluster = not table.backend.rows_are_local
     if codebook is not None and in_cluster:
