@@ -22,6 +22,7 @@ from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak
 from incrowd.measures.determination import determination
 from incrowd.measures.kept_columns import kept_column_facts
+from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
 from incrowd.populations import classical_risk, record_risk, sensitivity
@@ -153,6 +154,7 @@ def every_result(results):
         incrowd.check(table, quasi_identifiers=names, min_k=2),
         incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive=["illness"], secret="flu"),
         *distributions(table, safe.table, columns=names),
+        *followed_columns(incrowd.read_table(born)),
         safe,
         make_codebook(safe),
         find_release(

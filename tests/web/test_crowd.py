@@ -155,9 +155,9 @@ def test_what_protection_does_to_a_record(script, wait_for):
     released = script.get(f"/api/v1/jobs/{job['id']}/table").text.splitlines()
     cells = [line.replace('"', "").split(",") for line in released[1:]]
     assert after["released"]
-    assert after["alike"] == sum(row == cells[7] for row in cells) >= 5
     shown = script.post(f"{table}/person-view", json={**asked, "show": True}).json()["after"][0]
-    assert [cell["cell"] for cell in shown["cells"]] == cells[7]
+    own = [cell["cell"] for cell in shown["cells"]]  # the rows were in an order, and are in a random one
+    assert after["alike"] == sum(row == own for row in cells) >= 5
     for cell, hidden, before in zip(shown["cells"], after["cells"], ROWS[7], strict=True):
         assert cell["change"] == hidden["change"] == ("kept" if cell["cell"] == str(before) else "coarser")
         assert hidden["cell"] == "••••"

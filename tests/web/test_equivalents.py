@@ -93,11 +93,12 @@ def test_a_protection_is_done_again_by_command_and_script(script, table, place, 
     same, result = done(script, wait_for, f"{TABLES}/{table}/protections", asked)
     again = json.loads(run_command(same["cli"], "--json"))
     assert again["guarantee"] == result["guarantee"]
-    assert again["evaluation"]["information_loss"] == result["evaluation"]["information_loss"]
+    assert again["evaluation"]["information_loss"] == pytest.approx(result["evaluation"]["information_loss"])
     by_command = pq.read_table(place / "protected.parquet")
     os.remove(place / "protected.parquet")
     assert result["guarantee"]["sentence"] in run_python(same["python"])
-    assert pq.read_table(place / "protected.parquet").equals(by_command)
+    by_row = [(name, "ascending") for name in by_command.column_names]  # rows may be in random order
+    assert pq.read_table(place / "protected.parquet").sort_by(by_row).equals(by_command.sort_by(by_row))
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,8 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
+    if evidence.row_order and evidence.is_release:
+        yield Action("Write the rows in random order, as protect does, and assess the table again.")
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
@@ -250,25 +252,29 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, _Cost]:
     """Protect the table so, and judge what comes out as it will be judged once it is written; and what it cost."""
     from incrowd.assessment.api import judge_release
 
-    released, detail = _protected(work, plan)
+    released, detail, shuffled = _protected(work, plan)
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     rows = work.answers["evidence"].rows
-    facts = facts_of_tables(work.table, released, names, kept, person, rows)
+    facts = facts_of_tables(work.table, released, names, kept, person, rows, shuffled=shuffled)
     drawn = () if person is None else (person,)
     return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), _Cost(
         detail, work.table.rows - released.rows
     )
 
 
-def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
-    """The table protected so, and the detail that is kept; what the section on protection made is not made again."""
-    made: dict[int, tuple[Table, float]] = work.shared.setdefault("protected", {})
+def _protected(work: Work, plan: _Plan) -> tuple[Table, float, bool]:
+    """The table protected so, the detail that is kept, and whether rows are in random order.
+
+    What the section on protection made is not made again.
+    """
+    made: dict[int, tuple[Table, float, bool]] = work.shared.setdefault("protected", {})
     if plan.k in made and not plan.diverse:
-        whole, detail = made[plan.k]
-        return read_table(whole.to_arrow([name for name in whole.columns if name not in plan.removed])), detail
+        whole, detail, shuffled = made[plan.k]
+        left = [name for name in whole.columns if name not in plan.removed]
+        return read_table(whole.to_arrow(left)), detail, shuffled
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),
@@ -279,7 +285,7 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
         warn=False,
         **plan.demand,
     )
-    return read_table(safe.table), float(safe.evaluate().granularity)
+    return read_table(safe.table), float(safe.evaluate().granularity), safe.shuffled
 
 
 def _asked_of_protect(work: Work, plan: _Plan) -> dict[str, Any]:

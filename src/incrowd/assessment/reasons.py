@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.personal_risk import highest_risk, unique_in_population
+from incrowd.protection.release_warnings import describe_row_order
 from incrowd.recipients import Limits
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
@@ -48,6 +49,8 @@ def find_exposures(
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
+    if evidence.row_order and evidence.is_release:
+        yield f"{_order_in_words(evidence)}. Write the rows in random order."
     if disclosed:
         nearly = question.certain_from < 1
         certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
@@ -117,6 +120,11 @@ def list_reasons(
         yield f"Nobody is alone: every equivalence class has at least {facts.k:,} people (k = {facts.k:,})."
 
 
+def _order_in_words(evidence: Evidence) -> str:
+    words = describe_row_order(evidence.row_order)
+    return words[0].upper() + words[1:]
+
+
 def list_internal_reasons(
     question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
@@ -130,6 +138,8 @@ def list_internal_reasons(
         yield Advice(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
+    if evidence.row_order and not evidence.is_release:
+        yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
     yield from evidence.unanswered
     if evidence.rows.kind != "people" and question.rows_are_people:
         yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")

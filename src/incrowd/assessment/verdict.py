@@ -1,8 +1,8 @@
 """The verdict: one function from what was counted and estimated, and the question, to a decision.
 
 A yes needs every column judged by a person, the person at highest risk and the average within the recipient's limits,
-no secret that is news, no column that names people or gives back what was made coarser, and of a release that is to be
-attacked every attack run and within the limit.
+no secret that is news, no column that names people or gives back what was made coarser, no order of a release's rows
+that does so, and of a release that is to be attacked every attack run and within the limit.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from incrowd.attacks.result import AttackRisk, wilson
 from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
 from incrowd.curves import robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.original_facts import is_shuffled
 from incrowd.wording import counted
 
 _ERRORS_APART = 3.0  # standard errors by which the mean rank must lie below that of a random record
@@ -88,6 +89,12 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
             raise UnsupportedError(
                 f"the original has {before:,} rows and the release {after:,}, so it is not known whose record is "
                 "whose; linkage needs the rows that were kept",
+                hint="kept_rows",
+            )
+        if is_shuffled(setting.tables[RELEASED]):
+            raise UnsupportedError(
+                "the rows of the release were put in random order, so it is not known whose record is whose; linkage "
+                "needs the row of the original that each was made from",
                 hint="kept_rows",
             )
         return np.arange(before)

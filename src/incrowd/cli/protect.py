@@ -90,6 +90,14 @@ def protect_table(
         list[str] | None,
         typer.Option("--output", help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."),
     ] = None,
+    shuffle: Annotated[
+        bool | None,
+        typer.Option(
+            "--shuffle/--no-shuffle",
+            help="Write rows in random order, or as they are. Default: where their order tells something.",
+            show_default=False,
+        ),
+    ] = None,
     codebook: Annotated[
         str | None,
         typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
@@ -155,6 +163,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
         **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
         **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
         "output": _read_output(typed["output"]),
+        "shuffle": typed["shuffle"],
         "t": _read_t(typed["t"]),
         "person": typed["person"] or typed["household"],
         "identifiers": _read_identifiers(typed["identifier"], columns),

@@ -22,6 +22,7 @@ from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
+from incrowd.protection.original_facts import is_shuffled
 from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table
@@ -44,7 +45,7 @@ def evaluate(
 ) -> Evaluation:
     """Measure what a protected table still gives away, and what protecting it cost.
 
-    Rows are compared in order.
+    Rows are compared in order, unless the mark beside a released file says that they are in random order.
 
     Args:
         original: the table before protection.
@@ -55,8 +56,8 @@ def evaluate(
             (100_000, None) everything above, (None, 5) everything below.
         person: the column that says whose record it is, where people have several.
         hierarchies: by column, what labels mean that are neither ranges nor sets.
-        kept_rows: where rows were dropped, the original's rows that are left. Without it the loss of information
-            cannot be measured.
+        kept_rows: where rows were dropped or put in random order, the original's row that each was made from. Without
+            it the loss of information cannot be measured.
         utility: also measure what analysts find: marginals and propensity.
         outcome: a column of numbers or of two values, no quasi-identifier, which regressions on the quasi-identifiers
             explain; asks for utility too.
@@ -82,6 +83,7 @@ def evaluate(
         raise InputError(f"a secret, and {len(secrets)} sensitive columns; name the one that the secret is in")
     names = _require_columns(before, after, quasi_identifiers, secrets, person)
     notes = _check_rows(before, after, kept_rows)
+    comparable = kept_rows is not None or not notes
     progress("reading", 0.0)
     given = hierarchies or {}
     released = encode(after, names)
@@ -96,7 +98,6 @@ def evaluate(
         unique_records(meanings, progress) if person is None else Uniques(int(np.count_nonzero(classes.people == 1)), 0)
     )
     progress("measuring loss", 0.6)
-    comparable = after.rows == before.rows or kept_rows is not None
     loss = information_loss(meanings, kept_rows) if comparable else None
     per_column = tuple(
         ColumnCost(m.original.name, changed_cells(m), granularity(m), loss.by_column[i] if loss else None)
@@ -108,7 +109,7 @@ def evaluate(
     if utility or outcome is not None:
         progress("measuring utility", 0.8)
         explained = None if outcome is None else _require_outcome(before, after, outcome, names)
-        found_utility = measure_utility(meanings, explained, kept_rows)
+        found_utility = measure_utility(meanings, explained, kept_rows, by_row=comparable)
     columns = encode(after, secrets) if secrets else []
     groups = indistinguishable_groups(after, names, classes, person) if columns else classes
     suppressed = before.rows - after.rows
@@ -176,6 +177,11 @@ def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> 
             f"{before.rows - after.rows:,} rows were dropped and it is not known which, so records cannot be compared "
             "one by one and the loss of information is left out",
         )
+    if kept is None and is_shuffled(after):
+        return (
+            "rows were put in random order, so records cannot be compared one by one and the loss of information is "
+            "left out",
+        )
     return ()
 
 
@@ -188,6 +194,8 @@ def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
 
 def changed_columns(original: Any, protected: Any) -> list[str]:
     """Find the columns of both tables whose values differ: those that were protected.
+
+    Of a release in random order, those with other values, or the same ones more or less often.
 
     Args:
         original: the table before protection.
@@ -205,11 +213,13 @@ def changed_columns(original: Any, protected: Any) -> list[str]:
     before, after = _read_in_order(original, protected)
     both = [name for name in before.columns if name in after.columns]
     pairs = zip(before.read(both), after.read(both), strict=True)
-    return [name for (name, was), (_, now) in pairs if not _as_written(was).equals(_as_written(now))]
+    ordered = is_shuffled(after)
+    return [name for (name, was), (_, now) in pairs if not _as_written(was, ordered).equals(_as_written(now, ordered))]
 
 
-def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as text in one piece, so that a file's types do not matter."""
+def _as_written(column: pa.ChunkedArray, ordered: bool) -> pa.ChunkedArray:
+    """A column as text in one piece, so that a file's types do not matter; sorted where rows are in random order."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    return pa.chunked_array([column.cast(pa.string()).combine_chunks()])
+    text = pa.chunked_array([column.cast(pa.string()).combine_chunks()])
+    return text.take(pc.sort_indices(text)) if ordered else text

@@ -87,6 +87,8 @@ def measure_utility(
     meanings: Sequence[Meaning],
     outcome: tuple[Coded, Coded] | None = None,
     kept_rows: NDArray[np.int64] | None = None,
+    *,
+    by_row: bool = True,
 ) -> Utility:
     """Measure what analysts find in a protected table, against the original.
 
@@ -95,6 +97,7 @@ def measure_utility(
         outcome: a column to be explained by the quasi-identifiers, in the original and in the protected table: of
             numbers, or of two values.
         kept_rows: the original's rows that are left; None where all are, or where it is not known.
+        by_row: whether it is known which record is which.
 
     Returns:
         Distances of marginals, pMSE, and what regressions give.
@@ -112,7 +115,7 @@ def measure_utility(
     found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
     if outcome is None:
         return found
-    return _with_outcome(found, features, names, outcome, kept_rows)
+    return _with_outcome(found, features, names, outcome, kept_rows, by_row)
 
 
 class _Shares(NamedTuple):
@@ -218,6 +221,7 @@ def _with_outcome(
     names: list[str],
     outcome: tuple[Coded, Coded],
     kept_rows: NDArray[np.int64] | None,
+    by_row: bool,
 ) -> Utility:
     """Regressions of the outcome on the quasi-identifiers, on both tables."""
     is_yes_or_no = outcome[0].size == 2
@@ -231,7 +235,7 @@ def _with_outcome(
         coefficients.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
     found = replace(found, outcome=outcome[0].name, coefficients=tuple(coefficients))
     kept = np.arange(len(both[0])) if kept_rows is None else kept_rows
-    if kept.size != len(both[1]):
+    if not by_row or kept.size != len(both[1]):
         return found  # it is not known which records the models may not see
     tested = np.arange(len(both[0])) % 2 == 1
     seen = (~tested, ~tested[kept])

@@ -11,6 +11,7 @@ from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.kept_columns import GivenBack, kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
 from incrowd.measures.presence import Presence, measure_presence
+from incrowd.measures.row_order import FollowedColumn, followed_columns
 from incrowd.measures.secret_values import Secret
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "DisclosedColumn",
     "DisclosedSecrets",
     "Diversity",
+    "FollowedColumn",
     "GivenBack",
     "HouseholdKnowledge",
     "HouseholdRisk",
@@ -33,6 +35,7 @@ __all__ = [
     "contributions",
     "count_disclosed_secrets",
     "count_with_auxiliary",
+    "followed_columns",
     "household_risk",
     "itemset_anonymity",
     "kept_column_facts",

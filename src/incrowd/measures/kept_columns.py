@@ -280,6 +280,17 @@ def _limits(
     return low, high
 
 
+def range_middles(column: Coded) -> NDArray[np.float64] | None:
+    """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+        return None
+    labels = column.values.to_pylist()
+    limits = _limits(labels, [None if label is None else parse_generalised(label) for label in labels])
+    return None if limits is None else (limits[0] + limits[1]) / 2
+
+
 def _position(value: float | date) -> float:
     return float(value.toordinal()) if isinstance(value, date) else value
 

@@ -8,11 +8,14 @@ from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, Unpack
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
-from incrowd.measures import kept_column_facts
+from incrowd.measures import followed_columns, kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -29,7 +32,8 @@ from incrowd.protection.perturbation.parse import read_steps
 from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
-from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
+from incrowd.protection.release import build_release, draw_order
+from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
@@ -37,6 +41,7 @@ from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
+_DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
 
 
 def protect(
@@ -63,6 +68,7 @@ def protect(
     widest: Mapping[str, float] | None = None,
     nominal: Sequence[str] | None = None,
     output: OutputKind | Mapping[str, OutputKind] | None = None,
+    shuffle: bool | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -113,6 +119,9 @@ def protect(
             sets), "bounds" (two columns, `age_low` and `age_high`), "midpoint", "mean" or "mode" of the class (one
             value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
             else ranges.
+        shuffle: whether rows are released in random order, which nothing can reproduce; `kept_rows` of the result says
+            which is which. None: where neighbouring rows are alike more than by chance, so that their order would tell
+            what was made coarser, or who lives together. False keeps the order, and no such release gets a yes.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -158,6 +167,8 @@ def protect(
         in_steps=in_steps if entry.perturbs else (),
     )
     if not table.backend.rows_are_local:
+        if shuffle is not None:
+            raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
         recoded = bool(hierarchies or wishes or nominal or output)
         where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
         return protect_in_cluster(table, settled, demand, method=method_name, recoded=recoded, **where)
@@ -186,7 +197,7 @@ def protect(
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, settled.removed, outputs)
-    return _describe(build, settled, nested, warn=warn)
+    return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
 
 
 def _read_demand(
@@ -217,7 +228,9 @@ def _columns_of_steps(options: MethodOptions | None, table: Table) -> set[str]:
     return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
 
 
-def _describe(build: Build, settled: SettledColumns, nested: Sequence[str], *, warn: bool) -> Protected:
+def _describe(
+    build: Build, settled: SettledColumns, nested: Sequence[str], *, shuffle: bool | None, warn: bool
+) -> Protected:
     """Run the method, and say what it did and what the columns that are passed on give away."""
     table, problem, names = build.table, build.problem, settled.known
     recoding, released, generalised, released_names, guarantee, classes = build.run()
@@ -232,6 +245,14 @@ def _describe(build: Build, settled: SettledColumns, nested: Sequence[str], *, w
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     nearly_unique = warn_of_nearly_unique(distinct, table.rows)
+    notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique)
+    followed = _followed(table, generalised, person)
+    is_shuffled = bool(followed) if shuffle is None else shuffle
+    kept_rows = recoding.kept_rows
+    if is_shuffled:
+        order = _unremarkable_order(generalised, person)
+        released, generalised = (build_release(_columns(one), order) for one in (released, generalised))
+        kept_rows = order if kept_rows is None else kept_rows[order]
     return Protected(
         table=to_native(released, table.native, index=False),
         method=build.method,
@@ -244,10 +265,12 @@ def _describe(build: Build, settled: SettledColumns, nested: Sequence[str], *, w
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(settled.removed),
         pseudonymised=(person,) if person else (),
-        notes=(*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique),
+        notes=(*notes, *warn_of_row_order(followed, shuffled=is_shuffled)),
         settings=recoding.settings,
         original=table,
-        kept_rows=recoding.kept_rows,
+        kept_rows=kept_rows,
+        shuffled=is_shuffled,
+        row_order=() if is_shuffled else followed,
         sensitive=tuple(settled.secrets),
         person=person,
         hierarchies=problem.hierarchies,
@@ -259,6 +282,25 @@ def _describe(build: Build, settled: SettledColumns, nested: Sequence[str], *, w
         method_help=METHODS[build.method].help,
         perturbed=recoding.perturbed,
     )
+
+
+def _followed(table: Table, generalised: Any, person: str | None) -> tuple[str, ...]:
+    """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
+    found = followed_columns(table, person=person) or followed_columns(read_table(generalised), person=person)
+    return tuple(one.column for one in found)
+
+
+def _unremarkable_order(generalised: Any, person: str | None) -> NDArray[np.int64]:
+    """A random order of the rows; one in which they follow a column by chance is drawn again."""
+    for _ in range(_DRAWS):
+        order = draw_order(generalised.num_rows)
+        if not followed_columns(read_table(build_release(_columns(generalised), order)), person=person):
+            break
+    return order
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _spelled_out() -> Signature:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from incrowd._support.files import written_whole
 from incrowd.backends import encode
 from incrowd.errors import InputError
@@ -42,6 +44,8 @@ class OriginalFacts(Result):
         pseudonymised: columns that hold random numbers in place of people's.
         perturbed: columns of any role that were changed by chance, so that classes do not show what they tell.
         is_damaged: whether the table that it was made from had a mark that cannot be read, so that more may be true.
+        shuffled: whether rows were put in random order, so that they cannot be compared one by one.
+        row_order: columns of the original that the order of the released rows follows.
     """
 
     kept: tuple[str, ...]
@@ -50,6 +54,8 @@ class OriginalFacts(Result):
     pseudonymised: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
     is_damaged: bool = False
+    shuffled: bool = False
+    row_order: tuple[str, ...] = ()
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
@@ -76,7 +82,15 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
     seen = rows or describe_rows(safe.original)
-    facts = OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.perturbed)
+    facts = OriginalFacts(
+        tuple(kept),
+        given_back,
+        seen,
+        safe.pseudonymised,
+        safe.perturbed,
+        shuffled=safe.shuffled,
+        row_order=safe.row_order,
+    )
     return _carry_over(facts, safe.original, ranges.columns)
 
 
@@ -87,6 +101,8 @@ def facts_of_tables(
     kept: Sequence[str],
     person: str | None,
     rows: RowKind | None = None,
+    *,
+    shuffled: bool = False,
 ) -> OriginalFacts:
     """What an original tells about a released table; their rows need not be the same.
 
@@ -97,6 +113,7 @@ def facts_of_tables(
         kept: its other columns.
         person: the column that says whose record it is, where people have several.
         rows: what a row of the original is, where that is known already.
+        shuffled: whether the rows of the release are in random order.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -107,9 +124,10 @@ def facts_of_tables(
     """
     before = read_table(original)
     before.require([*quasi_identifiers, *kept], "columns of the original")
-    coarse = [name for name in quasi_identifiers if not _is_same(before, released, name)]
+    coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
     facts = kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse) if coarse else ()
-    return _carry_over(OriginalFacts(tuple(kept), facts, rows or describe_rows(before)), before, released.columns)
+    seen = rows or describe_rows(before)
+    return _carry_over(OriginalFacts(tuple(kept), facts, seen, shuffled=shuffled), before, released.columns)
 
 
 def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> OriginalFacts | None:
@@ -129,6 +147,8 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         _union(one.pseudonymised, other.pseudonymised),
         _union(one.perturbed, other.perturbed),
         one.is_damaged or other.is_damaged,
+        one.shuffled or other.shuffled,
+        _union(one.row_order, other.row_order),
     )
 
 
@@ -152,15 +172,22 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
         given_back=tuple(one for one in united.given_back if {one.column, one.gives_back} <= {*columns}),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
+        row_order=() if facts.shuffled else united.row_order,
     )
 
 
-def _is_same(one: Table, other: Table, name: str) -> bool:
-    """Whether a column has the same cells in both tables, row by row; it counts as changed where rows are missing."""
+def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
+    """Whether a column has the same cells in both tables, row by row; it counts as changed where rows are missing.
+
+    Of rows in random order, whether each value is as frequent.
+    """
     if one.rows != other.rows:
         return False
     (before,), (after,) = encode(one, [name]), encode(other, [name])
-    return bool(before.values.to_pylist() == after.values.to_pylist() and (before.codes == after.codes).all())
+    if before.values.to_pylist() != after.values.to_pylist():
+        return False
+    cells = [np.sort(column.codes) if shuffled else column.codes for column in (before, after)]
+    return bool((cells[0] == cells[1]).all())
 
 
 def mark_of(file: Path) -> Path:
@@ -191,9 +218,9 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
             replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
             for one in facts.given_back
         )
-        named = (facts.kept, facts.pseudonymised, facts.perturbed)
-        kept, drawn, perturbed = (tuple(map(escape_formula, names)) for names in named)
-        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn, perturbed=perturbed)
+        named = ("kept", "pseudonymised", "perturbed", "row_order")
+        escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
+        facts = replace(facts, given_back=given_back, **escaped)
     text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
     with written_whole(mark, force=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -235,6 +262,8 @@ def read_mark(table: Table) -> OriginalFacts | None:
             _names(found["pseudonymised"]),
             _names(found["perturbed"]),
             found.get("is_damaged", False) is not False,
+            found.get("shuffled", False) is not False,
+            _names(found.get("row_order", [])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
@@ -267,6 +296,15 @@ def _names(saved: Any) -> tuple[str, ...]:
     if not isinstance(saved, list) or not all(isinstance(name, str) for name in saved):
         raise TypeError
     return tuple(saved)
+
+
+def is_shuffled(table: Table) -> bool:
+    """Whether the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
+    try:
+        facts = read_mark(table)
+    except InputError:
+        return True
+    return facts is not None and facts.shuffled
 
 
 def _given_back(saved: dict[str, Any]) -> GivenBack:

@@ -98,6 +98,12 @@ def draw_pseudonyms(person: Coded) -> pa.Array:
     return pa.array(tokens[person.codes])
 
 
+def draw_order(rows: int) -> NDArray[np.int64]:
+    """A random order of rows that nothing can reproduce: by keys of the system's secure source, never from a seed."""
+    keys = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64)
+    return np.argsort(keys).astype(np.int64)
+
+
 def write_protected(
     protected: Protected, path: str | os.PathLike[str], *, force: bool = False, progress: Progress = silent
 ) -> Path:

@@ -7,9 +7,10 @@ from typing import Any
 
 from incrowd.measures import GivenBack, count_with_auxiliary
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.wording import percent
+from incrowd.wording import listed, percent
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
+_FEW_NAMES = 3  # columns that a warning lists
 _FEW = 20  # categories have no more values than that
 
 
@@ -46,6 +47,19 @@ def warn_of_undoing(
     looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]
     before_k = count_with_auxiliary(after, quasi_identifiers, [], person=person).k
     yield from warn_of_known_columns(after, quasi_identifiers, looks, before_k, person=person)
+
+
+def warn_of_row_order(followed: Sequence[str], *, shuffled: bool) -> Iterator[str]:
+    """Say that rows were put in random order because theirs told something, or that they still are in it."""
+    if followed:
+        then = "they are released in random order" if shuffled else "they are released so; write them in random order"
+        yield f"{describe_row_order(followed)}: {then}"
+
+
+def describe_row_order(followed: Sequence[str]) -> str:
+    """Which columns the order of the rows follows, and what that does."""
+    names = followed if len(followed) <= _FEW_NAMES else [*followed[: _FEW_NAMES - 1], "others"]
+    return f"the order of the rows follows {listed(names)}, so neighbouring rows tell more than their cells do"
 
 
 def describe_given_back(fact: GivenBack) -> str:

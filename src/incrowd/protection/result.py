@@ -225,6 +225,8 @@ class Protected(Result):
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
     `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
+    `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
+    `row_order` are columns of the original that the order of the released rows follows.
     `perturbed` are the columns, of any role, in which records may no longer have their own values.
     """
 
@@ -261,6 +263,8 @@ class Protected(Result):
     generalised: Any = None
     method_help: str = ""
     perturbed: tuple[str, ...] = ()
+    shuffled: bool = False
+    row_order: tuple[str, ...] = ()
 
     @property
     def share_changed(self) -> float:

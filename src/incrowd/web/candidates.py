@@ -133,7 +133,7 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
     names = list(table.table.columns)
     columns = []
     if records:
-        first, last = records[0], records[-1]
+        first, last = min(records), max(records)
         cells = table.rows_between(first, last + 1)
         before = [[cell_text(cells[name][record - first].as_py()) for record in records] for name in names]
         columns = list(zip(names, before, release.cells(names, question.start, count), strict=True))

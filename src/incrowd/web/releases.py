@@ -31,7 +31,7 @@ class Release:
         file: the Parquet file.
         quasi_identifiers: the columns by which people are compared in it.
         person: the column that says whose record it is.
-        kept_rows: which records of the original are left, in order; None where all are.
+        kept_rows: which record of the original each row is; None where all are there in their order.
         question: the question about it.
     """
 
@@ -65,8 +65,8 @@ class Release:
         """Where a record of the original is; None where it was left out."""
         if self.kept_rows is None:
             return record
-        row = int(np.searchsorted(self.kept_rows, record))
-        return row if row < self.kept_rows.size and self.kept_rows[row] == record else None
+        rows = np.flatnonzero(self.kept_rows == record)
+        return int(rows[0]) if rows.size else None
 
     def record_of(self, row: int) -> int:
         """Which record of the original a row is."""

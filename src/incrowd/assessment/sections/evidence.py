@@ -13,9 +13,9 @@ from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary
+from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
-from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, read_mark, unite_facts
+from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, is_shuffled, read_mark, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
 from incrowd.wording import Advice, listed, percent
@@ -62,6 +62,8 @@ class Evidence(Result):
         given_back: kept columns that give back a coarsened quasi-identifier.
         rows: what a row is: a person, a person in a wave, a household member, or no person at all.
         unanswered: what could not be counted; the verdict is then undecided at best.
+        row_order: columns that the order of the rows follows, so that neighbours tell more than their cells do.
+        is_release: whether the table was made coarser, so that its order undoes that.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -71,6 +73,8 @@ class Evidence(Result):
     given_back: tuple[GivenBack, ...]
     rows: RowKind
     unanswered: tuple[Advice, ...] = ()
+    row_order: tuple[str, ...] = ()
+    is_release: bool = False
     _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
@@ -107,6 +111,8 @@ def gather_evidence(work: Work) -> Evidence:
     if original is not None:
         unanswered += _left_to_chance(original, roles)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
+    followed = followed_columns(table, person=person) if table.backend.rows_are_local else ()
+    order = (*(one.column for one in followed), *(original.row_order if original is not None else ()))
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
@@ -115,6 +121,8 @@ def gather_evidence(work: Work) -> Evidence:
         _given_back(work, original, unanswered),
         rows,
         tuple(unanswered),
+        () if work.question.synthetic else tuple(dict.fromkeys(order)),
+        original is not None or bool(roles.generalised_quasi_identifiers),
     )
 
 
@@ -178,7 +186,10 @@ def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
     facts = work.original if isinstance(work.original, OriginalFacts) else None
     if work.original is not None and facts is None:
         roles = work.roles
-        facts = facts_of_tables(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person)
+        shuffled = is_shuffled(work.table)
+        facts = facts_of_tables(
+            work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person, shuffled=shuffled
+        )
     try:
         return unite_facts(facts, read_mark(work.table))
     except InputError as reason:

@@ -107,12 +107,13 @@ def assess_protection(
     person: str | None,
     limits: Limits,
     population: int | None = None,
-    made: dict[int, tuple[Table, float]] | None = None,
+    made: dict[int, tuple[Table, float, bool]] | None = None,
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
-    The table for that last k, and the detail that it keeps, are put into `made` for whoever judges it.
+    The table for that last k, the detail that it keeps, and whether its rows are in random order are put into `made`
+    for whoever judges it.
     """
     if not table.backend.rows_are_local:
         raise UnsupportedError(
@@ -131,7 +132,7 @@ def assess_protection(
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
         if made is not None and k == limits.class_size:
-            made[k] = after, float(found.granularity)
+            made[k] = after, float(found.granularity), safe.shuffled
         costs.append(
             ProtectionCost(
                 k=k,
