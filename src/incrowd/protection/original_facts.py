@@ -123,12 +123,12 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         return other if one is None else one
     told = {fact.column: fact for fact in (*other.given_back, *one.given_back)}
     return OriginalFacts(
-        _union(one.kept, other.kept),
-        tuple(told.values()),
-        other.rows if one.rows.kind == "people" else one.rows,
-        _union(one.pseudonymised, other.pseudonymised),
-        _union(one.perturbed, other.perturbed),
-        one.is_damaged or other.is_damaged,
+        kept=_union(one.kept, other.kept),
+        given_back=tuple(told.values()),
+        rows=other.rows if one.rows.kind == "people" else one.rows,
+        pseudonymised=_union(one.pseudonymised, other.pseudonymised),
+        perturbed=_union(one.perturbed, other.perturbed),
+        is_damaged=one.is_damaged or other.is_damaged,
     )
 
 
@@ -234,7 +234,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             _row_kind(found["rows"]),
             _names(found["pseudonymised"]),
             _names(found["perturbed"]),
-            found.get("is_damaged", False) is not False,
+            is_damaged=found.get("is_damaged", False) is not False,
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
