@@ -141,14 +141,14 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         return other if one is None else one
     told = {fact.column: fact for fact in (*other.given_back, *one.given_back)}
     return OriginalFacts(
-        _union(one.kept, other.kept),
-        tuple(told.values()),
-        other.rows if one.rows.kind == "people" else one.rows,
-        _union(one.pseudonymised, other.pseudonymised),
-        _union(one.perturbed, other.perturbed),
-        one.is_damaged or other.is_damaged,
-        one.shuffled or other.shuffled,
-        _union(one.row_order, other.row_order),
+        kept=_union(one.kept, other.kept),
+        given_back=tuple(told.values()),
+        rows=other.rows if one.rows.kind == "people" else one.rows,
+        pseudonymised=_union(one.pseudonymised, other.pseudonymised),
+        perturbed=_union(one.perturbed, other.perturbed),
+        is_damaged=one.is_damaged or other.is_damaged,
+        shuffled=one.shuffled or other.shuffled,
+        row_order=_union(one.row_order, other.row_order),
     )
 
 
@@ -261,9 +261,9 @@ def read_mark(table: Table) -> OriginalFacts | None:
             _row_kind(found["rows"]),
             _names(found["pseudonymised"]),
             _names(found["perturbed"]),
-            found.get("is_damaged", False) is not False,
-            found.get("shuffled", False) is not False,
-            _names(found.get("row_order", [])),
+            is_damaged=found.get("is_damaged", False) is not False,
+            shuffled=found.get("shuffled", False) is not False,
+            row_order=_names(found.get("row_order", [])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
