@@ -206,7 +206,11 @@ def frontier(
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
         started = time.perf_counter()
-        options |= {"identifiers": [], "warn": False, "shuffle": False}  # of the same table the same numbers, bit by bit
+        options |= {
+            "identifiers": [],
+            "warn": False,
+            "shuffle": False,
+        }  # of the same table the same numbers, bit by bit
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
         point = _point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret))
         points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
