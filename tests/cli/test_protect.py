@@ -336,3 +336,18 @@ def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):
     assert all(name in shown for name in ("1-way tables", "pMSE", "intervals overlap", "prediction"))
     code, shown, err = run(capsys, "evaluate", people, out, "--qi", QI, "--utility", "--json")
     assert len(json.loads(shown)["utility"]["marginals"]) == 2
+
+
+def test_shuffled_rows_are_attacked_by_the_list_of_rows(capsys, tmp_path):
+    file, out, rows = tmp_path / "t.csv", tmp_path / "safe.csv", tmp_path / "rows.txt"
+    file.write_text("age,sex\n" + "".join(f"{20 + n // 5},{'fm'[n % 2]}\n" for n in range(400)))
+    asked = ("protect", file, "--qi", "age,sex", "--k", "4", "--out", out, "--kept-rows", rows)
+    assert run(capsys, *asked)[0] == 0
+    numbers = [int(line) for line in rows.read_text().split()]
+    assert sorted(numbers) == list(range(1, 401))
+    assert numbers != sorted(numbers)
+    attack = ("attack", file, out, "--known", "age,sex", "--kind", "linkage", "--json")
+    assert "random order" in json.loads(run(capsys, *attack)[1])["not_run"]["linkage"]
+    code, shown, _ = run(capsys, *attack, "--kept-rows", rows)
+    assert code == 0
+    assert 0 < json.loads(shown)["attacks"][0]["risk"]["value"] <= 0.25

@@ -98,6 +98,11 @@ def protect_table(
             show_default=False,
         ),
     ] = None,
+    kept_rows: Annotated[
+        str | None,
+        typer.Option("--kept-rows", help="Write which row each released one was made from; attacks need it. Secret."),
+        outputs.Output("list of rows", frozenset({".txt"}), ".txt"),
+    ] = None,
     codebook: Annotated[
         str | None,
         typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
@@ -134,12 +139,12 @@ def protect_table(
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if household is not None and person is not None:
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
-    if codebook is not None and not table.backend.rows_are_local:
-        raise InputError("--codebook is for tables that are protected on this machine")
+    if (codebook or kept_rows) and not table.backend.rows_are_local:
+        raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
     given = _read_arguments(typed, table.columns) | method_options.read(of_method)
     given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     question = _read_question(given, recipient)
-    made = _protect_and_write(table, question, given, k, out, codebook, force=force)
+    made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, force=force)
     if json:
         terminal.as_json(to_json(made, masked(out)))
     else:
@@ -194,12 +199,13 @@ def _protect_and_write(
     k: int | None,
     out: str,
     codebook: str | None,
+    kept_rows: str | None,
     *,
     force: bool,
 ) -> Made:
     """Protect the table, for a recipient with the least protection that passes; write and judge it."""
     from incrowd.assessment import find_release
-    from incrowd.protection import make_codebook, protect, write_protected
+    from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
     target, in_cluster = outputs.place_of(out), not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
@@ -218,6 +224,8 @@ def _protect_and_write(
             write_protected(safe, out, force=force, progress=progress)
             if codebook is not None:
                 make_codebook(safe).write(codebook, force=force)
+            if kept_rows is not None:
+                write_kept_rows(safe, kept_rows, force=force)
         return Made(safe, cost, linkage, trials, None if question is None else _judge(safe, out, question))
 
 

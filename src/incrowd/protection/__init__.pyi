@@ -21,6 +21,7 @@ from incrowd.protection.outputs import OUTPUTS as OUTPUTS
 from incrowd.protection.outputs import parse_range as parse_range
 from incrowd.protection.regeneration import regenerate as regenerate
 from incrowd.protection.registry import METHODS as METHODS
+from incrowd.protection.release import write_kept_rows as write_kept_rows
 from incrowd.protection.release import write_protected as write_protected
 from incrowd.protection.result import Guarantee as Guarantee
 from incrowd.protection.result import Protected as Protected

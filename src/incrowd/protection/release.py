@@ -144,6 +144,28 @@ def write_protected(
     return target
 
 
+def write_kept_rows(protected: Protected, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the row of the original that each released row was made from: one number a line, from 1.
+
+    Attacks need it where rows were shuffled or left out. It undoes the shuffle, so it stays with the original.
+
+    Args:
+        protected: what `protect` returned.
+        path: the text file to write.
+        force: replace an existing file.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: the file exists already.
+    """
+    rows = np.arange(protected.rows) if protected.kept_rows is None else np.asarray(protected.kept_rows)
+    with written_whole(path, force=force) as temporary:
+        temporary.write_text("".join(f"{row + 1}\n" for row in rows.tolist()), encoding="utf-8")
+    return Path(path)
+
+
 def _check_guarantee(protected: Protected, file: Path) -> None:
     """Count the rows and the guarantee of a written file."""
 
