@@ -217,7 +217,7 @@ def test_lists_are_the_word_of_whoever_judged_them_and_open_where_nobody_did():
     assert (judged.decision, judged.declared) == ("within", ("events",))
     unjudged = decide(LISTS, **named)
     assert unjudged.decision == "undecided"
-    assert "What events would tell was not counted" in str(unjudged.internal_reasons[0])
+    assert any("What events would tell was not counted" in str(one) for one in unjudged.internal_reasons)
     with pytest.raises(InputError, match="'events' holds lists or records"):
         decide(LISTS, **named, sensitive=["events"])
 

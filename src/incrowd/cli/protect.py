@@ -94,7 +94,7 @@ def protect_table(
         bool | None,
         typer.Option(
             "--shuffle/--no-shuffle",
-            help="Write rows in random order, or as they are. Default: where their order tells something.",
+            help="Release rows in random order, or as they are. Default: where their order tells something.",
             show_default=False,
         ),
     ] = None,

@@ -112,7 +112,8 @@ def gather_evidence(work: Work) -> Evidence:
         unanswered += _left_to_chance(original, roles)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     followed = followed_columns(table, person=person) if table.backend.rows_are_local else ()
-    order = (*(one.column for one in followed), *(original.row_order if original is not None else ()))
+    order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
+    order += original.row_order if original is not None else ()
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
