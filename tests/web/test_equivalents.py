@@ -97,8 +97,9 @@ def test_a_protection_is_done_again_by_command_and_script(script, table, place, 
     by_command = pq.read_table(place / "protected.parquet")
     os.remove(place / "protected.parquet")
     assert result["guarantee"]["sentence"] in run_python(same["python"])
-    by_row = [(name, "ascending") for name in by_command.column_names]  # rows may be in random order
-    assert pq.read_table(place / "protected.parquet").sort_by(by_row).equals(by_command.sort_by(by_row))
+    by_script = pq.read_table(place / "protected.parquet")
+    assert by_script.schema.equals(by_command.schema)
+    assert sorted(map(repr, by_script.to_pylist())) == sorted(map(repr, by_command.to_pylist()))  # in random order
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,8 @@ class Job:
         """Drop the outcome and delete its files."""
         if self.outcome is not None and self.outcome.release is not None:
             self.outcome.release.delete()
+        elif self.outcome is not None and self.outcome.file is not None:
+            self.outcome.file.unlink(missing_ok=True)
         self.outcome = self.task = self.source = None
 
 
