@@ -15,7 +15,7 @@ from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
 from incrowd.results import Result
 from incrowd.tables import parse_generalised, read_table
-from incrowd.tables.generalised import Anything, Choice, Generalised, Interval
+from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
@@ -287,7 +287,12 @@ def range_middles(column: Coded) -> NDArray[np.float64] | None:
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return None
     labels = column.values.to_pylist()
-    limits = _limits(labels, [None if label is None else parse_generalised(label) for label in labels])
+    parsed: list[Generalised | None] = []
+    for label in labels:
+        parsed.append(None if label is None else parse_generalised(label))
+        if isinstance(parsed[-1], Choice | Prefix):  # one set is enough: the others need not be parsed
+            return None
+    limits = _limits(labels, parsed)
     return None if limits is None else (limits[0] + limits[1]) / 2
 
 
