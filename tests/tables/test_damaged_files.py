@@ -12,6 +12,7 @@ from tests.cli.running import run
 from tests.tables.made_files import PLANTED, WRITERS, make_file
 
 from incrowd import measure, read_table
+from incrowd._support.limited_process import ChildError
 from incrowd.errors import IncrowdError
 from incrowd.tables.formats import limited_reading
 
@@ -46,8 +47,14 @@ def damage(whole, seed):
 
 
 def call_here(function, *arguments, **limits):
+    """The reader's function in this process; what it fails by is reported as its child process does."""
     module, name = function.split(":")
-    return getattr(importlib.import_module(module), name)(*arguments)
+    try:
+        return getattr(importlib.import_module(module), name)(*arguments)
+    except IncrowdError:
+        raise
+    except BaseException as error:  # a panic in Rust is no Exception
+        raise ChildError("memory" if isinstance(error, MemoryError) else "crash") from None
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -75,21 +82,12 @@ MANY = """
 import json, resource, sys
 from tests.tables.test_damaged_files import call_here, damage
 from incrowd import measure, read_table
-from incrowd._support.limited_process import ChildError
 from incrowd.errors import IncrowdError
 from incrowd.tables.formats import limited_reading
 from pathlib import Path
 
-def call(function, *arguments, **limits):
-    try:
-        return call_here(function, *arguments)
-    except IncrowdError:
-        raise
-    except BaseException as error:  # as the child does
-        raise ChildError("memory" if isinstance(error, MemoryError) else "crash") from None
-
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-limited_reading.call_limited = call
+limited_reading.call_limited = call_here
 path, whole = Path(sys.argv[1]), Path(sys.argv[2]).read_bytes()
 for seed in range(int(sys.argv[3]), int(sys.argv[4])):
     path.write_bytes(damage(whole, seed))
