@@ -64,6 +64,7 @@ class Evidence(Result):
         unanswered: what could not be counted; the verdict is then undecided at best.
         row_order: columns that the order of the rows follows, so that neighbours tell more than their cells do.
         is_release: whether the table was made coarser, so that its order undoes that.
+        not_counted: what the file holds, or tells apart, and the rows that were counted do not.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -75,7 +76,8 @@ class Evidence(Result):
     unanswered: tuple[Advice, ...] = ()
     row_order: tuple[str, ...] = ()
     is_release: bool = False
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known"})
+    not_counted: tuple[str, ...] = ()
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -124,6 +126,7 @@ def gather_evidence(work: Work) -> Evidence:
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
+        table.not_counted,
     )
 
 
