@@ -96,8 +96,10 @@ def gather_evidence(work: Work) -> Evidence:
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
     harmless = tuple(name for name in candidates if _has_one_value(suggested[name]))
-    nested = [name for name in candidates if name in table.nested]
-    candidates = [name for name in candidates if name not in (*harmless, *nested)]
+    is_nested = set(table.nested)
+    nested = [name for name in candidates if name in is_nested]
+    passed_over = {*harmless, *nested}
+    candidates = [name for name in candidates if name not in passed_over]
     together = None
     alone: list[UndecidedColumn] = []
     if candidates:
@@ -178,7 +180,8 @@ def _kept(work: Work) -> list[str]:
     """The columns that are released as they are; neither lists, which are not looked into, nor drawn numbers."""
     roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    return [name for name in kept if name not in (*work.table.nested, *roles.pseudonyms)]
+    passed_over = {*work.table.nested, *roles.pseudonyms}
+    return [name for name in kept if name not in passed_over]
 
 
 def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
