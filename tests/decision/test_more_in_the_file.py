@@ -25,8 +25,8 @@ def workbook(folder):
 def archive(folder):
     with zipfile.ZipFile(folder / "people.zip", "w") as packed:
         packed.writestr("people.csv", TEXT)
-        packed.writestr("contacts.txt", "somebody")
-    return folder / "people.zip", {}, "1 other file, contacts.txt"
+        packed.writestr("contacts.pdf", "somebody")
+    return folder / "people.zip", {}, "1 other file, contacts.pdf"
 
 
 def skipped_line(folder):

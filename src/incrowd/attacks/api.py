@@ -188,7 +188,7 @@ def attack_release(
     copied = None
     if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
         compared = dict.fromkeys([*(name for columns in attackers.values() for name in columns or ()), *secrets])
-        copied = count_copied_people(*tables, list(compared) or setting.known)
+        copied = count_copied_people(tables[0], tables[1], tables[2], list(compared) or setting.known)
     return ReleaseAttacks(
         tables[0].name,
         tables[1].name,
