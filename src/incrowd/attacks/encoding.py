@@ -45,6 +45,11 @@ class Labels:
     high: Floats
     members: dict[int, NDArray[np.int64]]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether no label is a range, a set or *."""
+        return not self.members and bool(np.array_equal(self.low, self.high))
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
