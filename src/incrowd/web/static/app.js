@@ -102,7 +102,7 @@ export function follow(job) {
 function changed(job) {
   const before = known.get(job.id);
   known.set(job.id, job);
-  if (before && ["state", "progress", "stage", "stages", "stale"].every((name) => before[name] === job[name])) return;
+  if (before && ["state", "progress", "stage", "stages", "stale", "question_changed"].every((name) => before[name] === job[name])) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
   showTray();
 }
