@@ -33,7 +33,12 @@ function become(old, made) {
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the policy forbids styles as attributes
   old.onclick = made.onclick;
+  old.onchange = made.onchange;
   patch(old, [...made.childNodes]);
+  if (["INPUT", "SELECT", "TEXTAREA"].includes(old.nodeName)) {
+    old.disabled = made.disabled;
+    if (old !== document.activeElement) old.value = made.value; // what is being typed stays
+  }
 }
 
 /** Turns at one question: call it before asking, and what it gives once the answer is there: whether nothing newer was asked. */
@@ -130,7 +135,7 @@ function changed(job) {
   const before = known.get(job.id);
   if (before && over(before) && !over(job)) return; // an answer from before it was over, come late
   known.set(job.id, job);
-  if (before && ["state", "progress", "stage", "stages", "stale"].every((name) => before[name] === job[name])) return;
+  if (before && ["state", "progress", "stage", "stages", "stale", "question_changed"].every((name) => before[name] === job[name])) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
   showTray();
 }

@@ -52,7 +52,8 @@ function drawChosen() {
     button.setAttribute("aria-pressed", String(several.length > 0 && several.every((name) => bench.now.roles[name] === button.dataset.role && bench.now.decided.includes(name))));
     button.disabled = !several.length || (several.length > 1 && ["person", "weight"].includes(button.dataset.role));
   }
-  inspect(several.length === 1 ? bench.columns.find((column) => column.name === several[0]) : null, several.length);
+  const all = bench.columns.filter((column) => several.includes(column.name));
+  inspect(all.length === 1 ? all[0] : null, all);
 }
 
 /** Give what is meant a role; where the filter then hides it, the next one is in focus. */

@@ -4,6 +4,7 @@ import { make, problem, resume, sentence } from "./app.js";
 import { bench as shared, open } from "./bench.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
+import "./coarsening.js";
 import { redraw } from "./crowd.js";
 import { listen } from "./events.js";
 import { begin as beginForecast } from "./forecast.js";
