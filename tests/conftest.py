@@ -16,7 +16,7 @@ from tests.growths import few_growths
 _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize=not _IS_SEARCH)
 settings.load_profile("incrowd")
-_PATIENCE = 180_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
+_PATIENCE = 600_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -148,7 +148,7 @@ def opened(browser, base):
     def open_page(*, may_be_refused=False, **options):
         refusals[:] = [True] if may_be_refused else []
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(180_000)
+        context.set_default_timeout(600_000)
         contexts.append(context)
         page = context.new_page()
         page.on("request", watch)

@@ -113,7 +113,7 @@ def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base, 
 
 def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     page = opened(may_be_refused=True)
-    table = demo(page)
+    table = demo(page, rows=1_000)
     roles = {"charge": "sensitive", "diag_p": "other"}
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles})
     look(page, base, table)
