@@ -223,7 +223,8 @@ class _Reader:
 
     def _between(self, label: int, low: float, high: float) -> None:
         """Settle a range of numbers; one without an end goes as far as the original's values do."""
-        least, most = self.place[[0, self.filled - 1]] if self.filled else (np.inf, -np.inf)
+        values = self.place[: self.filled]
+        least, most = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
         low, high = low - self.first, high - self.first
         self.low[label] = min(least, high) if low == -np.inf else low
         self.high[label] = max(most, low) if high == np.inf else high
