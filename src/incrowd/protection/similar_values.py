@@ -92,7 +92,8 @@ def _cost(some: Floats, one: Floats) -> Floats:
 def _entropy(counts: Floats) -> Floats:
     """Counts times their entropy, along the last axis."""
     total = counts.sum(axis=-1)
-    return _weighted_log(total) - _weighted_log(counts).sum(axis=-1)
+    entropy: Floats = _weighted_log(total) - _weighted_log(counts).sum(axis=-1)
+    return entropy
 
 
 def _weighted_log(counts: Floats) -> Floats:

@@ -1,7 +1,7 @@
 // One column, looked at: what it holds, why its role was suggested, its distribution, some values, what it adds if others knew it.
 import { adds } from "./adds.js";
 import { bench } from "./bench.js";
-import { api, count, make, percent, problem, settled, short, table } from "./app.js";
+import { api, count, make, patch, percent, problem, settled, short, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const kept = new Map(); // histograms without values
@@ -55,9 +55,7 @@ async function draw(column) {
 
 function put(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(values), onclick: () => { values = !values; draw(column).catch(problem); } }, values ? "Hide the values" : "Show values");
-  const focused = place.contains(document.activeElement);
-  place.replaceChildren(...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button));
-  if (focused) button.focus();
+  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button)]);
 }
 const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
 
