@@ -351,3 +351,25 @@ def test_shuffled_rows_are_attacked_by_the_list_of_rows(capsys, tmp_path):
     code, shown, _ = run(capsys, *attack, "--kept-rows", rows)
     assert code == 0
     assert 0 < json.loads(shown)["attacks"][0]["risk"]["value"] <= 0.25
+
+
+def test_a_batch_joins_a_release(capsys, people, tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    assert run(capsys, "protect", people, "--qi", QI, "--k", 4, "--out", first)[0] == 0
+    batch = tmp_path / "batch.csv"
+    batch.write_text("age,town,pay\n" + "".join(f"{30 + i // 2},York,{i}\n" for i in range(5)))
+    code, shown, err = run(capsys, "protect", batch, "--append", first, "--out", second)
+    assert code == 0, err
+    assert "5 records joined in 1 class" in " ".join(shown.split())
+    assert second.read_text().startswith(first.read_text())
+    code, _, err = run(capsys, "protect", batch, "--append", first, "--out", tmp_path / "third.csv")
+    assert code == 2
+    assert "continued in second.csv" in err
+    code, _, err = run(capsys, "protect", batch, "--append", second, "--k", 2, "--out", tmp_path / "third.csv")
+    assert code == 2
+    assert "--append does not take --k" in err
+    code, _, err = run(capsys, "protect", batch, "--append", batch, "--out", tmp_path / "third.csv")
+    assert code == 2
+    assert "has no log" in err
+    words = ("--qi", "age", "--delay", 2, "--out", tmp_path / "third.csv")
+    assert "--delay is for" in run(capsys, "protect", batch, *words)[2]

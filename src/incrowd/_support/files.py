@@ -33,11 +33,12 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def written_whole(path: str | os.PathLike[str], *, force: bool = False, private: bool = False) -> Iterator[Path]:
     """A path to write to, whose file becomes `path` when the block ends well and is gone when it does not.
 
     The file has no name until it is whole, so that a process that is killed leaves nothing. Where the system has no
-    such files it has a hidden name and a lock, and the next file that is written to the folder removes it.
+    such files it has a hidden name and a lock, and the next file that is written to the folder removes it. Only its
+    owner may read a `private` one.
     """
     check_free(path, force=force)
     target = Path(path)
@@ -49,7 +50,7 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         raise InputError(f"cannot write {target}: {error.strerror}") from None
     try:
         yield draft.path
-        os.chmod(draft.path, 0o666 & ~_umask())  # by its path: not every system has fchmod
+        os.chmod(draft.path, 0o600 if private else 0o666 & ~_umask())  # by its path: not every system has fchmod
         os.fsync(draft.descriptor)
         draft.publish(force=force)
     except OSError as error:

@@ -11,7 +11,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
-from incrowd.cli import method_options, options, outputs, terminal
+from incrowd.cli import method_options, options, outputs, protect_append, terminal
 from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
 from incrowd.cli.protect_text import Made, show, to_json
 from incrowd.errors import InputError
@@ -119,6 +119,14 @@ def protect_table(
         list[str] | None, typer.Option("--place", help="With --time: two coordinates, or a column of regions.")
     ] = None,
     amount: Annotated[str | None, typer.Option("--amount", help="With --time: a column of amounts.")] = None,
+    append: Annotated[
+        str | None,
+        typer.Option("--append", help="A release whose rows the new ones join, in classes of their own, in --out."),
+        outputs.Input(address=False),
+    ] = None,
+    delay: Annotated[
+        int | None, typer.Option("--delay", help="With --append: batches that a record may wait for. Default 3.")
+    ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
         str | None,
@@ -130,9 +138,17 @@ def protect_table(
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
     typed = {name: value for name, value in locals().items() if name != "of_method"} | of_method
+    declared = inspect.signature(protect_table).parameters
+    if append is not None:
+        refuse_options_of_tables(typed, declared, protect_append.TAKEN)
+        wishes = _read_arguments(typed, table.columns)
+        protect_append.append(table, append, out, delay, wishes, force=force, json=json)
+        return
+    if delay is not None:
+        raise InputError("--delay is for records that join a release; add --append")
     if item is not None or time is not None:
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
-        refuse_options_of_tables(typed, inspect.signature(protect_table).parameters)
+        refuse_options_of_tables(typed, declared)
         protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
         return
     if known is not None or place or amount is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 _TAKEN = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
 
 
-def refuse_options_of_tables(typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter]) -> None:
-    """Refuse every option that was typed and that sets of items and points do not take.
+def refuse_options_of_tables(
+    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str] = _TAKEN
+) -> None:
+    """Refuse every option that was typed and that sets of items and points, or appending, do not take.
 
     Args:
         typed: the options of the verb as they were typed.
         declared: all options of the verb.
+        taken: the options that are taken.
     """
     ignored = [
         str(TYPED[name].flag) if name in TYPED else f"--{name}"
         for name, value in typed.items()
-        if name not in _TAKEN and value not in (None, [], declared[name].default)
+        if name not in taken and value not in (None, [], declared[name].default)
     ]
     if ignored:
-        raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
+        if taken is _TAKEN:
+            raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
+        raise InputError(f"--append does not take {', '.join(ignored)}; the release's log says what was promised")
 
 
 def protect_sets(

@@ -74,7 +74,8 @@ def itemset_anonymity(
     who, what = encode(table, table.require([person, item]))
     if who.has_null or what.has_null:
         raise InputError(f"some rows have no value in {person!r} or {item!r}; fill them or leave them out")
-    pairs = np.unique(who.codes.astype(np.uint64) * np.uint64(what.size) + what.codes)
+    pairs = np.sort(who.codes.astype(np.uint64) * np.uint64(what.size) + what.codes)
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]  # a sort is much faster here than np.unique
     owner = (pairs // np.uint64(what.size)).astype(np.int64)
     items = (pairs % np.uint64(what.size)).astype(np.int64)
     lengths = np.bincount(owner, minlength=who.size)

@@ -1,6 +1,7 @@
 """The public names of the room."""
 
 from incrowd.protection.api import protect as protect
+from incrowd.protection.append import append_release as append_release
 from incrowd.protection.codebook import Codebook as Codebook
 from incrowd.protection.codebook import make_codebook as make_codebook
 from incrowd.protection.hierarchies import Hierarchy as Hierarchy
@@ -23,7 +24,11 @@ from incrowd.protection.regeneration import regenerate as regenerate
 from incrowd.protection.registry import METHODS as METHODS
 from incrowd.protection.release import write_kept_rows as write_kept_rows
 from incrowd.protection.release import write_protected as write_protected
+from incrowd.protection.release_log import LoggedBatch as LoggedBatch
+from incrowd.protection.release_log import ReleaseLog as ReleaseLog
 from incrowd.protection.result import Guarantee as Guarantee
 from incrowd.protection.result import Protected as Protected
+from incrowd.protection.stream import Appended as Appended
+from incrowd.protection.stream import Stream as Stream
 from incrowd.protection.trajectories import ProtectedTrajectories as ProtectedTrajectories
 from incrowd.protection.trajectories import protect_trajectories as protect_trajectories

@@ -38,7 +38,7 @@ def generalise(problem: Problem) -> Recoding:
     Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
     suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
     """
-    ladders = ladders_of(problem)
+    ladders = ladders_of(problem, by_similarity=True)
     search = _Search(problem, ladders, float(problem.options.suppress))
     best = search.run()
     names = [column.name for column in problem.columns]

@@ -274,17 +274,25 @@ def _automatic(column: Coded) -> list[Labels]:
         return _coarser_codes(column)
     if is_number(column):
         return [grid(column, width, 0.0) for width in round_widths(column)]
+    length = _code_length(column)
+    return Hierarchy.prefixes(range(length - 1, 0, -1)).rule(column) if length else _rarest_together(column)
+
+
+def is_category(column: Coded) -> bool:
+    """Whether the values of a column have neither an order nor prefixes that tell what is alike."""
+    return not (is_number(column) or column.scale == "place" or _code_length(column))
+
+
+def _code_length(column: Coded) -> int:
+    """How many digits every value has, 0 where they are no codes of one length."""
     values = [value for value in as_text(column.values).to_pylist() if value is not None]
     length = len(values[0]) if values else 0
-    if length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values):
-        return Hierarchy.prefixes(range(length - 1, 0, -1)).rule(column)
-    return _rarest_together(column)
+    codes = length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values)
+    return length if codes else 0
 
 
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
-    values: Labels = as_written(column.values).to_pylist()
-    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     tally = np.bincount(column.codes, minlength=column.size)
     groups = [([code], int(tally[code])) for code in range(column.size)]
     levels: list[Labels] = []
@@ -294,10 +302,16 @@ def _rarest_together(column: Coded) -> list[Labels]:
             groups.sort(key=lambda group: (group[1], group[0]))
             first, second = groups[:2]
             groups[:2] = [(sorted(first[0] + second[0]), first[1] + second[1])]
-        labels = list(values)
-        for codes, _ in groups:
-            if len(codes) > 1:
-                for code in codes:
-                    labels[code] = format_set([members[other] for other in codes])
-        levels.append(ValueLabels(labels))
+        levels.append(label_groups(column, [codes for codes, _ in groups]))
     return levels
+
+
+def label_groups(column: Coded, groups: Sequence[Sequence[int]]) -> ValueLabels:
+    """The label of every value where ascending codes are grouped: sets, and values alone as they are."""
+    labels: Labels = as_written(column.values).to_pylist()
+    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
+    for codes in groups:
+        if len(codes) > 1:
+            for code in codes:
+                labels[code] = format_set([members[other] for other in codes])
+    return ValueLabels(labels)

@@ -10,23 +10,30 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, pack
-from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.hierarchies import Hierarchy, Level, is_category
 from incrowd.protection.problem import Problem, as_days, as_floats, is_number, offset_of
+from incrowd.protection.similar_values import similar_hierarchy
 
 Node = tuple[int, ...]
 """A level for every column."""
 
 
-def ladders_of(problem: Problem) -> list[list[Level]]:
+def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Level]]:
     """The levels of every column, the finest first: those of its hierarchy that the wishes allow.
 
-    A column without a hierarchy gets an automatic one.
+    A column without a hierarchy gets an automatic one; with `by_similarity`, categories that go with the same values of
+    the other columns are joined first, instead of the rarest.
     """
-    return [_ladder(problem, column) for column in problem.columns]
+    ladders = []
+    for index, column in enumerate(problem.columns):
+        hierarchy = problem.hierarchies.get(column.name)
+        if hierarchy is None and by_similarity and len(problem.columns) > 1 and is_category(column):
+            hierarchy = similar_hierarchy(problem, index)
+        ladders.append(_ladder(problem, column, hierarchy))
+    return ladders
 
 
-def _ladder(problem: Problem, column: Coded) -> list[Level]:
-    hierarchy = problem.hierarchies.get(column.name)
+def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> list[Level]:
     widest = problem.wishes.widest.get(column.name)
     if hierarchy is None and widest and is_number(column):
         whole = pa.types.is_integer(column.values.type) or pa.types.is_temporal(column.values.type)

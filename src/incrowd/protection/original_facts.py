@@ -21,6 +21,7 @@ from incrowd._support.files import written_whole
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.measures import GivenBack, kept_column_facts
+from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, describe_rows, escape_formula, read_table
 from incrowd.tables.roles.rows import Kind
@@ -200,7 +201,7 @@ def mark_of(file: Path) -> Path:
 
 
 def write_mark(safe: Protected, written: Path, target: Path) -> None:
-    """Write what the original tells beside a released file, in place of an older mark.
+    """Write what the original tells beside a released file, and the release's log, in place of an older mark.
 
     Args:
         safe: the protected table that was written.
@@ -208,22 +209,48 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
         target: the name that the file will have.
     """
     facts = facts_of_protected(safe)
-    if facts is None:
-        return
+    if facts is not None:
+        write_facts(_escaped(facts) if is_text(target) else facts, ReleaseLog.of(safe), written, target)
+
+
+def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Path) -> None:
+    """Write facts and a log beside a released file; `written` holds it now, `target` is the name it will have."""
     mark = mark_of(target)
     if mark.exists() and SCHEMA.rpartition("/")[0] not in mark.read_text(encoding="utf-8", errors="replace")[:200]:
         raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
-    if is_text(target):  # where names of columns are escaped too
-        given_back = tuple(
-            replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
-            for one in facts.given_back
-        )
-        named = ("kept", "pseudonymised", "perturbed", "row_order")
-        escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
-        facts = replace(facts, given_back=given_back, **escaped)
-    text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
+    saved = {"schema": SCHEMA, "sha256": hash_of(written), **facts.to_dict(), "log": log.to_dict()}
     with written_whole(mark, force=True) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(saved, indent=2) + "\n", encoding="utf-8")
+
+
+def _escaped(facts: OriginalFacts) -> OriginalFacts:
+    """The facts with names of columns as text files have them."""
+    given_back = tuple(
+        replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
+        for one in facts.given_back
+    )
+    named = ("kept", "pseudonymised", "perturbed", "row_order")
+    escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
+    return replace(facts, given_back=given_back, **escaped)
+
+
+def read_log(file: Path) -> ReleaseLog:
+    """The log of a released file.
+
+    Raises:
+        InputError: there is none, it cannot be read, or it is of another content of the file.
+    """
+    mark = mark_of(file)
+    if not mark.is_file():
+        raise InputError(
+            f"{file.name} has no log: {mark.name} is not beside it, so that nobody knows what was promised; put it "
+            "back, or protect all records together"
+        )
+    read_mark(read_table(file))  # refuses a mark of another file
+    try:
+        return ReleaseLog.read(json.loads(mark.read_text(encoding="utf-8"))["log"])
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{mark.name} has no log that can be read; protect all records together") from None
 
 
 def copy_release(file: Path, target: Path) -> Path:
@@ -270,7 +297,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         raise InputError(f"{mark.name} cannot be read") from None
     if schema != SCHEMA:
         raise InputError(f"{mark.name} is of another version")
-    if made_for != _hash(file):
+    if made_for != hash_of(file):
         raise InputError(f"{mark.name} is of another file, or the file was changed after it was written")
     return facts
 
@@ -325,6 +352,7 @@ def _row_kind(saved: dict[str, Any]) -> RowKind:
     return found
 
 
-def _hash(file: Path) -> str:
+def hash_of(file: Path) -> str:
+    """The SHA-256 of a file."""
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -134,7 +134,7 @@ def write_protected(
             write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
             progress("checking the file", 0.98)
             _check_guarantee(protected, temporary)
-            _check_metadata(temporary)
+            check_metadata(temporary)
             write_mark(protected, temporary, target)
             marked = True
     except BaseException:
@@ -191,7 +191,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
 
 
-def _check_metadata(file: Path) -> None:
+def check_metadata(file: Path) -> None:
     """Compare a file's dictionaries with its cells, and refuse metadata."""
     import pyarrow.parquet
 

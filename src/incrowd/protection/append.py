@@ -1,0 +1,162 @@
+"""New records join a released file: the log in its mark says under which promise, and those without a class wait.
+
+The records that wait are cells of people: they are in `NAME.waiting` beside the newest release, which only its owner
+can read. Nothing else that is written here holds a cell that is not published.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from incrowd._support.files import check_free, written_whole
+from incrowd._support.progress import Progress, silent
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.original_facts import (
+    facts_of_protected,
+    hash_of,
+    read_log,
+    read_mark,
+    unite_facts,
+    write_facts,
+)
+from incrowd.protection.release import check_metadata
+from incrowd.protection.release_log import DELAY, ReleaseLog
+from incrowd.protection.result import count_guarantee
+from incrowd.protection.stream import Appended, Stream, decoded
+from incrowd.tables import Table, read_table, write_into
+from incrowd.tables.write import is_text
+
+_KEY = b"incrowd"  # of what the file of waiting records says about itself
+
+
+def append_release(
+    data: Any,
+    release: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    delay: int | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+    **wishes: Any,
+) -> Appended:
+    """Write a released file anew with the records of a batch that have a class; the others wait.
+
+    Rows that are out stay as they are. What is promised (k, l, the columns) is in the release's log; nothing else can
+    join `release` afterwards, only `out`.
+
+    Args:
+        data: the batch: whatever `read_table` reads. Everybody is in one batch only.
+        release: a file that `write_protected` or this function wrote, with its mark beside it.
+        out: the file to write.
+        delay: how many later batches a record may wait for; it stays the same over all batches. None: as before, or 3.
+        force: replace an existing file.
+        progress: called with what is done and how far it is.
+        wishes: as for `Stream`.
+
+    Returns:
+        What joined, what waits and what was left out.
+
+    Raises:
+        InputError: the log is missing or of another file, or the batch lacks a column.
+        UnsupportedError: the file would not keep the promise; nothing is left of it.
+    """
+    before, target = Path(release), Path(out)
+    log = read_log(before)
+    log.require_open(before.name)
+    if is_text(before) != is_text(target):
+        raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
+    if delay is not None and log.delay not in (None, delay):
+        raise InputError(
+            f"a delay of {delay!r} batches, where {log.delay} was promised before; leave it out", hint="delay"
+        )
+    check_free(target, force=force)
+    settled = log.delay if log.delay is not None else DELAY if delay is None else delay
+    published = read_table(before)
+    facts = read_mark(published)
+    waiting, waited = _read_waiting(before, log)
+    stream = Stream.resume(replace(log, delay=settled), published.to_arrow(), waiting, waited, **wishes)
+    found = stream.append(data, progress=progress)
+    progress("writing", 0.95)
+    try:
+        with written_whole(target, force=force) as temporary:
+            write_into(stream.released, temporary, published.codebook)
+            _check(temporary, published, found)
+            added = None if found.protected is None else facts_of_protected(found.protected)
+            united = unite_facts(facts, added)
+            assert united is not None
+            with written_whole(_waiting_of(target), force=True, private=True) as private:
+                _write_waiting(stream, private, hash_of(temporary))
+            write_facts(united, found.log, temporary, target)
+    except BaseException:  # the file did not get its name, so that nothing may wait to join it
+        _waiting_of(target).unlink(missing_ok=True)
+        raise
+    assert facts is not None
+    write_facts(facts, replace(log, continued_in=target.name), before, before)
+    _waiting_of(before).unlink(missing_ok=True)
+    return found
+
+
+def _waiting_of(file: Path) -> Path:
+    """Where the records that wait for a class are."""
+    return file.with_name(f"{file.name}.waiting")
+
+
+def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list[int]]:
+    """The records that wait, and for how many batches they have; nothing where none do."""
+    file, number = _waiting_of(release), log.batches[-1].waiting
+    if not number:
+        return None, []
+    if not file.is_file():
+        raise InputError(f"{number:,} records wait in {file.name}, which is not beside {release.name}; put it back")
+    try:
+        table = pq.read_table(file)
+        about = json.loads((table.schema.metadata or {})[_KEY])
+        waited = [int(batches) for batches in about["waited"]]
+    except (pa.ArrowInvalid, KeyError, ValueError, TypeError):
+        raise InputError(f"{file.name} cannot be read") from None
+    if about.get("release") != hash_of(release) or not len(waited) == table.num_rows == number:
+        raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
+    return table.replace_schema_metadata(None), waited
+
+
+def _write_waiting(stream: Stream, file: Path, release: str) -> None:
+    about = {"release": release, "waited": stream.waited}
+    table = pa.table({}) if stream.waiting is None else stream.waiting
+    with open(file, "wb") as opened:
+        pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about).encode()}), opened)
+
+
+def _check(file: Path, published: Table, found: Appended) -> None:
+    """Refuse a written file whose old rows changed, or in which the new rows or all of them miss the promise."""
+    check_metadata(file)
+    written, log = read_table(file).to_arrow(), found.log
+    if written.num_rows != published.rows + found.batch.released:
+        raise UnsupportedError(f"the file has {written.num_rows:,} rows and should have more or fewer; nothing is left")
+    old = published.to_arrow()
+    changed = [name for name in old.column_names if not _is_same(old[name], written[name].slice(0, old.num_rows))]
+    if changed:
+        raise UnsupportedError(f"published cells of {', '.join(map(repr, changed))} would change; nothing is left")
+    for rows in (written, written.slice(old.num_rows)):
+        if not rows.num_rows:
+            continue
+        guarantee, _ = count_guarantee(read_table(rows), list(log.released), log.demand, sensitive=log.sensitive)
+        if not guarantee.holds:
+            raise UnsupportedError(f"the file breaks the promise ({'; '.join(guarantee.broken)}); nothing is left")
+
+
+def _is_same(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool:
+    """Whether cells are equal, in whatever type they are held."""
+    cells = [decoded(one) for one in (before, after)]
+    try:
+        cells[1] = pc.cast(cells[1], cells[0].type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        cells = [pc.cast(one, pa.string()) for one in cells]
+    return bool(cells[0].combine_chunks().equals(cells[1].combine_chunks()))

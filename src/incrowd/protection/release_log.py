@@ -1,0 +1,141 @@
+"""The log of a release: what is promised of it, and counts of every batch that joined it. It holds no cell.
+
+`write_protected` keeps it in the mark beside the file, so that new records can join under the same promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError
+from incrowd.protection.problem import DIVERSITIES, Demand
+from incrowd.results import Result
+
+if TYPE_CHECKING:
+    from incrowd.protection.result import Protected
+
+DELAY = 3  # batches that a record may wait for, where nobody says
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedBatch(Result):
+    """What one batch did to a release.
+
+    Attributes:
+        arrived: records of the batch.
+        released: records that were added to the release, of this batch or of earlier ones.
+        classes: classes that these make among themselves.
+        waiting: records that wait for a later batch.
+        suppressed: records that waited too long and are left out for good.
+    """
+
+    arrived: int
+    released: int
+    classes: int
+    waiting: int = 0
+    suppressed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLog(Result):
+    """What is promised of a release, and what joined it.
+
+    Attributes:
+        quasi_identifiers: the columns that an attacker may know.
+        released: the columns of the release that hold them.
+        sensitive: the sensitive columns.
+        k: the fewest records of a class, among those that joined at once.
+        l: the fewest different values of every sensitive column in it, counted as `diversity` says.
+        diversity: "distinct", "entropy" or "recursive".
+        c: of recursive (c, l)-diversity.
+        delay: batches that a record may wait for. None: no batch joined yet.
+        batches: the batches, the first release first.
+        continued_in: the file that has later batches; nothing else may join this one.
+        closed: why nothing can join. None: something can.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    released: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    k: int
+    l: float | None = None  # noqa: E741
+    diversity: str = "distinct"
+    c: float = 3.0
+    delay: int | None = None
+    batches: tuple[LoggedBatch, ...] = ()
+    continued_in: str | None = None
+    closed: str | None = None
+
+    @property
+    def demand(self) -> Demand:
+        """What every class satisfies."""
+        return Demand(self.k, self.l, self.diversity, self.c)
+
+    @classmethod
+    def of(cls, safe: Protected) -> ReleaseLog:
+        """The log of a table that `protect` made."""
+        demand = safe.demand
+        first = LoggedBatch(safe.rows + safe.suppressed_rows, safe.rows, safe.classes.classes, 0, safe.suppressed_rows)
+        return cls(
+            safe.quasi_identifiers,
+            safe.released_quasi_identifiers or safe.quasi_identifiers,
+            safe.sensitive,
+            demand.k,
+            demand.l,
+            demand.diversity,
+            demand.c,
+            batches=(first,),
+            closed=_why_closed(safe),
+        )
+
+    @classmethod
+    def read(cls, saved: Any) -> ReleaseLog:
+        """A log from plain types; anything else raises TypeError, KeyError or ValueError."""
+        given = {field.name: saved[field.name] for field in fields(cls)}
+        for name in ("quasi_identifiers", "released", "sensitive"):
+            given[name] = tuple(_typed(one, str) for one in _typed(given[name], list))
+        given["batches"] = tuple(_read_batch(one) for one in _typed(given["batches"], list))
+        for name in ("continued_in", "closed"):
+            _typed(given[name], str, type(None))
+        _typed(given["l"], int, float, type(None))
+        _typed(given["c"], int, float)
+        if _typed(given["diversity"], str) not in DIVERSITIES or _typed(given["k"], int) < 2 or not given["batches"]:
+            raise ValueError
+        if given["delay"] is not None and _typed(given["delay"], int) < 0:
+            raise ValueError
+        return cls(**given)
+
+    def require_open(self, name: str) -> None:
+        """Refuse a release that nothing can join; `name` is its file."""
+        if self.closed is not None:
+            raise InputError(f"nothing can join {name}: {self.closed}; protect all records together")
+        if self.continued_in is not None:
+            raise InputError(
+                f"{name} was continued in {self.continued_in}; what joined both could be put together: append to that"
+            )
+
+
+def _why_closed(safe: Protected) -> str | None:
+    """Why later records cannot keep what was promised, None where they can."""
+    demand = safe.demand
+    reasons: Mapping[str, bool] = {
+        "it promises no k": safe.guarantee.asked_k is None or bool(safe.guarantee.perturbed),
+        "values were changed by chance": bool(safe.perturbed),
+        "t, beta and delta compare classes with the whole table, which would grow": demand.by_strata
+        or demand.limits_shares,
+        "k was counted with blanks as any value": demand.wildcards,
+        "its classes are histories of people, who may come back": safe.person is not None,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _read_batch(saved: Any) -> LoggedBatch:
+    return LoggedBatch(**{field.name: _typed(saved[field.name], int) for field in fields(LoggedBatch)})
+
+
+def _typed(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise TypeError
+    return value

@@ -1,0 +1,267 @@
+"""Streams: new records join a release that is out, in classes of their own, and wait until there is one for them.
+
+Rows that are out are never touched. Whoever holds every release can tell which rows came with which batch, so a class
+has k records, and l values of every secret, among those that joined at once: subtracting one release from the next
+leaves whole classes. Records without a class wait, for so many batches and no longer (as in CASTLE, Cao et al. 2011);
+a class that is out keeps its sensitive values, so that intersecting releases tells nothing new (m-invariance, Xiao &
+Tao 2007, for people who are in one batch each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import encode
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.api import protect
+from incrowd.protection.diversity import is_diverse
+from incrowd.protection.problem import DiversityKind
+from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog
+from incrowd.protection.result import Protected
+from incrowd.results import Result
+from incrowd.tables import read_table, to_native
+from incrowd.wording import counted
+
+_NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for they wait
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Appended(Result):
+    """What a batch did to a release.
+
+    Attributes:
+        rows: the released rows that it added, in random order; None where there are none.
+        batch: counts of this batch.
+        log: what is promised, and all batches.
+        notes: what columns that are passed on give away.
+        protected: how the added rows were made.
+    """
+
+    _hidden: ClassVar[frozenset[str]] = frozenset({"rows", "protected"})
+    _derived: ClassVar[tuple[str, ...]] = ("sentence",)
+    rows: pa.Table | None
+    batch: LoggedBatch
+    log: ReleaseLog
+    notes: tuple[str, ...] = ()
+    protected: Protected | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in plain words."""
+        batch = self.batch
+        added = f"{counted(batch.released, 'record', 'records')} joined in {counted(batch.classes, 'class', 'classes')}"
+        return (
+            f"{added} of at least {self.log.k:,}; {batch.waiting:,} wait for later batches, and {batch.suppressed:,} "
+            f"waited for {self.log.delay:,} and are left out"
+        )
+
+
+class Stream:
+    """A release that grows batch by batch, under one promise.
+
+    Every person is in one batch only. Wishes and outputs are those of `protect`; where they leave a record without a
+    class of k, it waits.
+
+    >>> stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 5}, delay=1)
+    >>> stream.append({"age": [30, 31, 67]}).sentence
+    '2 records joined in 1 class of at least 2; 1 wait for later batches, and 0 waited for 1 and are left out'
+    >>> stream.append({"age": [50, 69]}).batch.released, stream.table["age"].to_pylist()
+    (2, ['[30;31]', '[30;31]', '[67;69]', '[67;69]'])
+    """
+
+    def __init__(
+        self,
+        *,
+        quasi_identifiers: Sequence[str],
+        k: int = 5,
+        l: float | None = None,  # noqa: E741
+        sensitive: Sequence[str] | None = None,
+        diversity: DiversityKind = "distinct",
+        c: float = 3.0,
+        delay: int = DELAY,
+        **wishes: Any,
+    ) -> None:
+        """Promise something of a release that has no rows yet.
+
+        Args:
+            quasi_identifiers: the columns that an attacker may know.
+            k: the fewest records of a class, among those that join at once.
+            l: the fewest different values of every sensitive column in it.
+            sensitive: the sensitive columns.
+            diversity: the kind of l, as for `protect`.
+            c: of recursive (c, l)-diversity.
+            delay: how many later batches a record may wait for; then it is left out.
+            wishes: of `protect`: hierarchies, importance, keep, widest, nominal, output, aim, other, identifiers and
+                leave_out.
+        """
+        names, secrets = tuple(quasi_identifiers), tuple(sensitive or ())
+        self._begin(ReleaseLog(names, names, secrets, k, l, diversity, c, delay), wishes)
+
+    @classmethod
+    def resume(
+        cls, log: ReleaseLog, released: pa.Table, waiting: pa.Table | None, waited: Sequence[int], **wishes: Any
+    ) -> Stream:
+        """Go on with a release that is out: its log, its rows, and the records that wait, with for how long."""
+        stream = cls.__new__(cls)
+        stream._begin(log, wishes)
+        stream._released, stream._waiting, stream._waited = released, waiting, np.asarray(waited, dtype=np.int64)
+        return stream
+
+    def _begin(self, log: ReleaseLog, wishes: dict[str, Any]) -> None:
+        if isinstance(log.delay, bool) or not isinstance(log.delay, int) or log.delay < 0:
+            raise InputError(
+                f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
+            )
+        refused = sorted({"t", "beta", "delta", "method", "person", "suppress", "shuffle", "out"} & set(wishes))
+        if refused:
+            raise InputError(
+                f"a stream does not take {', '.join(refused)}: classes of the partition have k and l, row by row"
+            )
+        self.log, self._wishes = log, wishes
+        self._released: pa.Table | None = None
+        self._waiting: pa.Table | None = None
+        self._waited = np.zeros(0, dtype=np.int64)
+        self._native: Any = None
+
+    @property
+    def table(self) -> Any:
+        """All rows that are out, in the kind of frame of the last batch; None where there are none."""
+        return None if self._released is None else to_native(self._released, self._native, index=False)
+
+    @property
+    def released(self) -> pa.Table | None:
+        """The same rows as an Arrow table."""
+        return self._released
+
+    @property
+    def waiting(self) -> pa.Table | None:
+        """The records that wait, as they came: cells that nobody else may see."""
+        return self._waiting
+
+    @property
+    def waited(self) -> list[int]:
+        """For how many batches each of them has waited."""
+        return list(self._waited.tolist())
+
+    def append(self, data: Any, *, progress: Progress = silent) -> Appended:
+        """Release what has a class among the new records and those that wait.
+
+        Args:
+            data: a batch: whatever `read_table` reads, with the columns of the batches before.
+            progress: called with what is done and how far it is.
+
+        Returns:
+            The rows that were added, and counts.
+
+        Raises:
+            InputError: a column is missing or of another type, or an option makes no sense.
+            UnsupportedError: the added rows do not keep what was promised; nothing has changed then.
+        """
+        batch = read_table(data)
+        arrived = self._select(batch.to_arrow())
+        pool = arrived if self._waiting is None else _stack(self._waiting, arrived)
+        waited = np.append(self._waited, np.zeros(arrived.num_rows, dtype=np.int64))
+        safe = self._protect(pool, progress)
+        rows = None if safe is None else self._in_columns(read_table(safe.table).to_arrow())
+        left = np.ones(pool.num_rows, dtype=np.bool_)
+        if safe is not None:
+            left[np.arange(pool.num_rows) if safe.kept_rows is None else safe.kept_rows] = False
+        assert self.log.delay is not None
+        waits = left & (waited < self.log.delay)
+        counts = LoggedBatch(
+            arrived.num_rows,
+            int((~left).sum()),
+            0 if safe is None else safe.classes.classes,
+            int(waits.sum()),
+            int((left & ~waits).sum()),
+        )
+        self._native, self._waited = batch.native, waited[waits] + 1
+        self._waiting = pool.filter(pa.array(waits)) if waits.any() else None
+        if rows is not None and safe is not None:
+            self._released = rows if self._released is None else _stack(self._released, rows, as_text=True)
+            self.log = replace(self.log, released=safe.released_quasi_identifiers)
+        self.log = replace(self.log, batches=(*self.log.batches, counts))
+        return Appended(rows, counts, self.log, () if safe is None else safe.notes, safe)
+
+    def _select(self, batch: pa.Table) -> pa.Table:
+        """The columns of a batch that are released or recoded; all where nothing is out yet."""
+        if self._released is None:
+            return batch if self._waiting is None else _require_columns(batch, self._waiting.column_names)
+        held = [name for name in self._released.column_names if name not in self.log.released]
+        return _require_columns(batch, [*self.log.quasi_identifiers, *held])
+
+    def _protect(self, pool: pa.Table, progress: Progress) -> Protected | None:
+        """Classes among new and waiting records; None where not even one can be made."""
+        log = self.log
+        if pool.num_rows < log.demand.smallest:
+            return None
+        secrets = encode(read_table(pool), list(log.sensitive)) if log.sensitive and log.l is not None else []
+        if secrets and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in secrets]):
+            return None
+        settled: dict[str, Any] = {} if self._released is None else {"identifiers": []}
+        try:
+            return protect(
+                pool,
+                quasi_identifiers=log.quasi_identifiers,
+                k=log.k,
+                l=log.l,
+                diversity=cast(DiversityKind, log.diversity),
+                c=log.c,
+                sensitive=log.sensitive or None,
+                suppress=_NEARLY_ALL,
+                shuffle=True,
+                progress=progress,
+                **{**self._wishes, **settled},
+            )
+        except UnsupportedError as error:
+            if error.hint != ("suppress",):  # all rows would have to be left out
+                raise
+            return None
+
+    def _in_columns(self, rows: pa.Table) -> pa.Table:
+        """New rows in the columns of those that are out."""
+        if self._released is None:
+            return rows
+        if set(rows.column_names) != set(self._released.column_names):
+            raise InputError(
+                "the new rows would have other columns than those that are out; ask for the same output", hint="output"
+            )
+        return rows.select(self._released.column_names)
+
+
+def _require_columns(batch: pa.Table, names: Sequence[str]) -> pa.Table:
+    missing = [name for name in names if name not in batch.column_names]
+    if missing:
+        raise InputError(f"the batch lacks {', '.join(map(repr, missing))}, which the release has; add it")
+    return batch.select(names)
+
+
+def _stack(upper: pa.Table, lower: pa.Table, *, as_text: bool = False) -> pa.Table:
+    """Rows below each other; with `as_text`, a column that is text in either table is text in both."""
+    columns: dict[str, Any] = {}
+    for name in upper.column_names:
+        parts = [decoded(table[name]) for table in (upper, lower)]
+        if as_text and parts[0].type != parts[1].type and any(pa.types.is_string(one.type) for one in parts):
+            parts = [one.cast(pa.string()) for one in parts]
+        try:
+            tables = [pa.table({name: one}) for one in parts]
+            columns[name] = pa.concat_tables(tables, promote_options="permissive")[name]
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise InputError(
+                f"{name!r} holds {parts[1].type} in this batch and {parts[0].type} before; make it the same type"
+            ) from None
+    return pa.table(columns)
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as plain values, without a dictionary."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
+    return pc.cast(column, kind)

@@ -1,0 +1,140 @@
+"""Whoever holds every release of a stream is left with k rows, and with every secret that the first one showed."""
+
+import json
+import stat
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.protection.plain import TABLES, covers
+
+from incrowd import InputError, protect, read_table
+from incrowd.protection import Stream, append_release, write_protected
+from incrowd.protection.original_facts import mark_of
+
+ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
+BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)
+QIS = ["age", "sex"]
+
+
+def table_of(rows):
+    age, sex, ill = zip(*rows, strict=True)
+    return {"age": list(age), "sex": list(sex), "ill": list(ill)}
+
+
+def shown(row):
+    return tuple(None if row[name] is None else str(row[name]) for name in QIS)
+
+
+def rows_of(stream):
+    return [] if stream.table is None else stream.table.to_pylist()
+
+
+def cells(rows):
+    return Counter((*shown(row), row["ill"]) for row in rows)
+
+
+@settings(max_examples=TABLES if TABLES > 30 else 12)
+@given(BATCHES, st.integers(2, 4), st.sampled_from([None, 2]), st.integers(0, 2), st.sampled_from([None, 6]))
+def test_all_releases_together_tell_no_more_than_classes_of_k(batches, k, l, delay, widest):  # noqa: E741
+    wishes = {} if widest is None else {"widest": {"age": widest}, "keep": ["sex"]}
+    stream = Stream(quasi_identifiers=QIS, k=k, l=l, sensitive=["ill"], delay=delay, identifiers=[], **wishes)
+    releases, arrived, suppressed = [[]], 0, 0
+    waiting = []
+    for rows in batches:
+        found = stream.append(table_of(rows))
+        releases.append(rows_of(stream))
+        added = cells(releases[-1]) - cells(releases[-2])
+        assert not cells(releases[-2]) - cells(releases[-1])  # nothing that was out has changed
+        assert added.total() == found.batch.released
+        # whoever subtracts one release from the next is left with whole classes
+        classes = defaultdict(list)
+        for (*label, ill), times in added.items():
+            classes[tuple(label)] += [ill] * times
+        assert all(len(ills) >= k and (l is None or len(set(ills)) >= l) for ills in classes.values())
+        assert len(classes) == found.batch.classes
+        # everybody who may be in this release, new or waiting, is covered by no class or by one of k rows
+        for age, sex, _ in [*waiting, *rows]:
+            fitting = [ills for label, ills in classes.items() if covers(label[0], age) and covers(label[1], sex)]
+            assert all(len(ills) >= k for ills in fitting)
+        arrived, suppressed = arrived + len(rows), suppressed + found.batch.suppressed
+        waiting = [] if stream.waiting is None else [tuple(row.values()) for row in stream.waiting.to_pylist()]
+        assert found.batch.waiting == len(waiting)
+        assert arrived == len(releases[-1]) + len(waiting) + suppressed
+        assert all(1 <= batches_waited <= delay for batches_waited in stream.waited)
+    # a class that is out keeps its secrets: the intersection over all later releases is what the first one told
+    for number, release in enumerate(releases):
+        for label in {shown(row) for row in release}:
+            told = [{row["ill"] for row in later if shown(row) == label} for later in releases[number:]]
+            assert set.intersection(*told) == told[0]
+
+
+def test_a_record_waits_no_longer_than_promised():
+    stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 3}, delay=2, identifiers=[])
+    assert stream.append({"age": [10, 11, 90]}).batch.waiting == 1
+    assert stream.append({"age": [20, 21]}).batch.waiting == 1
+    last = stream.append({"age": [30, 31]})
+    assert (last.batch.waiting, last.batch.suppressed, stream.waited) == (0, 1, [])
+    assert stream.append({"age": [92, 93, 60]}).batch.released == 2
+
+
+@pytest.fixture
+def release(tmp_path):
+    people = {"age": [20, 21, 22, 60, 61, 62], "ill": ["a", "b", "a", "b", "a", "b"], "note": ["x"] * 6}
+    safe = protect(people, quasi_identifiers=["age"], k=3, sensitive=["ill"], identifiers=[], other=["note"])
+    return write_protected(safe, tmp_path / "one.csv")
+
+
+def test_a_batch_joins_a_file_and_the_rest_waits_where_only_its_owner_reads(release, tmp_path):
+    batch = {"age": [30, 31, 33, 77], "ill": ["a", "b", "b", "zzz"], "note": ["y"] * 4, "name": ["n"] * 4}
+    two, three = tmp_path / "two.csv", tmp_path / "three.csv"
+    found = append_release(batch, release, two, widest={"age": 5}, delay=1)
+    assert (found.batch.released, found.batch.waiting) == (3, 1)
+    assert two.read_text().startswith(release.read_text())
+    waiting = tmp_path / "two.csv.waiting"
+    assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
+    assert "zzz" not in two.read_text() + mark_of(two).read_text() + mark_of(release).read_text()
+    assert b"name" not in waiting.read_bytes().replace(b"column_name", b"")
+    log = json.loads(mark_of(two).read_text())["log"]
+    assert [one["released"] for one in log["batches"]] == [6, 3]
+    with pytest.raises(InputError, match=r"continued in two\.csv"):
+        append_release(batch, release, three)
+    later = {"age": [75, 76], "ill": ["a", "b"], "note": ["z", "z"]}
+    last = append_release(later, two, three, widest={"age": 5})
+    assert (last.batch.released, last.batch.waiting, read_table(three).rows) == (3, 0, 12)
+    assert not waiting.exists()
+
+
+def test_an_append_without_the_log_is_refused_in_words(release, tmp_path):
+    batch = {"age": [1, 2, 3], "ill": ["a"] * 3, "note": ["x"] * 3}
+    text = mark_of(release).read_text()
+    mark_of(release).unlink()
+    with pytest.raises(InputError, match=r"has no log: one\.csv\.incrowd is not beside it"):
+        append_release(batch, release, tmp_path / "two.csv")
+    for damaged in ("log", "batches"):
+        mark_of(release).write_text(text.replace(f'"{damaged}"', '"other"'))
+        with pytest.raises(InputError, match="no log that can be read"):
+            append_release(batch, release, tmp_path / "two.csv")
+    mark_of(release).write_text(text)
+    release.write_text(release.read_text() + "[60;62],a,x\n")
+    with pytest.raises(InputError, match="was changed after"):
+        append_release(batch, release, tmp_path / "two.csv")
+    assert not (tmp_path / "two.csv").exists()
+
+
+def test_what_cannot_be_kept_is_refused(release, tmp_path):
+    batch = {"age": [1, 2, 90], "ill": ["a"] * 3, "note": ["x"] * 3}
+    with pytest.raises(InputError, match="lacks 'note'"):
+        append_release({"age": [1], "ill": ["a"]}, release, tmp_path / "two.csv")
+    with pytest.raises(InputError, match="does not take t"):
+        append_release(batch, release, tmp_path / "two.csv", t=0.1)
+    append_release(batch, release, tmp_path / "two.csv", widest={"age": 1}, delay=2)
+    (tmp_path / "two.csv.waiting").unlink()
+    with pytest.raises(InputError, match=r"3 records wait in two\.csv\.waiting"):
+        append_release(batch, tmp_path / "two.csv", tmp_path / "three.csv")
+    close = protect(
+        {"age": [1, 2, 3, 4], "ill": [1, 2, 3, 4]}, quasi_identifiers=["age"], k=2, t=0.9, sensitive=["ill"]
+    )
+    with pytest.raises(InputError, match="whole table, which would grow"):
+        append_release(batch, write_protected(close, tmp_path / "t.csv"), tmp_path / "four.csv")
