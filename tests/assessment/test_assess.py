@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect, record_risk
-from incrowd.assessment import Question, judge_protected, propose_roles
+from incrowd.assessment import Question, api, judge_protected, propose_roles
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.repeat import to_command, to_python
 from incrowd.assessment.result import SECTIONS
+from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import share_progress
 from incrowd.assessment.verdict import decide
@@ -617,3 +618,49 @@ def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():
     told = {one.name: one for one in found.statements if one.section == "population"}
     assert told["what makes records stand out"].shown.startswith("age (")
     assert told["record at highest risk in the population"].value == found.population.highest
+
+
+def test_the_population_is_grown_only_for_ways_that_nothing_counted_refuses(monkeypatch):
+    grown, judged = [], []
+    estimate, judge = population_section.estimate_risks, api.judge_release
+
+    def counted(sample, at, **options):
+        grown.append(list(at))
+        return estimate(sample, at, **options)
+
+    def noted(*given, **options):
+        judged.append(judge(*given, **options))
+        return judged[-1]
+
+    monkeypatch.setattr(population_section, "estimate_risks", counted)
+    monkeypatch.setattr(api, "judge_release", noted)
+    random = np.random.default_rng(0)
+    ages = random.integers(20, 80, 600)
+    table = {"age": ages, "sex": random.integers(0, 2, 600), "illness": np.array(["a", "b", "c"])[ages // 27]}
+    found = assess(
+        table,
+        quasi_identifiers=["age", "sex"],
+        sensitive=["illness"],
+        population=20_000,
+    )
+    without = [verdict for verdict in judged if verdict.disclosed]
+    assert without
+    assert all(verdict.basis == "table" and verdict.decision != "within" for verdict in without)
+    with_population = [verdict for verdict in judged if verdict.basis == "population"]
+    assert len(with_population) == len(judged) - len(without)
+    assert len(grown[0]) > 1  # for the forecast
+    assert grown[1:] == [[20_000]] * len(with_population)
+    assert with_population[-1].decision == "within"
+    assert found.verdict.actions[0].expected["highest"] == with_population[-1].highest
+
+
+def test_a_verdict_that_stops_at_a_certain_no_mends_as_the_whole_one_does():
+    ages = [age for age in range(20, 60) for _ in range(10)]
+    table = {"age": ages, "illness": ["a" if age < 40 else "b" for age in ages]}
+    question = Question(quasi_identifiers=("age",), sensitive=("illness",), population=4_000, recipient="public")
+    whole, stopped = (api.judge_release(table, question, only_if_yes=short) for short in (False, True))
+    assert whole.basis == "population"
+    assert stopped.basis == "table"
+    assert stopped.decision != "within"
+    assert stopped.exposures[0] == whole.exposures[0]
+    assert (stopped.disclosed, stopped.giving_back) == (whole.disclosed, whole.giving_back) == (("illness",), ())

@@ -111,3 +111,24 @@ def test_of_a_table_beyond_memory_the_first_rows_are_looked_at(monkeypatch):
     assert [one.column for one in followed_columns(table, person="home")] == []
     monkeypatch.setattr(row_order, "_BYTES_A_ROW", table.memory // 100)
     assert [one.column for one in followed_columns(table, person="home")] == ["age"]
+
+
+def test_the_order_of_one_table_is_counted_once_and_anew_for_another_scale(monkeypatch):
+    counted = []
+    plain = row_order._serial_correlation
+
+    def count(*given):
+        counted.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(row_order, "_serial_correlation", count)
+    values = ["low", "mid", "high"] * 30
+    table = read_table({"a": values, "b": sorted(values)})
+    first = followed_columns(table)
+    assert followed_columns(table) == first
+    assert len(counted) == 2
+    followed_columns(read_table({"a": values, "b": sorted(values)}))
+    assert len(counted) == 4
+    table.encoded.clear()  # as another scale does
+    assert followed_columns(table) == first
+    assert len(counted) == 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,12 +213,12 @@ def way_to_yes(work: Work) -> Action:
         while plan is not None:
             progress(f"trying classes of {k}", 0.5)
             try:
-                verdict, cost = _try(work, plan)
+                verdict, measure_cost = _try(work, plan)
             except IncrowdError as error:
                 why, plan = str(error), plan.without(plan.diverse)
                 continue
             if verdict.decision == "within":
-                return _protect_action(work, plan, cost, verdict)
+                return _protect_action(work, plan, measure_cost(), verdict)
             if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
                 return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
@@ -253,11 +253,15 @@ class _Cost:
     rows_left_out: int
 
 
-def _try(work: Work, plan: _Plan) -> tuple[Verdict, _Cost]:
-    """Protect the table so, and judge what comes out as it will be judged once it is written; and what it cost."""
+def _try(work: Work, plan: _Plan) -> tuple[Verdict, Callable[[], _Cost]]:
+    """Protect the table so, and judge what comes out as it will be judged once it is written.
+
+    Returns:
+        The verdict, complete where it is a yes; and what measures the cost, which only a yes needs.
+    """
     from incrowd.assessment.api import judge_release
 
-    released, detail, shuffled = _protected(work, plan)
+    released, measure_detail, shuffled = _protected(work, plan)
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
@@ -265,13 +269,12 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, _Cost]:
     rows = work.answers["evidence"].rows
     facts = facts_of_tables(work.table, released, names, kept, person, rows, shuffled=shuffled)
     drawn = () if person is None else (person,)
-    return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), _Cost(
-        detail, work.table.rows - released.rows
-    )
+    verdict = judge_release(released, asked, original=replace(facts, pseudonymised=drawn), only_if_yes=True)
+    return verdict, lambda: _Cost(measure_detail(), work.table.rows - released.rows)
 
 
-def _protected(work: Work, plan: _Plan) -> tuple[Table, float, bool]:
-    """The table protected so, the detail that is kept, and whether rows are in random order.
+def _protected(work: Work, plan: _Plan) -> tuple[Table, Callable[[], float], bool]:
+    """The table protected so, what measures the detail that is kept, and whether rows are in random order.
 
     What the section on protection made is not made again.
     """
@@ -279,7 +282,7 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, float, bool]:
     if plan.k in made and not plan.diverse:
         whole, detail, shuffled = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
-        return read_table(whole.to_arrow(left)), detail, shuffled
+        return read_table(whole.to_arrow(left)), lambda: detail, shuffled
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),
@@ -290,7 +293,7 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, float, bool]:
         warn=False,
         **plan.demand,
     )
-    return read_table(safe.table), float(safe.evaluate().granularity), safe.shuffled
+    return read_table(safe.table), lambda: float(safe.evaluate().granularity), safe.shuffled
 
 
 def _asked_of_protect(work: Work, plan: _Plan) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.section import PENDING, Work, share_progress
-from incrowd.assessment.verdict import Verdict, decide
+from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
@@ -193,6 +193,7 @@ def judge_release(
     *,
     original: Any = None,
     linkage: AttackRisk | None = None,
+    only_if_yes: bool = False,
     progress: Progress = silent,
 ) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
@@ -203,6 +204,8 @@ def judge_release(
         original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
             name it.
         linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
+        only_if_yes: leave the population out where what was counted is a no whatever it is. That verdict names the same
+            exposures first, but its risks are those in the table.
         progress: told how far the work is.
 
     Raises:
@@ -214,10 +217,11 @@ def judge_release(
     """
     work = _begin(read_table(data), question.without_release(), progress, original)
     work.answers["population"] = None
-    by_population = () if linkage is not None else (population_section.SECTION,)
-    for section in (facts.SECTION, evidence.SECTION, *by_population):
-        if section.is_asked is None or section.is_asked(work):
-            work.answer(section, section.answer)
+    for section in (facts.SECTION, evidence.SECTION):
+        work.answer(section, section.answer)
+    is_no = only_if_yes and bool(list_exposures(work.question, work.roles, **work.answers))
+    if linkage is None and not is_no and population_section.population_is_known(work):
+        work.answer(population_section.SECTION, population_section.estimate_alone)
     # attacks that the question asks for are not made here, so they count as not run
     asked = replace(work.question, released=question.released)
     return decide(asked, work.roles, **work.answers, linkage=linkage)

@@ -218,7 +218,7 @@ def decide(
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
     disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
-    exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
+    exposures = list_exposures(question, roles, facts=facts, evidence=evidence, by_classes=by_classes) + attacked.over
     if of_highest == "over" and by_classes:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
@@ -258,6 +258,29 @@ def decide(
         internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
     )
+
+
+def list_exposures(
+    question: Question,
+    roles: Roles,
+    *,
+    facts: Measurement,
+    evidence: Evidence,
+    by_classes: bool = True,
+    **others: Any,
+) -> tuple[str, ...]:
+    """What makes it a no whatever the average and the population are; the first of a verdict's exposures.
+
+    Args:
+        question: what is asked, settled.
+        roles: the columns by role.
+        facts: what is counted in the table.
+        evidence: secrets, columns that give others back, what a row is.
+        by_classes: whether classes show which secrets are known; they do not where an attack stands for them.
+        others: answers of sections that no exposure rests on.
+    """
+    disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
+    return tuple(find_exposures(question, roles, facts, evidence, disclosed))
 
 
 def _risks(

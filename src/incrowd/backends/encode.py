@@ -21,7 +21,7 @@ _LARGE = 1 << 26  # a column that takes so many bytes is given back to the syste
 _DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Coded:
     """A column as codes: `codes[i]` says which of `values` row i has.
 

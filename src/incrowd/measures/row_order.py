@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ _ERRORS_APART = 4.0  # standard errors above the mean of random orders, from whi
 _EFFECT = 0.1  # and the share of what could be above that mean, below which neighbours tell next to nothing
 _BYTES_A_ROW = 100  # of memory, for the codes of a column and what is counted on them
 _FEWEST = 8  # rows, below which no order is far from the others
+_OF_ALL_ROWS: WeakKeyDictionary[Coded, FollowedColumn] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +91,25 @@ def followed_columns(
         return ()
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well
         table = _head(table, [*names, *([] if person is None else [person])], table.memory // _BYTES_A_ROW)
-    rows: Any = slice(None)
+    rows = None
     if person is not None:
         rows = np.sort(np.unique(encode(table, [person])[0].codes, return_index=True)[1])
-    found = [max(_tests(one, one.codes[rows]), key=lambda test: test.errors_apart) for one in encode_each(table, names)]
+    found = [_clearer_test(one, rows) for one in encode_each(table, names)]
     return tuple(sorted((one for one in found if one.is_followed), key=lambda one: -one.errors_apart))
 
 
 def _head(table: Table, names: Sequence[str], rows: int) -> Table:
     """The first rows of a table."""
     return read_table(table.lazy(names).head(rows).collect("pyarrow").to_arrow().rename_columns(list(names)))
+
+
+def _clearer_test(column: Coded, rows: NDArray[np.int64] | None) -> FollowedColumn:
+    """The test of a column that shows more; kept as long as the codes are, where it is about all rows."""
+    if rows is not None:
+        return max(_tests(column, column.codes[rows]), key=lambda test: test.errors_apart)
+    if column not in _OF_ALL_ROWS:
+        _OF_ALL_ROWS[column] = max(_tests(column, column.codes), key=lambda test: test.errors_apart)
+    return _OF_ALL_ROWS[column]
 
 
 def _tests(column: Coded, codes: NDArray[Any]) -> list[FollowedColumn]:
@@ -137,11 +148,12 @@ def _serial_correlation(codes: NDArray[Any], blank: int) -> tuple[float, float, 
     n, counts = codes.size, np.bincount(codes).astype(np.float64)
     counts[blank:] = 0.0
     ranks = np.cumsum(counts) - (counts + counts.sum()) / 2
-    ranks[blank:] = 0.0
-    x = ranks[codes]
-    second, fourth = float(x @ x), float((x * x) @ (x * x))
+    ranks[blank:] = 0.0  # which weighs nothing below, however many there are
+    squares = ranks * ranks
+    second, fourth = float(counts @ squares), float(counts @ (squares * squares))
     if n < 4 or second == 0.0:
         return 0.0, 0.0, 0.0, 0.0
+    x = ranks[codes]
     # E S² over all orders: the pair itself, pairs that share a row, pairs that share none
     own = (second**2 - fourth) / n
     sharing = 2 * (2 * fourth - second**2) / (n * (n - 1))

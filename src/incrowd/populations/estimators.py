@@ -148,17 +148,21 @@ def estimate_risks(
     populations = {one.population for one in samples}
     wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
+    is_alone = populations == {sample.population}
     options = Options(seed, 1, False, part(progress, 0.0, 0.9), leave_out=True)
-    fitted = FittedSample(sample, options, populations, wanted)
+    fitted = FittedSample(sample, options, populations, None if is_alone else wanted)
 
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
         found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
         return _add_telling(one, *_add_highest(one, risk, found.crowd)) if alone else risk
 
-    risks = make_monotone([estimate_one(one) for one in samples])
-    if sample.population in populations and sample.population > people:
-        risks = pass_through(risks, estimate_one(sample, alone=True))
+    if is_alone and sample.population > people:
+        risks: tuple[PopulationRisk, ...] = (estimate_one(sample, alone=True),) * len(samples)
+    else:
+        risks = make_monotone([estimate_one(one) for one in samples])
+        if sample.population in populations and sample.population > people:
+            risks = pass_through(risks, estimate_one(sample, alone=True))
     progress("along the populations", 1.0)
     return risks
 

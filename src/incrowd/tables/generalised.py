@@ -73,10 +73,10 @@ def _members(inside: str) -> list[str | None]:
 
     Nothing between two commas is a null, an empty text has its quotation marks.
     """
-    if _QUOTED_MEMBERS.fullmatch(inside):
+    if '"' in inside and _QUOTED_MEMBERS.fullmatch(inside):
         members = _MEMBER.findall(inside + ",")
         return [_member(bare) if bare or not marked else marked[1:-1].replace('""', '"') for marked, bare in members]
-    return [_member(member) for member in inside.split(",")]  # another program's notation: marks are part of values
+    return [_member(member) for member in inside.split(",")]  # marks of another program's notation are part of values
 
 
 def _member(bare: str) -> str | None:
@@ -102,8 +102,10 @@ def parse_generalised(text: str) -> Generalised | None:
     True
     """
     text = text.strip()
-    if text and set(text) == {"*"}:
+    if text and not text.strip("*"):
         return Anything()
+    if text.startswith("{") and (match := _SET.fullmatch(text)):
+        return Choice(frozenset(_members(match[1])))
     if match := _NUMERIC_RANGE.fullmatch(text):
         low, high = float(match[1]), float(match[2])
         return Interval(low, high) if low <= high else None
@@ -115,8 +117,6 @@ def parse_generalised(text: str) -> Generalised | None:
         except ValueError:
             return None
         return Interval(first, last) if first <= last else None
-    if match := _SET.fullmatch(text):
-        return Choice(frozenset(_members(match[1])))
-    if match := _PREFIX.fullmatch(text):
+    if text.endswith("*") and (match := _PREFIX.fullmatch(text)):
         return Prefix(match[1], len(match[2]))
     return None

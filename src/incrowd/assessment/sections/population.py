@@ -80,6 +80,12 @@ def _risk(work: Work) -> PopulationRisk:
     return next(risk for risk in risk_curve(work) if risk.population == work.shared["sample"].population)
 
 
+def estimate_alone(work: Work) -> PopulationRisk:
+    """The risk in the population, where no forecast is asked for: the same estimate, without the other populations."""
+    sample = _read_sample(work)
+    return estimate_risks(sample, [sample.population], seed=work.seed, progress=work.part(SECTION))[0]
+
+
 def _statements(found: Assessment) -> Iterator[Statement]:
     risk = found.population
     if risk is None:
