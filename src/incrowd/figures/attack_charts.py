@@ -36,7 +36,7 @@ def attack_plot(found: ReleaseAttacks) -> Any:
         }
         for one, (name, success, control, risk, interval) in zip(found.attacks, found.as_text(), strict=True)
     ]
-    names = [row["attack"] for row in rows]
+    names = [name for name, *_ in found.as_text()]
     base = alt.Chart(inline(rows), width=WIDTH, height=_ROW * max(len(rows), 2)).encode(
         y=alt.Y("attack:N", title=None, sort=names, axis=alt.Axis(labelLimit=260, labelOverlap=False)),
         tooltip=[
