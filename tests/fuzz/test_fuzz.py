@@ -69,6 +69,15 @@ def test_verbs_keep_to_their_memory():
     assert done.stdout.strip() == "kept", done.stdout + done.stderr
 
 
+def test_many_sessions_and_slow_clients_leave_nothing_behind():
+    pytest.importorskip("uvicorn")
+    from tests.fuzz.soak import soak  # the app is an extra
+
+    found, broken = soak(1, 12, 2, slow=2)
+    assert broken == []
+    assert (found["assess"], found["move"]) == (1, 12)
+
+
 def test_faults_at_every_step_leave_all_or_nothing():
     code = "from tests.fuzz.faults import trials; print(trials(['junit'], sizes=(0, 400))[1] or 'whole')"
     done = subprocess.run(

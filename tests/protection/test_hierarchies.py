@@ -136,6 +136,44 @@ def test_hierarchies_from_a_short_text(tmp_path):
 
 
 @settings(max_examples=50)
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-20, 40)), min_size=4, max_size=60).filter(any),
+    st.lists(st.integers(-25, 45), min_size=1, max_size=6, unique=True),
+)
+def test_cut_points_begin_ranges_that_end_at_values_of_the_column(values, points):
+    kept = sorted(points)[::2]
+    rule = Hierarchy.parse(f"cuts:{','.join(map(str, points))}/{','.join(map(str, kept))}")
+    filled = sorted({value for value in values if value is not None})
+    for level, cuts in ((1, points), (2, kept)):
+        if level >= len(rule.levels(column(values))) - 1:
+            continue  # all values are together already
+        for value, label in zip(values, labels(rule, values, level), strict=True):
+            if value is None:
+                assert label is None
+                continue
+            together = [one for one in filled if sum(cut <= one for cut in cuts) == sum(cut <= value for cut in cuts)]
+            low, high = together[0], together[-1]
+            assert label == (str(low) if low == high else f"[{low};{high}]")
+
+
+def test_cut_points_of_days_and_what_is_no_cut_point():
+    born = [datetime.date(*day) for day in ((1970, 5, 1), (1979, 12, 31), (1980, 1, 1), (2001, 2, 3))]
+    found = labels(Hierarchy.parse("cuts:1980-01-01"), born, 1)
+    assert found == ["[1970-05-01;1979-12-31]"] * 2 + ["[1980-01-01;2001-02-03]"] * 2
+    for wrong in ("cuts:", "cuts:a", "cuts:1,,2", "cuts:inf", "cuts:1980-13-01"):
+        with pytest.raises(InputError, match="no cut points"):
+            Hierarchy.parse(wrong)
+    with pytest.raises(InputError, match="must be days"):
+        Hierarchy.parse("cuts:1980").levels(column(born))
+    with pytest.raises(InputError, match="must be numbers"):
+        Hierarchy.parse("cuts:1980-01-01").levels(column([1, 2]))
+    with pytest.raises(InputError, match="which is text"):
+        Hierarchy.parse("cuts:5").levels(column(["a", "b"]))
+    with pytest.raises(InputError, match="splits a group"):
+        Hierarchy.parse("cuts:5/7").levels(column([4, 6, 8]))
+
+
+@settings(max_examples=50)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 40)), min_size=4, max_size=60), st.integers(2, 12))
 def test_quantiles_are_ranges_of_about_equally_many(values, groups):
     if all(value is None for value in values):

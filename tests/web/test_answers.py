@@ -141,11 +141,16 @@ def test_form_and_result_do_not_disagree_after_undo(script, table, wait_for):
     view = f"/jobs/{job['id']}/view"
     assert "download href" in script.get(view).text
     assert script.post(f"{settings}/undo").json()["settings"]["protection"]["k"] == 3
-    assert ("Protected by earlier settings" in script.get(view).text, "download href" in script.get(view).text) == (
-        True,
-        False,
-    )
+    assert script.get(f"/api/v1/jobs/{job['id']}").json()["stale"]
+    page = script.get(view).text  # it is handed out, and says that the form asks for something else
+    assert ("Made by other settings than those in the form" in page, "download href" in page) == (True, True)
+    script.patch(settings, json={"recipient": "strict"})
+    page = script.get(view).text
+    assert ("Protected by earlier settings" in page, "download href" in page) == (True, False)
+    script.post(f"{settings}/undo")
     script.post(f"{settings}/redo")
+    script.post(f"{settings}/undo")
+    script.patch(settings, json={"protection": {"k": 4}})
     assert (script.get(f"/api/v1/jobs/{job['id']}").json()["stale"], "download href" in script.get(view).text) == (
         False,
         True,

@@ -154,7 +154,31 @@ def test_wishes_hierarchies_and_outputs_reach_the_library(script, table, protect
     assert script.get(f"/api/v1/jobs/{middle}/table").text.splitlines()[1].split(",")[0].replace(".", "").isdigit()
 
 
-@pytest.mark.parametrize("rule", ["/etc/passwd", "..", "0", "0,5", "prefix:", "hierarchy.csv", "5;10"])
+def test_a_hierarchy_by_rows_is_a_file_of_the_command_and_cut_points_a_rule(script, table, protect, tmp_path):
+    groups = [[city, "north" if city in "AB" else "END0"] for city in "ABCDE"]
+    job = protect(k=5, hierarchies={"city": groups, "age": "cuts:25,35/35"})
+    command = script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
+    assert command.startswith("cat > hierarchy-1.csv <<'END1'\nA;north\n")
+    assert "--hierarchy city=hierarchy-1.csv --hierarchy age=cuts:25,35/35" in command
+    ages = {row.split(",")[0].strip('"') for row in script.get(f"/api/v1/jobs/{job}/table").text.splitlines()[1:]}
+    plain = sorted({row[0] for row in ROWS})
+    parts = [[age for age in plain if low <= age < high] for low, high in ((0, 25), (25, 35), (0, 35), (35, 99))]
+    made = ages - {*map(str, plain)}
+    assert made <= {"*", *(f"[{part[0]};{part[-1]}]" for part in parts)}
+    assert made
+
+
+def test_candidates_of_the_same_settings_have_names_that_differ(script, table, protect):
+    first, second = protect(k=5), protect(k=5)
+    names = {one["id"]: one["name"] for one in script.get(f"{table}/candidates").json()}
+    assert names == {first: "partition, k = 5", second: "partition, k = 5 (2)"}
+    assert script.post(f"/api/v1/jobs/{second}/name", json={"name": "partition, k = 5"}).json()["name"].endswith("(2)")
+    assert "people-partition-k-5-2" in script.get(f"/api/v1/jobs/{second}/table").headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    "rule", ["/etc/passwd", "cuts:", "cuts:../a", "..", "0", "0,5", "prefix:", "hierarchy.csv", "5;10"]
+)
 def test_a_hierarchy_is_never_read_from_a_file_of_the_server(script, table, wait_for, rule):
     answer = script.post(f"{table}/protections", json={"protection": {"hierarchies": {"age": rule}}})
     assert answer.status_code in (400, 422), answer.text

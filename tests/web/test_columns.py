@@ -118,3 +118,74 @@ def test_a_reading_with_other_columns_keeps_what_still_fits(script, table):
     assert [one["name"] for one in again.json()["columns"]] == [",".join(NAMES)]
     back = script.post(f"{table}/reading", json={"reading": {}}).json()
     assert [one["name"] for one in back["columns"]] == NAMES
+
+
+def test_one_scale_is_changed_and_the_rest_of_the_reading_stays(script, table, wait_for):
+    script.post(f"{table}/reading", json={"reading": {"null": "-9", "scales": {"race": "nominal"}}})
+    job = wait_for(script, script.post(f"{table}/protections", json={"protection": {"k": 3}}).json())
+    changed = script.patch(f"{table}/reading", json={"scales": {"age": "ordered"}}).json()
+    scales = {one["name"]: (one["scale"], one["scale_stated"]) for one in changed["columns"]}
+    assert (scales["age"], scales["race"]) == (("ordered", "ordered"), ("nominal", "nominal"))
+    assert (changed["reading"]["null"], changed["takes_null"]) == ("-9", True)
+    assert script.get(f"/api/v1/jobs/{job['id']}").json()["question_changed"]
+    again = script.patch(f"{table}/reading", json={"scales": {"age": None}}).json()
+    assert (again["reading"]["scales"], again["reading"]["null"]) == ({"race": "nominal"}, "-9")
+    assert not script.get(f"/api/v1/jobs/{job['id']}").json()["question_changed"]  # the question is as it was
+    script.patch(f"{table}/reading", json={"scales": {"age": "ordered"}})
+    project = script.get(f"{table}/project").json()
+    script.post(f"{table}/reading", json={"reading": {}})
+    assert script.post(f"{table}/project", json=project).status_code == 200
+    assert script.get(table).json()["reading"]["scales"] == {"race": "nominal", "age": "ordered"}
+    assert script.get(f"{table}/trail").json()[-2]["details"] == {"changed": ["null", "scale of race", "scale of age"]}
+
+
+def test_a_round_axis_tells_no_single_value(script, table):
+    asked = {"column": "income", "bins": 10, "round_axis": True}
+    found = script.post(f"{table}/columns/histogram", json=asked).json()
+    edges, incomes = found["edges"], sorted(row[3] for row in ROWS)
+    assert sum(found["counts"]) == len(ROWS)
+    assert found["counts"][0] == sum(income < edges[1] for income in incomes) >= 11
+    assert found["counts"][-1] == sum(income >= edges[-2] for income in incomes) >= 11
+    assert all(edge % 100 == 0 for edge in edges)
+    assert not {*edges} & {float(income) for income in incomes if incomes.count(income) == 1} - {1000.0}
+    few = "age\n" + "".join(f"{age}\n" for age in range(20, 41))
+    small = script.post("/api/v1/tables", files={"file": ("few.csv", io.BytesIO(few.encode()))}).json()["id"]
+    asked = {"column": "age", "round_axis": True}
+    assert script.post(f"/api/v1/tables/{small}/columns/histogram", json=asked).json()["edges"] is None
+
+
+def test_a_hierarchy_is_seen_as_its_parts_and_values_only_when_asked(script, table):
+    address = f"{table}/columns/hierarchy"
+    found = script.post(address, json={"column": "age", "hierarchy": "cuts:25,30/30"}).json()
+    ages = [row[0] for row in ROWS]
+    parts = [sum(age < 25 for age in ages), sum(25 <= age < 30 for age in ages), sum(age >= 30 for age in ages)]
+    assert [part["rows"] for part in found["levels"][0]["first"]] == parts
+    assert [part["rows"] for part in found["levels"][1]["first"]] == [parts[0] + parts[1], parts[2]]
+    assert found["levels"][0]["smallest"] == min(parts)
+    assert {part["label"] for level in found["levels"] for part in level["first"]} == {None}
+    assert {value["value"] for value in found["values"]} == {None}
+    groups = [{"name": "north", "values": ["A", "B"]}]
+    asked = {"column": "city", "groups": groups, "rest": "south", "show": True, "csv": True}
+    found = script.post(address, json=asked).json()
+    assert found["hierarchy"] == [[city, "north" if city in "AB" else "south"] for city in "ABCDE"]
+    assert found["csv"] == "".join(f"{city};{'north' if city in 'AB' else 'south'};*\n" for city in "ABCDE")
+    assert {value["value"]: value["label"] for value in found["values"]} == dict(found["hierarchy"])
+    loaded = script.post(address, json={"column": "city", "text": found["csv"]}).json()
+    assert loaded["hierarchy"] == [[*row, "*"] for row in found["hierarchy"]]
+    assert loaded["levels"] == [{**found["levels"][0], "first": loaded["levels"][0]["first"]}]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"text": "A;north\nB"},
+        {"text": "A;north"},
+        {"groups": [{"name": "x", "values": ["A"]}, {"name": "y", "values": ["A"]}]},
+        {"groups": [{"name": "x", "values": ["nowhere"]}]},
+        {"hierarchy": "cuts:5"},
+    ],
+)
+def test_a_hierarchy_that_does_not_fit_is_refused_without_a_cell(script, table, asked):
+    answer = script.post(f"{table}/columns/hierarchy", json={"column": "city", **asked})
+    assert answer.status_code == 400, answer.text
+    assert "nowhere" not in answer.text

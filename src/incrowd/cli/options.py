@@ -50,7 +50,10 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice."
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
 Hierarchies = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", help="age=5,10,20, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."),
+    typer.Option(
+        "--hierarchy",
+        help="age=5,10,20, age=cuts:18,65, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX).",
+    ),
     Input(after="=", address=False),
 ]
 

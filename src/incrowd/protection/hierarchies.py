@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +18,16 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import MOST_PARTS, Labels, ValueLabels, calendar, grid, quantile_parts, round_widths
+from incrowd.protection.intervals import (
+    MOST_PARTS,
+    Labels,
+    ValueLabels,
+    calendar,
+    cut_parts,
+    grid,
+    quantile_parts,
+    round_widths,
+)
 from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
 from incrowd.tables.code_systems import recognise_codes
@@ -62,7 +73,7 @@ class Level:
 class Hierarchy:
     """How the values of a column become coarser, level by level; the last level is always `*`.
 
-    Make one with `Hierarchy.from_csv`, `.intervals`, `.prefixes`, `.dates` or `.automatic`.
+    Make one with `Hierarchy.from_csv`, `.intervals`, `.cuts`, `.prefixes`, `.dates` or `.automatic`.
     """
 
     name: str
@@ -123,9 +134,9 @@ class Hierarchy:
         """Make a hierarchy of a short text: a rule with its numbers, or the path of a file in ARX's layout.
 
         Args:
-            text: "5,10,20" for intervals of these widths, "prefix:5,3,1" for first characters, "quantiles:10" for
-                groups of equally many records, halved at every level, "dates", "places" for codes such as ICD or
-                NUTS, "auto", or a path.
+            text: "5,10,20" for intervals of these widths, "cuts:18,30,65/30" for ranges that begin at cut points, with
+                fewer of them at every level, "prefix:5,3,1" for first characters, "quantiles:10" for groups of equally
+                many records, halved at every level, "dates", "places" for codes such as ICD or NUTS, "auto", or a path.
 
         Raises:
             InputError: the numbers of a rule make no sense, or the file cannot be read.
@@ -136,6 +147,8 @@ class Hierarchy:
         rule, colon, numbers = os.fspath(text).strip().partition(":")
         if rule in ("dates", "places", "auto") and not colon:
             return {"dates": cls.dates, "places": cls.places, "auto": cls.automatic}[rule]()
+        if colon and rule == "cuts":
+            return cls.cuts([_read_points(level) for level in numbers.split("/")])
         if colon and rule in ("prefix", "quantiles"):
             counts = _read_numbers(numbers)
             if counts is None or any(count != int(count) or count < 1 for count in counts):
@@ -149,6 +162,14 @@ class Hierarchy:
     def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
         """Group numbers by each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
         return cls("intervals", lambda column: [grid(column, width, origin) for width in widths])
+
+    @classmethod
+    def cuts(cls, levels: Sequence[Sequence[float | date]]) -> Hierarchy:
+        """Group numbers or dates between cut points, level by level: cuts at 18 and 65 make 23 become [18;64].
+
+        Every point begins a range. The points of a level must be among those of the level before.
+        """
+        return cls("cuts", lambda column: [cut_parts(column, points) for points in levels])
 
     @classmethod
     def prefixes(cls, keep: Sequence[int]) -> Hierarchy:
@@ -231,6 +252,19 @@ def _read_numbers(text: str) -> list[float] | None:
     except ValueError:
         return None
     return numbers if all(0 < number < float("inf") for number in numbers) else None
+
+
+def _read_points(text: str) -> list[float | date]:
+    """Cut points parted by commas: finite numbers, or days."""
+    points: list[float | date] = []
+    for part in text.split(","):
+        try:
+            points.append(date.fromisoformat(part.strip()) if part.strip()[1:].count("-") else float(part))
+        except ValueError:
+            raise InputError(f"{text!r} are no cut points: cuts:18,30,65 or cuts:1980-01-01,2000-01-01") from None
+    if not all(isinstance(point, date) or math.isfinite(point) for point in points):
+        raise InputError(f"{text!r} are no cut points; give finite numbers")
+    return points
 
 
 def _automatic(column: Coded) -> list[Labels]:

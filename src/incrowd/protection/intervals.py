@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -19,6 +20,7 @@ from incrowd.protection.recoding import as_text, as_written, format_set, interva
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 class ValueLabels(Labels):
@@ -102,11 +104,28 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
     filled = column.size - column.has_null
     tally = np.bincount(column.codes, minlength=column.size)[:filled]
-    part = (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined
+    return _value_ranges(column, (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined)
+
+
+def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
+    """Ranges between cut points, each of which begins a range; a range ends at values that the column has."""
+    if not is_number(column):
+        raise InputError(f"cut points for {column.name!r}, which is text; give its hierarchy as a file")
+    place, _, start = _places(column)
+    days = pa.types.is_temporal(column.values.type)
+    if any(isinstance(point, date) != days for point in points):
+        raise InputError(f"cut points for {column.name!r} must be {'days: 1980-01-31' if days else 'numbers'}")
+    edges = [
+        point.toordinal() - _EPOCH if isinstance(point, date) else float(Fraction(point) - start) for point in points
+    ]
+    return _value_ranges(column, np.searchsorted(np.unique(edges), place, side="right"))
+
+
+def _value_ranges(column: Coded, part: NDArray[np.int64]) -> Labels:
+    """The range of every value, from the first to the last value of its part; a null stays null."""
     low, high = np.searchsorted(part, part), np.searchsorted(part, part, side="right") - 1
-    labels: Labels = interval_labels(
-        Coded(column.name, column.codes, column.values.slice(0, filled)), low, high
-    ).to_pylist()
+    filled = Coded(column.name, column.codes, column.values.slice(0, part.size))
+    labels: Labels = interval_labels(filled, low, high).to_pylist()
     return ValueLabels([*labels, None] if column.has_null else labels)
 
 
@@ -171,6 +190,6 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
 
 def _write(value: float, days: bool, start: int) -> str:
     if days:
-        day = int(value) + date(1970, 1, 1).toordinal()
+        day = int(value) + _EPOCH
         return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
     return str(start + int(value)) if value == int(value) else repr(float(value))

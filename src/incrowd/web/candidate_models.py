@@ -27,6 +27,7 @@ class Candidate(Model):
     file_name: str
     created: str
     stale: bool
+    question_changed: bool
     protection: ProtectionRequest
     before: CandidateRisk
     after: CandidateRisk

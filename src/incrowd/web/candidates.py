@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from itertools import chain, count
 from typing import Any, Literal
 
 from incrowd.evaluation import distributions
@@ -26,8 +28,7 @@ def is_candidate(job: Job) -> bool:
 
 def card(job: Job, table: OpenTable) -> models.Candidate:
     """A candidate as a card."""
-    found = _found(job)
-    made_by = ProtectionRequest(**found.get("protection", job.question))
+    found, made_by = _found(job), _made_by(job)
     verdict = found["verdict"]
     name = job.name or name_of(made_by)
     return models.Candidate(
@@ -37,6 +38,7 @@ def card(job: Job, table: OpenTable) -> models.Candidate:
         file_name=file_name(table.name, name, upload_ending(table)),
         created=job.created.isoformat(timespec="milliseconds"),
         stale=job.stale,
+        question_changed=job.question_changed,
         protection=made_by,
         before=models.CandidateRisk(**found["before"]),
         after=models.CandidateRisk(**found["after"]),
@@ -64,6 +66,26 @@ def name_of(made_by: ProtectionRequest) -> str:
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
     return ", ".join(parts)
+
+
+def name_candidates(jobs: Iterable[Job]) -> None:
+    """Give the candidates of a table names that differ, the oldest first; one that has a name of its own keeps it."""
+    candidates = sorted((job for job in jobs if is_candidate(job)), key=lambda job: job.created)
+    taken = {job.name for job in candidates}
+    for job in candidates:
+        if not job.name:
+            job.name = distinct_name(name_of(_made_by(job)), taken)
+            taken.add(job.name)
+
+
+def distinct_name(name: str, taken: Collection[str]) -> str:
+    """The name, numbered where another has it.
+
+    >>> distinct_name("partition, k = 5", {"partition, k = 5", "partition, k = 5 (2)"})
+    'partition, k = 5 (3)'
+    """
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
@@ -149,6 +171,11 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             )
         )
     return models.RowPairs(columns=names, rows=rows, total=total, masked=not question.show)
+
+
+def _made_by(job: Job) -> ProtectionRequest:
+    """The settings that made a candidate; those of a search are part of what it found."""
+    return ProtectionRequest(**_found(job).get("protection", job.question))
 
 
 def _found(job: Job) -> dict[str, Any]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from incrowd.tables.roles.suggest import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
-from incrowd.web.fields import WHOLE, Columns, Model, Name, Role
+from incrowd.web.fields import WHOLE, Columns, Model, Name, Role, Secret, Short
 from incrowd.web.models import Reading
 
 
 class TriageColumn(Model):
     """A column to be decided about.
 
-    `scale_suggested` is another scale that fits better; `missing_codes` are numbers that may stand for missing values.
+    `scale` is how its values compare, `scale_stated` what somebody said it is, and `scale_suggested` another that fits
+    better; `missing_codes` are numbers that may stand for missing values.
     """
 
     name: str
@@ -29,14 +31,20 @@ class TriageColumn(Model):
     confidence: Confidence
     topic: str
     scale: str
+    scale_stated: str | None
     scale_suggested: str | None
     missing_codes: list[int]
 
 
 class Triage(Model):
-    """All columns, and how many of them a person has decided about."""
+    """All columns, how many of them a person has decided about, and how the file is read.
+
+    `takes_null`: texts that stand for missing values can be named, for every column of the file.
+    """
 
     decided: int
+    reading: Reading
+    takes_null: bool
     columns: list[TriageColumn]
 
 
@@ -67,11 +75,15 @@ class Adds(Model):
 
 
 class HistogramQuestion(Model):
-    """The spread of a column's values; the values themselves only if they are to be shown."""
+    """The spread of a column's values; the values themselves only if they are to be shown.
+
+    The edges of a `round_axis` are round numbers or months and always shown: the outer ranges hold eleven rows or more.
+    """
 
     column: Name
     bins: Annotated[int, Field(ge=1, le=200), WHOLE] = 30
     show: bool = False
+    round_axis: bool = False
 
 
 class Histogram(Model):
@@ -91,3 +103,19 @@ class NewReading(Model):
     """Read the file of a table again in another way."""
 
     reading: Reading
+
+
+class ReadingChanges(Model):
+    """What changes in how the file is read; all else stays, and a value or scale that is null is as at first."""
+
+    null: Short | None = None
+    sheet: Short | None = None
+    scales: Annotated[dict[Name, Secret | None], Field(max_length=2_000)] = {}
+
+    def applied_to(self, how: Mapping[str, Any]) -> Reading:
+        """The reading with these changes."""
+        changes = self.model_dump(exclude_unset=True)
+        scales = {**how.get("scales", {}), **changes.pop("scales", {})}
+        stated = {name: scale for name, scale in scales.items() if scale is not None}
+        merged = {**how, **changes, "scales": stated}
+        return Reading(**{name: value for name, value in merged.items() if value is not None})

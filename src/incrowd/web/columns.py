@@ -7,27 +7,36 @@ import pyarrow as pa
 
 from incrowd.backends import Coded, encode
 from incrowd.protection.problem import as_days, offset_of, positions
+from incrowd.tables.formats import takes_option
 from incrowd.web import column_models as models
 from incrowd.web.cells import cell_text
 from incrowd.web.crowd import settle_columns
+from incrowd.web.round_axis import count_on_round_axis
 from incrowd.web.session_table import OpenTable
 
 
 def list_columns(table: OpenTable) -> models.Triage:
     """The columns with their roles, suggestions, scales and codes that may stand for missing values."""
-    info, hints = table.info(), table.reading_hints()
+    info, hints, file = table.info(), table.reading_hints(), table.table.source or ""
+    stated = info.reading.scales
     columns = [
         models.TriageColumn(
             **column.model_dump(),
             confidence=one.confidence,
             topic=one.topic,
             scale=table.table.scale_of(one.column),
+            scale_stated=stated.get(one.column),
             scale_suggested=hints.scales.get(one.column),
             missing_codes=list(hints.missing_codes.get(one.column, ())),
         )
         for column, one in zip(info.columns, table.columns, strict=True)
     ]
-    return models.Triage(decided=sum(one.decided for one in columns), columns=columns)
+    return models.Triage(
+        decided=sum(one.decided for one in columns),
+        reading=info.reading,
+        takes_null=file.lower().endswith(".zip") or takes_option(file, "null"),
+        columns=columns,
+    )
 
 
 def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
@@ -71,6 +80,10 @@ def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> mode
         others=0,
         masked=not question.show,
     )
+    if column.has_distances and filled > 1 and question.round_axis:
+        found.kind, drawn = "ranges", count_on_round_axis(column, tally[:filled], question.bins)
+        found.counts, found.edges = drawn or ([], None)
+        return found
     if column.has_distances and filled > 1:
         return _in_ranges(found, column, tally[:filled], question)
     common = np.argsort(-tally[:filled], kind="stable")[: question.bins]

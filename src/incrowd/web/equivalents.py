@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from incrowd._support.option import Option
@@ -11,6 +12,7 @@ from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
+from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
@@ -136,6 +138,7 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         for name, limit in options.get(which, {}).items()
         for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
+    files, named = _hierarchy_files(asked.hierarchies)
     arguments = [
         *each("--qi", options["quasi_identifiers"]),
         *("--k", str(asked.k), "--method", asked.method),
@@ -155,7 +158,7 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         *given("--output", asked.output),
         *given("--beta", None if asked.beta is None else _number(asked.beta)),
         *given("--delta", None if asked.delta is None else _number(asked.delta)),
-        *(word for name, rule in asked.hierarchies.items() for word in ("--hierarchy", f"{name}={rule}")),
+        *(word for name, rule in named.items() for word in ("--hierarchy", f"{name}={rule}")),
         *given("--aim", asked.aim),
         *("--out", out),
     ]
@@ -169,13 +172,21 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
     python = with_import(found.python, "from incrowd.tables import write_table")
     if asked.hierarchies:
         python = with_import(python, "from incrowd.protection import Hierarchy")
-    by_rule = all(isinstance(rule, str) for rule in asked.hierarchies.values())
-    typable = (
-        by_rule
-        and is_typable(asked.named(table.table.columns), ",=")
-        and is_typable([s.column for s in asked.all_steps], ":")
-    )
-    return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
+    steps = [step.column for step in asked.all_steps]
+    typable = is_typable(asked.named(table.table.columns), ",=") and is_typable(steps, ":")
+    return _without_command(models.Equivalent(cli="\n".join([*files, found.cli]), python=python), not typable)
+
+
+def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Commands that write hierarchies by rows to files, and every hierarchy as an option names it."""
+    commands, named = [], {}
+    for number, (name, rule) in enumerate(hierarchies.items(), 1):
+        named[name] = rule if isinstance(rule, str) else f"hierarchy-{number}.csv"
+        if not isinstance(rule, str):
+            text = arx_text(rule)
+            end = next(word for word in map("END{}".format, count()) if word not in text)
+            commands.append(f"cat > {named[name]} <<'{end}'\n{text}{end}")
+    return commands, named
 
 
 class _Hierarchies(dict[str, Any]):

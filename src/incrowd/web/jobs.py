@@ -80,8 +80,13 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event)
     source: OpenTable | None = None
     settings: models.TableSettings | None = None  # of the table when the job was started
+    reading: dict[str, Any] | None = None  # how the file of the table was read then
     question: dict[str, Any] = field(default_factory=dict)  # what was asked, as JSON
     name: str = ""  # as somebody called it
+
+    def __post_init__(self) -> None:
+        if self.reading is None and self.source is not None:
+            self.reading = self.source.source.how
 
     @property
     def finished(self) -> bool:
@@ -94,16 +99,21 @@ class Job:
         return self.kind == "leak"
 
     @property
-    def stale(self) -> bool:
-        """Whether the settings of the table have changed since the start; those of protection count for protections."""
+    def question_changed(self) -> bool:
+        """Whether what is asked about the table has changed since the start: roles, scales, recipient and the like."""
         if self.source is None or self.settings is None:
             return False
-        if self.source.is_replaced:
-            return True
-        now = self.source.settings
-        if self.kind not in ("protection", "solution"):
-            now = now.model_copy(update={"protection": self.settings.protection})
-        return self.settings != now
+        now = self.source.current
+        same = now.settings.model_copy(update={"protection": self.settings.protection})
+        return now.source.how != self.reading or same != self.settings
+
+    @property
+    def stale(self) -> bool:
+        """Whether the question has changed since the start; for a protection also how the table is to be protected."""
+        if self.question_changed or self.source is None or self.settings is None:
+            return self.question_changed
+        is_protection = self.kind in ("protection", "solution")
+        return is_protection and self.source.current.settings.protection != self.settings.protection
 
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
@@ -119,6 +129,7 @@ class Job:
             has_result=self.outcome is not None,
             stages=self.stages,
             stale=self.stale,
+            question_changed=self.question_changed,
             created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
             question=self.question,

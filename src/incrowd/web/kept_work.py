@@ -137,6 +137,7 @@ class KeptWork:
             stages=1,
             source=table,
             settings=models.TableSettings(**saved["settings"]),
+            reading=saved.get("reading"),
             question=saved["question"],
         )
 
@@ -170,6 +171,7 @@ class KeptWork:
             "table": job.table,
             "created": job.created.isoformat(),
             "question": job.question,
+            "reading": job.reading,
             "settings": job.settings.model_dump(mode="json"),
             "equivalent": job.equivalent.model_dump(),
             "result": outcome.to_json(),

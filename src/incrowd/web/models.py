@@ -126,6 +126,7 @@ class TableInfo(Model):
     notes: list[str]
     sheets: list[str]
     sheet: str | None
+    reading: Reading
 
 
 class Preview(Model):
@@ -331,7 +332,8 @@ class JobInfo(Model):
     """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
 
     `stages` counts how often there was more to show, so that a page knows when to draw again.
-    `stale`: the settings of the table have changed since it was started; `question`: what was asked.
+    `question_changed`: roles, scales, the recipient or the like have changed since it was started. `stale`: that, or
+    for a protection also how the table is to be protected. `question`: what was asked.
     """
 
     id: str
@@ -344,6 +346,7 @@ class JobInfo(Model):
     has_result: bool
     stages: int
     stale: bool
+    question_changed: bool
     created: str
     seconds: float
     question: dict[str, Any]

@@ -94,6 +94,13 @@ def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def saved_reading(table: OpenTable, project: models.Project) -> Reading:
+    """How the file of a table is read with the scales and missing codes of a project; the rest is the file's own."""
+    saved, columns = project.table.reading, {*table.table.columns}
+    scales = {name: scale for name, scale in saved.scales.items() if name in columns}
+    return Reading(**{**table.source.how, "null": saved.null, "scales": scales})
+
+
 def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
     """Take over the settings and decisions of a project for a table, and say what differs from the saved one.
 

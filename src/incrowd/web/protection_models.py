@@ -16,10 +16,13 @@ from incrowd.protection.perturbation.step import read_names
 from incrowd.protection.problem import DiversityKind
 from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Share, Short
 
+_POINT = r"(-?[0-9]{1,15}(\.[0-9]{1,9})?|[0-9]{4}-[0-9]{2}-[0-9]{2})"
+_POINTS = rf"{_POINT}(,{_POINT}){{0,99}}"
 HierarchyRule = Annotated[
     str,
     StringConstraints(
-        pattern=r"^(auto|dates|prefix:[0-9]{1,3}(,[0-9]{1,3}){0,20}|quantiles:[0-9]{1,6}"
+        pattern=r"^(auto|dates|places|prefix:[0-9]{1,3}(,[0-9]{1,3}){0,20}|quantiles:[0-9]{1,6}"
+        rf"|cuts:{_POINTS}(/{_POINTS}){{0,9}}"
         r"|[0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?){0,20})$"
     ),
 ]
@@ -74,8 +77,9 @@ else:
 class ProtectionRequest(_WithMethodOptions):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
-    `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or
-    "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest` are wishes.
+    `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
+    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest`
+    are wishes.
     """
 
     k: Annotated[int, Field(ge=2, le=10**9), WHOLE] = 5

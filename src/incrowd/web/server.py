@@ -195,12 +195,13 @@ class Server:
                 table.folder,
             )
         again.history.continue_from(table.history)
+        again.history.note("read in another way", changed=_changed_options(table.source.how, source.how))
         again.seen = table.seen
         with session.while_open():
             if session.tables.get(table.id) is not table:
                 raise Refusal(409, "the table was closed or read again meanwhile; ask again")
             session.tables[table.id] = again
-        table.is_replaced = True
+        table.replaced_by = again
         return again
 
     def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
@@ -317,6 +318,14 @@ class Server:
         self.jobs.remove_for_session(session.key)
         if self.kept is not None:
             self.kept.forget(session.key)
+
+
+def _changed_options(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The options of reading that differ, by their names; of scales the columns. No values that somebody named."""
+    scales = [options.get("scales", {}) for options in (before, after)]
+    columns = [f"scale of {name}" for name in {**scales[0], **scales[1]} if scales[0].get(name) != scales[1].get(name)]
+    others = [name for name in {**before, **after} if name != "scales" and before.get(name) != after.get(name)]
+    return [*others, *columns]
 
 
 def _why(error: Exception) -> str:

@@ -72,7 +72,7 @@ class OpenTable:
     folder: Path | None
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
-    is_replaced: bool = False  # the file was read again in another way
+    replaced_by: OpenTable | None = None  # the same file, read again in another way
     assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
     recent: RecentResults = field(default_factory=lambda: RecentResults(_KEPT))
     history: TableHistory = field(init=False)
@@ -82,6 +82,11 @@ class OpenTable:
         self.history = TableHistory(self.table, self.columns)
         self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
         self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
+
+    @property
+    def current(self) -> OpenTable:
+        """This table, or the one that its file was read as since."""
+        return self if self.replaced_by is None else self.replaced_by.current
 
     @property
     def settings(self) -> models.TableSettings:
@@ -136,6 +141,7 @@ class OpenTable:
             notes=list(self.table.notes),
             sheets=self.sheets,
             sheet=self.source.how.get("sheet"),
+            reading=models.Reading(**self.source.how),
         )
 
     def preview(self, rows: int, show: bool) -> models.Preview:

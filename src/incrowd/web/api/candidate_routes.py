@@ -8,7 +8,7 @@ from incrowd.web import candidate_models as models
 from incrowd.web import equivalents
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.job_routes import TableJob
-from incrowd.web.candidates import card, compare_pair, is_candidate, rows_side_by_side
+from incrowd.web.candidates import card, compare_pair, distinct_name, is_candidate, name_candidates, rows_side_by_side
 from incrowd.web.models import JobInfo, SolutionQuestion
 from incrowd.web.refusals import Refusal
 
@@ -18,8 +18,9 @@ router = APIRouter(tags=["candidates"])
 @router.get("/tables/{table_id:key}/candidates", responses=refusals(404, 409))
 def list_candidates(table: TheTable, server: TheServer, session: TheSession) -> list[models.Candidate]:
     """The protected tables that were made of a table, the newest first, each with the settings that made it."""
-    jobs = server.jobs.of_session(session.key)
-    return [card(job, table) for job in jobs if job.table == table.id and is_candidate(job)]
+    jobs = [job for job in server.jobs.of_session(session.key) if job.table == table.id]
+    name_candidates(jobs)
+    return [card(job, table) for job in jobs if is_candidate(job)]
 
 
 @router.post("/tables/{table_id:key}/candidates/compare", responses=refusals(404, 409))
@@ -48,9 +49,10 @@ def start_solution(
 
 
 @router.post("/jobs/{job_id:key}/name", responses=refusals(404, 409))
-def name_candidate(new: models.NewName, job: TheJob) -> JobInfo:
-    """Call a candidate something."""
-    job.name = new.name
+def name_candidate(new: models.NewName, job: TheJob, server: TheServer, session: TheSession) -> JobInfo:
+    """Call a candidate something; it is numbered where another of the table is called so."""
+    others = [one for one in server.jobs.of_session(session.key) if one.table == job.table and one is not job]
+    job.name = distinct_name(new.name, {one.name for one in others})
     return job.info()
 
 

@@ -6,6 +6,8 @@ from fastapi import APIRouter
 
 from incrowd.web import column_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.coarsening import view_hierarchy
+from incrowd.web.coarsening_models import HierarchyQuestion, HierarchyView
 from incrowd.web.columns import count_added, draw_histogram, list_columns
 from incrowd.web.models import TableInfo
 
@@ -31,6 +33,21 @@ def read_histogram(question: models.HistogramQuestion, table: TheTable, server: 
     """How the values of a column are spread; the values only if they are to be shown."""
     with server.limit_concurrency():
         return draw_histogram(table, question)
+
+
+@router.post("/tables/{table_id:key}/columns/hierarchy", responses=refusals(404, 409))
+def read_hierarchy(question: HierarchyQuestion, table: TheTable, server: TheServer) -> HierarchyView:
+    """What a hierarchy makes of a column: by a rule, by groups of values, or as a file; values only if asked for."""
+    with server.limit_concurrency():
+        return view_hierarchy(table, question)
+
+
+@router.patch("/tables/{table_id:key}/reading", responses=refusals(404, 409))
+def change_reading(
+    changes: models.ReadingChanges, table: TheTable, server: TheServer, session: TheSession
+) -> models.Triage:
+    """Read the file again with another scale of some columns or other missing codes; all else is read as before."""
+    return list_columns(server.read_again(session, table, changes.applied_to(table.source.how)))
 
 
 @router.post("/tables/{table_id:key}/reading", responses=refusals(404, 409))

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from incrowd.errors import InputError
 from incrowd.web import project_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.result_routes import HTML_PAGE
@@ -14,7 +15,7 @@ from incrowd.web.decision_record import record_page
 from incrowd.web.decisions import decide
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.jobs import Job
-from incrowd.web.projects import load_project, save_project
+from incrowd.web.projects import load_project, save_project, saved_reading
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -37,9 +38,17 @@ def download_project(
 
 
 @router.post("/tables/{table_id:key}/project", responses=refusals(404, 409))
-def upload_project(project: models.Project, table: TheTable) -> models.Loaded:
-    """Go on with a saved project on this table: settings and decisions are taken over, differences are told."""
-    return load_project(table, project)
+def upload_project(project: models.Project, table: TheTable, server: TheServer, session: TheSession) -> models.Loaded:
+    """Go on with a saved project on this table: settings, scales and decisions are taken over, differences are told."""
+    wanted = saved_reading(table, project)
+    if wanted.options() == table.source.how:
+        return load_project(table, project)
+    try:
+        again = server.read_again(session, table, wanted)
+    except InputError as error:
+        found = load_project(table, project)
+        return found.model_copy(update={"changed": [*found.changed, f"its scales are not taken over: {error}"]})
+    return load_project(again, project)
 
 
 @router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))

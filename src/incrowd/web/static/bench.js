@@ -46,6 +46,8 @@ const plain = (kept) => JSON.stringify({ ...kept, decided: [...kept.decided].sor
 /** Take what another page has changed, unless a change of this one is on its way. */
 export async function inStep() {
   if (pending) return;
+  const about = await api("GET", `/tables/${table}`);
+  if (!pending && JSON.stringify(about.reading) !== JSON.stringify(bench.about.reading)) { await reopen(); return; }
   const kept = await settings();
   if (!pending && plain(kept) !== plain(bench.now)) take(kept);
 }
@@ -83,9 +85,17 @@ export async function count() {
 
 /** Read the table and its settings. `limits` are those of every recipient. */
 export async function open(limits) {
+  bench.limits = limits;
+  await reopen();
+}
+
+/** Read the table and its settings again: its file may be read in another way now. */
+export async function reopen() {
   const [about, triage, found] = await Promise.all([api("GET", `/tables/${table}`), api("GET", `/tables/${table}/columns`), settings()]);
-  Object.assign(bench, { about, columns: triage.columns, limits, now: found });
+  Object.assign(bench, { about, columns: triage.columns, reading: triage.reading, takesNull: triage.takes_null, now: found });
+  document.dispatchEvent(new CustomEvent("reopened"));
   tell("settings");
+  outdated();
   await count();
 }
 document.addEventListener("stepped", (event) => take(event.detail));

@@ -1,12 +1,13 @@
 // The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
 import { answersOf, data, reach } from "./answers.js";
-import { api, count, make, over, percent, problem, say, settled, short, start, table, watch } from "./app.js";
+import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { drawAfter } from "./bar.js";
 import { on } from "./bench.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect, withDemands } from "./protect.js";
 import { protectedTable } from "./protected.js";
+import { inWords } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
@@ -22,24 +23,27 @@ export function madeBy({ protection }) {
   if (secrets.length) parts.push(`${secrets.map((name) => short(name, 20)).join(", ")} kept secret`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
+  for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${short(name, 20)} by ${inWords(protection.hierarchies[name], protection.importance[name])}`);
   return parts.join(", ");
 }
 
 function card(one) {
-  const decision = one.stale ? "outdated" : one.decision, pin = pinned.includes(one.id);
+  const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
   const thumb = make("div", { class: "thumb", "aria-hidden": "true" }, make("i", { class: "risk" }), make("i", { class: "detail" }));
   thumb.children[0].style.width = `${100 / one.after.k}%`;
   thumb.children[1].style.width = `${100 * one.detail}%`;
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
-    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.stale ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
-    make("p", { class: "small soft" }, one.stale ? "made by other settings than those now" : one.headline),
+    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
+    make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
+    one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     thumb,
     make("p", { class: "small" }, `${percent(1 / one.after.k)} highest in the table · ${percent(one.detail)} detail kept`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
-    make("p", { class: "small soft" }, short(one.file_name, 60)),
+    one.question_changed ? make("p", { class: "small soft" }, short(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, short(one.file_name, 60))),
     make("p", { class: "row" },
       make("button", { type: "button", class: "show", "aria-pressed": String(view.dataset.shown === one.id), onclick: () => pick(one.id) }, "Show"),
       make("button", { type: "button", class: "pin quiet", "aria-pressed": String(pin), onclick: () => togglePin(one.id) }, pin ? "Pinned" : "Pin"),
+      make("button", { type: "button", class: "quiet rename", "aria-label": `Rename ${short(one.name, 40)}`, onclick: (event) => rename(one, event.target.closest(".candidate")) }, "Rename"),
       make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove")),
     reportOf(one));
 }
@@ -63,14 +67,17 @@ watch((job) => job.kind === "release" && job.table === table, (job) => {
 const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
 
 function draw() {
-  shelf.replaceChildren(...cards.map(card));
+  patch(shelf, cards.map(card));
   section.hidden = !cards.length;
   nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted);
   drawAfter(current());
 }
 
+const asked = turns();
 export async function refresh() {
-  cards = await api("GET", `/tables/${table}/candidates`);
+  const isNewest = asked(), found = await api("GET", `/tables/${table}/candidates`);
+  if (!isNewest()) return;
+  cards = found;
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
 }
@@ -84,7 +91,10 @@ function match() {
 
 async function pick(id) {
   picked = id;
-  try { await showJob(await api("GET", `/jobs/${id}`)); } catch (error) { problem(error); }
+  try {
+    const job = await api("GET", `/jobs/${id}`);
+    if (picked === id) await showJob(job);
+  } catch (error) { problem(error); }
   draw();
 }
 
@@ -94,6 +104,26 @@ function togglePin(id) {
   shelf.querySelector(`[data-job="${id}"] .pin`)?.focus();
   say(pinned.length === 2 ? "Two are pinned: they are compared below." : "Pin another to compare the two.");
   comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one))).catch(problem);
+}
+
+/** The name becomes a field; Enter keeps it, Escape leaves it as it was. */
+function rename(one, place) {
+  const field = make("input", { class: "new-name", value: one.name, maxlength: "100", "aria-label": `Name of ${short(one.name, 40)}` });
+  let over = false;
+  const end = async (keep) => {
+    if (over) return;
+    over = true;
+    const name = field.value.trim();
+    try {
+      if (keep && name && name !== one.name) await api("POST", `/jobs/${one.id}/name`, { name });
+      await refresh();
+    } catch (error) { problem(error); draw(); }
+    shelf.querySelector(`[data-job="${one.id}"] .rename`)?.focus();
+  };
+  field.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === "Escape") { event.preventDefault(); end(event.key === "Enter"); } });
+  field.addEventListener("blur", () => end(true));
+  place.querySelector(".headline bdi").replaceWith(field);
+  field.select();
 }
 
 async function remove(id) {

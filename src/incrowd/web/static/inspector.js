@@ -1,7 +1,8 @@
 // One column, looked at: what it holds, why its role was suggested, its distribution, some values, what it adds if others knew it.
 import { adds } from "./adds.js";
 import { bench } from "./bench.js";
-import { api, count, make, percent, problem, settled, short, table } from "./app.js";
+import { missingOf, scaleOf } from "./reading.js";
+import { api, count, make, patch, percent, problem, settled, short, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const kept = new Map(); // histograms without values
@@ -55,17 +56,18 @@ async function draw(column) {
 
 function put(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(values), onclick: () => { values = !values; draw(column).catch(problem); } }, values ? "Hide the values" : "Show values");
-  const focused = place.contains(document.activeElement);
-  place.replaceChildren(...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button));
-  if (focused) button.focus();
+  const coarsen = bench.now.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
+  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen), scaleOf([column]), missingOf(column) ?? ""]);
 }
 const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
 
-/** Show a column, or say that several are selected. */
+document.addEventListener("reopened", () => kept.clear());
+
+/** Show a column; of several, what can be said of all of them. */
 export function inspect(column, several) {
   if (column === null) {
     shown = null;
-    place.replaceChildren(...(several ? [make("p", { class: "soft small" }, "A key or a button above gives all of them a role.")] : []));
+    place.replaceChildren(...(several.length ? [make("p", { class: "soft small" }, "A key or a button above gives all of them a role."), scaleOf(several)] : []));
     return;
   }
   if (shown !== column.name) { values = false; place.replaceChildren(...head(column)); }

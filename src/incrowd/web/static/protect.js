@@ -79,8 +79,9 @@ function limits() {
 }
 
 function asked() {
-  const { aim, suppress } = bench.now.protection; // what the form has no place for stays
-  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null };
+  const { aim, suppress, hierarchies, importance } = bench.now.protection; // what the form has no place for stays
+  const ofKnown = (given) => Object.fromEntries(Object.entries(given).filter(([name]) => known.some((column) => column.name === name)));
+  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, hierarchies: ofKnown(hierarchies), importance: ofKnown(importance) };
   if (takes("k")) wanted.k = Number(k.value);
   if (takes("resolution")) {
     const own = limits().parts, all = Number(resolution.value);
@@ -195,7 +196,7 @@ function suggest() {
 
 /** What was typed and not yet used stays, unless the settings it is about have changed. */
 function follow() {
-  const roles = JSON.stringify(bench.columns.map((column) => bench.now.roles[column.name])), kept = JSON.stringify(bench.now.protection);
+  const roles = JSON.stringify(bench.columns.map((column) => bench.now.roles[column.name])), kept = JSON.stringify({ ...bench.now.protection, hierarchies: null, importance: null }); // those have an editor of their own
   const asks = `${bench.now.recipient} ${bench.now.highest}`;
   if (roles !== listed) fillLists();
   if (kept !== filled) fill();

@@ -28,7 +28,9 @@ function decide(shown) {
   if (!made) return;
   const [sentence, ...rest] = made.querySelectorAll(".lead"), advice = rest.pop();
   sentence.before(advice); // what to do comes before why
-  made.querySelector("h2").before(make("p", { class: "eyebrow" }, "The table as it is"));
+  const whole = known.get(shown.dataset.job)?.state === "done";
+  made.querySelector("h2").before(make("p", { class: "eyebrow" }, whole ? "The table as it is" : "The table as it is: preliminary, not everything was looked at"));
+  made.classList.toggle("preliminary", !whole);
   if (rest.length) sentence.after(make("details", { class: "reasons" }, make("summary", {}, `${rest.length} more reason${rest.length > 1 ? "s" : ""}`), rest));
   place.replaceChildren(made);
   lower(shown);

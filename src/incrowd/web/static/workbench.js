@@ -5,6 +5,7 @@ import { bench as shared, open } from "./bench.js";
 import { begin as beginAttack } from "./attack.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
+import "./coarsening.js";
 import { redraw } from "./crowd.js";
 import { begin as beginCurves } from "./curves.js";
 import { listen } from "./events.js";

@@ -1,0 +1,133 @@
+"""How a single column is made coarser: hierarchies by rules, groups of values and files, and what each makes of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.errors import InputError
+from incrowd.protection import Hierarchy
+from incrowd.protection.hierarchies import Level
+from incrowd.protection.recoding import as_text
+from incrowd.web import coarsening_models as models
+from incrowd.web.cells import cell_text
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.protect_task import read_hierarchy
+
+_MOST_VALUES = 20_000  # that a hierarchy by rows may list
+_LISTED = 200  # parts of a level, and values
+Rows = list[list[str]]
+
+
+def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> models.HierarchyView:
+    """A hierarchy of a column and what it makes of the rows; labels and values only if they are to be shown.
+
+    Raises:
+        InputError: the column does not exist, or the hierarchy does not fit it.
+    """
+    table.check_names([question.column])
+    (column,) = encode(table.table, [question.column])
+    given = _settle(question, column)
+    levels = _plain(column) if given is None else read_hierarchy(given).levels(column)
+    tally = np.bincount(column.codes, minlength=column.size)
+    filled = column.size - column.has_null
+    common = np.argsort(-tally[:filled], kind="stable")[:_LISTED]
+    first = levels[min(1, len(levels) - 1)]
+    text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size
+    values = [
+        models.GroupedValue(value=value, label=_shown(first, code, question.show), rows=int(tally[code]))
+        for code, value in zip(common.tolist(), text, strict=True)
+    ]
+    return models.HierarchyView(
+        column=question.column,
+        hierarchy=given,
+        levels=[_describe(level, tally, question.show) for level in levels[1:-1]],
+        values=values,
+        other_values=filled - common.size,
+        other_rows=int(tally[:filled].sum() - tally[common].sum()),
+        csv=arx_text(_all_rows(column, levels)) if question.csv and given is not None else None,
+        masked=not question.show,
+    )
+
+
+def _plain(column: Coded) -> list[Level]:
+    """The levels of a column without a hierarchy: its values, and nothing coarser."""
+    values = Level(np.arange(column.size, dtype=np.uint32), as_text(column.values).to_pylist())
+    return [values, values]
+
+
+def _settle(question: models.HierarchyQuestion, column: Coded) -> str | Rows | None:
+    """The hierarchy as a protection takes it: a rule, or rows."""
+    if question.groups is not None:
+        return _rows_of_groups(question, column)
+    return _read_arx(question.text) if question.text is not None else question.hierarchy
+
+
+def _rows_of_groups(question: models.HierarchyQuestion, column: Coded) -> Rows:
+    """Every value of the column with the name of its group; a value in none gets the rest's, or stays as it is."""
+    names: dict[str, str] = {}
+    for group in question.groups or ():
+        repeated = sum(value in names for value in group.values)
+        if repeated:
+            raise InputError(f"{repeated:,} values are in two groups; put each into one")
+        names |= dict.fromkeys(group.values, group.name)
+    values = [value for value in as_text(column.values).to_pylist() if value is not None]
+    if len(values) > _MOST_VALUES:
+        raise InputError(f"{len(values):,} different values; groups are for up to {_MOST_VALUES:,}: use a rule")
+    unknown = len({*names} - {*values})
+    if unknown:
+        raise InputError(f"{unknown:,} grouped values are none of {column.name!r}; look at its values again")
+    return [[value, names.get(value) or question.rest or value] for value in values]
+
+
+def _read_arx(text: str) -> Rows:
+    """The rows of a file in ARX's layout, parted by semicolons, tabs or commas, whichever its first line has."""
+    plain = text.removeprefix("\ufeff")
+    first = plain.partition("\n")[0]
+    separator = next((one for one in ";\t," if one in first), ";")
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(plain), delimiter=separator) if row]
+    except csv.Error:
+        raise InputError("the hierarchy is no CSV file; it needs a value and its labels on each line") from None
+    if len(rows) > _MOST_VALUES or any(len(row) > 20 for row in rows):
+        raise InputError(f"a hierarchy of {len(rows):,} values; {_MOST_VALUES:,} values of 20 labels are the most")
+    Hierarchy.from_rows(rows)
+    return rows
+
+
+def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.HierarchyLevel:
+    """A level with its parts in the order of the values that each begins with; the null is a part of its own."""
+    rows = np.bincount(level.groups, weights=tally).astype(np.int64)
+    shown = [models.LevelPart(label=_label(level, group, show), rows=int(rows[group])) for group in range(rows.size)]
+    return models.HierarchyLevel(parts=rows.size, smallest=int(rows[rows > 0].min()), first=shown[:_LISTED])
+
+
+def _shown(level: Level, code: int, show: bool) -> str | None:
+    return _label(level, int(level.groups[code]), show)
+
+
+def _label(level: Level, group: int, show: bool) -> str | None:
+    return cell_text(level.labels[group]) if show else None
+
+
+def _all_rows(column: Coded, levels: Sequence[Level]) -> Iterable[list[str]]:
+    """Every value with its label at each level, `*` the last."""
+    for code, value in enumerate(as_text(column.values).to_pylist()):
+        if value is not None:
+            yield [value, *(str(level.labels[level.groups[code]]) for level in levels[1:])]
+
+
+def arx_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of a hierarchy in ARX's layout: a value, then its label at each coarser level.
+
+    >>> arx_text([["A", "north", "*"]])
+    'A;north;*\\n'
+    """
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
+    return text.getvalue()

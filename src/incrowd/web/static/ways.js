@@ -1,0 +1,31 @@
+// The ways in which a column is made coarser, and each in words.
+
+/** By the value of the choice: its words, the kinds of columns that have it, and the field that it needs. */
+export const WAYS = {
+  "": { words: "whatever the method makes of it", of: ["numeric", "date", "place", "values"] },
+  cuts: { words: "cut points", of: ["numeric", "date"] },
+  widths: { words: "ranges of equal width", of: ["numeric"], label: "Widths, one for each level", example: "5, 10, 20" },
+  quantiles: { words: "ranges of equally many rows", of: ["numeric"], label: "How many ranges at first", example: "10" },
+  dates: { words: "months, quarters, years, decades", of: ["date"] },
+  groups: { words: "groups of values", of: ["place", "values"] },
+  places: { words: "the levels of its code", of: ["place"] },
+  prefix: { words: "its first characters", of: ["place", "values"], label: "How many characters stay, one number for each level", example: "3, 1" },
+  auto: { words: "levels built from the data", of: ["numeric", "place", "values"] },
+  file: { words: "a hierarchy from a file", of: ["numeric", "date", "place", "values"] },
+};
+
+/** The way that a hierarchy goes: a rule as the library has it, rows, or none. */
+export function wayOf(hierarchy) {
+  if (hierarchy === null || hierarchy === undefined) return "";
+  if (Array.isArray(hierarchy)) return hierarchy[0].length > 2 ? "file" : "groups";
+  const [rule] = hierarchy.split(":");
+  return /^\d/.test(rule) ? "widths" : rule;
+}
+
+/** A hierarchy and an importance in a few words. */
+export function inWords(hierarchy, importance) {
+  const way = wayOf(hierarchy), numbers = typeof hierarchy === "string" ? hierarchy.replace(/^[a-z]+:?/, "").replaceAll("/", " / ").replaceAll(",", ", ") : "";
+  const rows = Array.isArray(hierarchy) ? ` (${new Set(hierarchy.map((row) => row[1])).size})` : "";
+  const first = way === "" ? "as the method makes it" : `${WAYS[way].words}${numbers ? `: ${numbers}` : rows}`;
+  return importance === undefined ? first : `${first}; importance ${importance}`;
+}

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WAYS, inWords, wayOf } from "./ways.js";
+
+test("every rule of the library has its way", () => {
+  const rules = { "cuts:18,65/65": "cuts", "5,10": "widths", "quantiles:10": "quantiles", "prefix:3,1": "prefix", dates: "dates", places: "places", auto: "auto" };
+  for (const [rule, way] of Object.entries(rules)) { assert.equal(wayOf(rule), way); assert.ok(way in WAYS); }
+  assert.equal(wayOf(null), "");
+  assert.equal(wayOf([["A", "north"]]), "groups");
+  assert.equal(wayOf([["A", "north", "*"]]), "file");
+});
+test("they are said in words, with how much the column matters", () => {
+  assert.equal(inWords("cuts:18,65/65"), "cut points: 18, 65 / 65");
+  assert.equal(inWords(undefined, 3), "as the method makes it; importance 3");
+  assert.equal(inWords([["A", "north"], ["B", "north"], ["C", "C"]]), "groups of values (2)");
+});
