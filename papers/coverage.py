@@ -1,7 +1,7 @@
 """Every numbered item of the four papers: where it is, and the tests that prove it.
 
 `numbered_items.csv` lists the items with the library's function (or the reproduction's, `papers.…`, which runs from a
-clone), the command and the part of the app's interface (assessments, forecasts, leaks, protections). The checks are not
+clone), the command and the part of the app's interface (assessments, forecasts, curves, leaks, …). The checks are not
 listed there: they are the tests marked with `@pytest.mark.paper("leak-attack", "eq. 5")`.
 """
 
@@ -102,8 +102,10 @@ _HEAD = (
     "the tests; a test fails when it is stale, when an item has no test, or when a name on it does not exist.",
     "",
     "What has no command is a study over many tables or a worked example, and no question about a table of one's own:",
-    "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about points of a curve; it",
-    "has no place for a known distribution, the law by itself, or options that only researchers ask for.",
+    "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about curves and ranks of a",
+    "study. Not in it: a known distribution and the law by itself, which are about no table; the published copulas,",
+    "which the estimator of the app has replaced and only a comparison needs; filling masked cells (S1), which makes a",
+    "table that nobody should take for real; and the published recursion for leaks, which is wrong.",
     "",
 )
 

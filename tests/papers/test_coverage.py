@@ -59,9 +59,10 @@ def test_only_studies_are_not_on_the_command_line():
 
 
 def test_every_part_of_the_app_exists():
-    from incrowd.web.api.job_routes import router
+    from incrowd.web.api import curve_routes, job_routes
 
-    paths = {piece for route in router.routes for piece in route.path.split("/")}
+    routes = [*job_routes.router.routes, *curve_routes.router.routes]
+    paths = {piece for route in routes for piece in route.path.split("/")}
     assert {part for item in ITEMS for part in item.app} <= paths
 
 

@@ -9,7 +9,7 @@ from tests.web.browsing import answered, ask, choose, demo, look, settled
 pytestmark = pytest.mark.xdist_group("browser-way")  # one worker: the browser is started once
 AXE = Path(__file__).parents[2] / ".tools-npm" / "node_modules" / "axe-core" / "axe.min.js"
 LENSES = {"crowd": None, "risk": "#risk-view", "forecast": "#forecast-view", "leak": "#leak-view"}
-LENSES |= {"candidates": "#candidate-view", "report": "#report-view"}
+LENSES |= {"candidates": "#candidate-view", "attack": None, "curves": None, "report": "#report-view"}
 
 
 def test_the_whole_way_by_mouse(opened, shots, tmp_path):

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from incrowd import ClassSizes, read_table
+from incrowd import ClassSizes, fit_curve, forecast, read_table
 from incrowd.curves import robust_curve, robust_curve_from_ranks, sparse_curve
+from incrowd.leaks import simulate_leak, simulate_partial_leak
 from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.pitman_yor.model_checks import rank_size_check
@@ -78,3 +79,82 @@ def test_curves_are_those_of_the_library_and_are_forecast(upload, result, script
     noisy = result(f"{sides[0]}/curves/robust", gallery=sides[1][-16:], at=[10_000], metric="euclidean")
     assert noisy["forecast"]["measured"] == robust_curve(probes, gallery, metric="euclidean").people == 80
     assert script.post(f"{sides[0]}/curves/robust", json={"gallery": "0" * 16}).status_code == 404
+
+
+def test_columns_of_the_table_have_a_curve_and_the_law_goes_on(upload, result, script):
+    columns = {"a": [n * n % 61 for n in range(300)], "b": [n % 7 for n in range(300)]}
+    table = upload(columns)
+    found = result(f"{table}/curves/exact", quasi_identifiers=["a", "b"], at=[10_000], compare=True)
+    sizes = ClassSizes.from_table(columns, quasi_identifiers=["a", "b"])
+    law = forecast(fit_class_sizes(sizes, method="ml"), [10_000])
+    assert found["forecast"]["correctness"]["value"] == pytest.approx(law.correctness.value.tolist())
+    assert set(found["baselines"]) == {"ENT", "EXP", "POL", "RND"}
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    command = script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+    assert "incrowd forecast" in command
+    assert "--qi a,b --ml --at 10000 --compare" in command
+    assert "Under Populations the columns are used too" in script.get(f"/jobs/{newest}/view").text
+
+
+def test_the_accuracy_of_a_study_is_split_and_ranks_may_be_pasted(upload, result, script):
+    ranks, groups = [1, 1, 2, 5] * 20, ["f", "f", "m", "m"] * 20
+    table = upload({"rank": ranks, "group": groups, "sure": [9, 8, 7, 1] * 20})
+    found = result(f"{table}/curves/ranks", ranks="rank", group="group", confidence="sure", at=[1_000])
+    assert [(one["part"], one["accuracy"]) for one in found["study"]["groups"]] == [("f", 1.0), ("m", 0.0)]
+    assert found["study"]["confident"][1]["accuracy"] == 1.0
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    assert "--group group --confidence sure" in script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+    assert "By group" in script.get(f"/jobs/{newest}/view").text
+    job = script.post(f"{table}/curves/ranks", json={"ranks": ranks, "at": [1_000]}).json()
+    assert "END\nincrowd forecast ranks.csv" in script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["cli"]
+    assert script.post(f"{table}/curves/ranks", json={"ranks": ranks, "group": "group"}).status_code == 400
+    assert script.post(f"{table}/curves/ranks", json={"ranks": [0, 1]}).status_code == 422
+
+
+def test_techniques_stand_side_by_side(upload, script, wait_for):
+    table = upload({"rank": [1, 2, 3]})
+    sizes = [10, 100, 1_000]
+    shares = {"faces": [0.99, 0.97, 0.93], "voices": [0.7, 0.5, 0.3]}
+    asked = [
+        {"name": name, "points": [{"n": n, "correctness": one} for n, one in zip(sizes, curve, strict=True)]}
+        for name, curve in shares.items()
+    ]
+    job = wait_for(script, script.post(f"{table}/curves/techniques", json={"techniques": asked, "at": [10_000]}).json())
+    assert job["state"] == "done", job["message"]
+    found = script.get(f"/api/v1/jobs/{job['id']}/result").json()
+    for one in found["techniques"]:
+        alone = forecast(fit_curve(sizes, correctness=shares[one["name"]]), [10_000])
+        assert one["forecast"]["correctness"]["value"] == pytest.approx(alone.correctness.value.tolist())
+    assert found["leaders"] == ["10,000: faces names the most, its interval lies above that of voices."]
+    assert found["leaders"][0] in script.get(f"/jobs/{job['id']}/view").text
+    assert (
+        "forecast technique-1.csv technique-2.csv" in script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["cli"]
+    )
+    refused = {"techniques": [asked[0], {**asked[1], "name": "faces"}]}
+    assert script.post(f"{table}/curves/techniques", json=refused).status_code == 400
+
+
+def test_a_masked_file_is_counted_by_what_it_stands_for(upload, result, script):
+    table = upload({"age": ["26", "[24;28]", "24", "[25;27]", "28"]})
+    found = result(f"{table}/masked", quasi_identifiers=["age"])
+    assert (found["unique"], found["unique_as_written"], found["masked_columns"]) == (0, 5, ["age"])
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    assert found["sentence"] in script.get(f"/jobs/{newest}/view").text
+    assert "--qi age --fit" in script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+
+
+def test_leaks_are_simulated_with_histories_in_part(upload, result, script):
+    stays = {"who": [n // 2 for n in range(60)], "days": [n * n % 11 for n in range(60)]}
+    table = upload(stays)
+    script.put(f"{table}/settings", json={"roles": {"who": "person", "days": "quasi-identifier"}})
+    asked = {"leaked": 10, "targets": 2, "targets_from": "leak", "records_known": 1, "trials": 500}
+    found = result(f"{table}/leak-simulations", **asked)
+    known = {"quasi_identifiers": ["days"], "person": "who", "trials": 500}
+    assert found["simulated"] == simulate_leak(stays, 10, targets=2, targets_from="leak", **known).to_dict()
+    assert found["partial"] == simulate_partial_leak(stays, 10, known_records=1, **known).to_dict()
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    assert "false positives" in script.get(f"/jobs/{newest}/view").text
+    command = script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+    assert "--simulate 500 --targets-from leak --records-known 1" in command
+    script.put(f"{table}/settings", json={"roles": {"who": "other", "days": "quasi-identifier"}})
+    assert script.post(f"{table}/leak-simulations", json=asked).status_code == 400

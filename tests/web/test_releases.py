@@ -94,6 +94,37 @@ def test_a_release_is_attacked(script, table, done):
     assert found["sentence"] in page
     assert "attack_release(" in script.get(f"{attacked}/equivalent").json()["python"]
     assert script.get(f"{protected}/attacks.html").status_code == 409
+    command = script.get(f"{attacked}/equivalent").json()["cli"]
+    assert "--out protected.parquet --kept-rows kept-rows.txt\nincrowd attack people.csv protected.parquet" in command
+
+
+def test_an_attack_tells_who_is_found_more_often_and_again(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    groups = {"all": ["age", "sex", "city"], "neighbour": ["age", "sex"]}
+    asked = {"released": table[-16:], "kinds": ["linkage"], "known": groups, "by": "sex"}
+    attacked = done(f"{table}/attacks", **asked)
+    found = script.get(f"{attacked}/result").json()
+    rows = [{name: row[NAMES.index(name)] for name in NAMES} for row in ROWS]
+    chance = {
+        label: [1 / sum(all(a[n] == b[n] for n in names) for b in rows) for a in rows]
+        for label, names in groups.items()
+    }
+    for one in found["groups"]:
+        both = [
+            value
+            for values in chance.values()
+            for value, row in zip(values, rows, strict=True)
+            if row["sex"] == one["group"]
+        ]
+        assert one["success"]["value"] == pytest.approx(sum(both) / len(both))
+    again = [n for n in range(len(rows)) if chance["all"][n] + chance["neighbour"][n] >= 2]
+    assert found["exposed"]["people"] == len(again)
+    assert [one["row"] for one in found["exposed"]["rows"]] == again[:20]
+    page = script.get(f"/jobs/{attacked[-16:]}/view").text
+    assert found["sentence"] in page
+    assert "Who is found more often" in page
+    figures = script.get(f"{attacked}/figures").json()
+    assert [row[0] for row in figures["attacks"]["table"]["rows"]] == ["all: linkage", "neighbour: linkage"]
 
 
 def test_what_cannot_be_attacked_is_refused(script, table):

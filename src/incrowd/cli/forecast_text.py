@@ -53,6 +53,8 @@ def plain(techniques: list[Technique]) -> dict[str, Any]:
 
 def show_side_by_side(techniques: list[Technique]) -> None:
     """A row for each technique: what was measured, the law, and the share named in each population."""
+    from incrowd.forecasts.side_by_side import name_leaders
+
     first = techniques[0].answer
     labels = [population(name, size) for name, size in zip(first.names, first.at, strict=True)]
     terminal.heading("Techniques side by side: who would be named correctly (95% interval)")
@@ -72,14 +74,8 @@ def show_side_by_side(techniques: list[Technique]) -> None:
         ["technique", "h, nats", "γ", "forecast of its own largest size"],
         [[one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer)] for one in techniques],
     )
-    for at, label in enumerate(labels):
-        order = sorted(techniques, key=lambda one: -float(one.answer.correctness.value[at]))
-        best, next_best = order[0], order[1]
-        sure = float(best.answer.correctness.low[at]) > float(next_best.answer.correctness.high[at])
-        terminal.line(
-            f"{label}: {best.name} names the most, {'' if sure else 'though '}its interval "
-            f"{'lies above' if sure else 'overlaps'} that of {next_best.name}."
-        )
+    for line in name_leaders({one.name: one.answer for one in techniques}):
+        terminal.line(line)
     for one in techniques:
         for text in one.answer.notes:
             terminal.note(f"{one.name}: {text}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -73,6 +73,40 @@ def curve_plot(curve: Curve) -> Any:
     chart = (line.encode(x=people_axis(), y=share_axis()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
     end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
     return dressed(chart, title=f"Correctness by gallery size, {curve.kind} matching", subtitle=f"{end}; {curve.how}")
+
+
+def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecast]) -> Any:
+    """Draw several techniques: a line with its band and the measured points for each.
+
+    Args:
+        curves: what was measured of each technique, by its name.
+        forecasts: the line and the band of each, at many sizes.
+
+    Returns:
+        An Altair chart.
+    """
+    lines = [
+        {"technique": name, "n": float(n), "correctness": float(v), "low": float(low), "high": float(high)}
+        | {"people": large_number(float(n)), "named correctly": f"{percent(v)} ({percent_interval(low, high)})"}
+        for name, one in forecasts.items()
+        for n, v, low, high in zip(
+            one.at, one.correctness.value, one.correctness.low, one.correctness.high, strict=True
+        )
+    ]
+    points = [
+        {"technique": name, "n": float(n), "correctness": float(v)}
+        | {"people": large_number(float(n)), "named correctly": f"{percent(v)}, measured"}
+        for name, curve in curves.items()
+        for n, v in zip(curve.sizes, curve.correctness, strict=True)
+    ]
+    color = alt.Color("technique:N", title=None, sort=list(curves))
+    shown = [alt.Tooltip(f"{field}:N") for field in ("technique", "people", "named correctly")]
+    base = chart_of(lines).encode(x=people_axis(), color=color, tooltip=shown)
+    band = base.mark_area(opacity=0.15).encode(y=share_axis("low"), y2="high:Q")
+    line = base.mark_line().encode(y=share_axis())
+    measured = chart_of(points).mark_circle(size=30, opacity=1)
+    measured = measured.encode(x=people_axis(), y=share_axis(), color=color, tooltip=shown)
+    return dressed(band + line + measured, title="How many people each technique names as the crowd grows")
 
 
 def rank_size_plot(check: RankSize) -> Any:

@@ -1,12 +1,17 @@
-"""Checks of the law, sets of items and curves as Python scripts, and as commands where there are some."""
+"""Checks of the law, sets of items, masked values, curves and techniques as commands and Python scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 
+from incrowd.assessment.command_line import each, given
 from incrowd.web import curve_models, models
-from incrowd.web.equivalents import both_ways, call_of, with_import
-from incrowd.web.session_table import OpenTable
+from incrowd.web.equivalents import both_ways, call_of, forecast_arguments, with_import
+from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.tasks.curve_tasks import exact_columns
+
+_NO_COMMAND = "# use the Python script"
 
 
 def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
@@ -21,7 +26,33 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
     imported = (
         "from incrowd.pitman_yor import fit_class_sizes\nfrom incrowd.pitman_yor.model_checks import rank_size_check"
     )
-    return _script(table, imported, lines, ["ClassSizes"])
+    arguments = [*each("--qi", known), *given("--person", person), "--predictive-check"]
+    same = question.draws == curve_models.CheckQuestion().draws  # as many as the command draws, which shows both kinds
+    arguments += given("--seed", question.seed or None)
+    return _script(table, imported, lines, ["ClassSizes"], ["forecast", *arguments] if same else None)
+
+
+def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Equivalent:
+    """`incrowd measure --fit`."""
+    known = exact_columns(table, question)
+    lines = [f"found = count_fitting_uniques(table, quasi_identifiers={known!r})", "print(found.unique)"]
+    imported = "from incrowd.evaluation import count_fitting_uniques"
+    return _script(table, imported, lines, (), ["measure", *each("--qi", known), "--fit"])
+
+
+def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
+    """`correctness_curve`, and the forecast of it by the law alone."""
+    known, person = exact_columns(table, question), table.one_with_role("person")
+    lines = [
+        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
+        "curve = correctness_curve(sizes)",
+        f"found = forecast(fit_class_sizes(sizes, method='ml'), at={question.at!r}, k={question.k!r}, "
+        f"seed={question.seed})",
+        "print(found.correctness)",
+    ]
+    imported = "from incrowd.curves import correctness_curve\nfrom incrowd.pitman_yor import fit_class_sizes"
+    arguments = [*each("--qi", known), *given("--person", person), "--ml", *forecast_arguments(question)]
+    return _script(table, imported, lines, ["ClassSizes", "forecast"], ["forecast", *arguments])
 
 
 def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
@@ -38,38 +69,121 @@ def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.E
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
     """`sparse_curve`, and the forecast of it."""
     asked = {name: getattr(question, name) for name in ("person", "item", "known", "draws", "seed")}
-    return _curve(table, question, "sparse_curve", call_of("curve", "sparse_curve", asked))
+    typed = ["--person", question.person, *each("--item", question.item), "--known", str(question.known)]
+    made = call_of("curve", "sparse_curve", asked)
+    return _curve(table, question, "sparse_curve", made, [*typed, "--draws", str(question.draws)])
 
 
 def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> models.Equivalent:
-    """`robust_curve_from_ranks`, and the forecast of it."""
+    """`robust_curve_from_ranks`, and the forecast of it; the accuracy by group and confidence too."""
+    if isinstance(question.ranks, list):
+        return _pasted_ranks(question, question.ranks)
     ties = f", ties=columns[{question.ties!r}].to_pylist()" if question.ties else ""
     lines = [
         "columns = table.to_arrow()",
         f"ranks = columns[{question.ranks!r}].to_pylist()",
         f"curve = robust_curve_from_ranks(ranks, gallery={question.gallery!r}{ties})",
     ]
-    return _curve(table, question, "robust_curve_from_ranks", "\n".join(lines))
+    plain = question.ties is None and question.gallery is None
+    made = "\n".join(lines)
+    found = _curve(table, question, "robust_curve_from_ranks", made, ["--ranks", question.ranks] if plain else None)
+    if question.group is None and question.confidence is None:
+        return found
+    split = {"groups": question.group, "confidence": question.confidence}
+    parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
+    python = f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))"
+    typed = [*given("--group", question.group), *given("--confidence", question.confidence)]
+    curve = both_ways(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
+    return models.Equivalent(
+        cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
+        python=with_import(python, "from incrowd.curves import study_accuracy"),
+    )
 
 
-def robust_curve(table: OpenTable, question: curve_models.RobustQuestion) -> models.Equivalent:
+def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) -> models.Equivalent:
+    """Ranks that were pasted, which a file holds."""
+    file = "\n".join(["rank", *map(str, ranks)])
+    command = shlex.join(["incrowd", "forecast", "ranks.csv", "--ranks", "rank", *forecast_arguments(question)])
+    python = [
+        "from incrowd import fit_curve, forecast",
+        "from incrowd.curves import robust_curve_from_ranks",
+        "",
+        f"curve = robust_curve_from_ranks({ranks!r}, gallery={question.gallery!r})",
+        *_forecast_lines(question),
+    ]
+    cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _NO_COMMAND
+    return models.Equivalent(cli=cli, python="\n".join(python))
+
+
+def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, gallery: Source) -> models.Equivalent:
     """`robust_curve` with the gallery in a file of its own, and the forecast of it."""
     lines = [
-        "gallery = read_table('gallery.parquet')",
+        f"gallery = read_table({gallery.file!r})",
         f"probes, known = (one.to_arrow({question.columns!r}) for one in (table, gallery))",
         f"curve = robust_curve(probes, known, metric={question.metric!r})",
     ]
-    return _curve(table, question, "robust_curve", "\n".join(lines))
+    found = _curve(table, question, "robust_curve", "\n".join(lines))
+    if question.columns is not None or gallery.how or table.source.how:
+        return found
+    sides = ["--probes", table.source.file, "--gallery", gallery.file, "--metric", question.metric]
+    command = shlex.join(["incrowd", "forecast", *sides, *forecast_arguments(question)])
+    return models.Equivalent(cli=command, python=found.python)
 
 
-def _curve(table: OpenTable, question: models.ForecastQuestion, function: str, made: str) -> models.Equivalent:
-    """A script that makes a curve and forecasts it."""
+def techniques(
+    question: curve_models.TechniquesQuestion, made_by: Mapping[str, models.Equivalent]
+) -> models.Equivalent:
+    """`incrowd forecast` of several files; the points of each in one of its own."""
+    files, scripts, fits = [], [], []
+    for number, one in enumerate(question.techniques, 1):
+        if one.job is not None:
+            scripts.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
+        else:
+            sizes = [point.n for point in one.points or ()]
+            shares = [point.correctness for point in one.points or ()]
+            rows = "\n".join(["n,correctness", *(f"{n},{share!r}" for n, share in zip(sizes, shares, strict=True))])
+            files.append(f"cat > technique-{number}.csv <<'END'\n{rows}\nEND")
+            scripts.append(f"fit_{number} = fit_curve({sizes!r}, correctness={shares!r}, people={one.people!r})")
+        fits.append(f"    {one.name!r}: forecast(fit_{number}, at={question.at!r}, seed={question.seed}),")
+    names = [f"technique-{number}.csv" for number in range(1, len(question.techniques) + 1)]
+    command = shlex.join(["incrowd", "forecast", *names, *forecast_arguments(question)])
+    imported = [
+        "from incrowd import fit_curve, forecast",
+        "from incrowd.forecasts.side_by_side import name_leaders",
+        "",
+    ]
+    told = ["answers = {", *fits, "}", 'print("\\n".join(name_leaders(answers)))']
+    typable = len(files) == len(names) and not any(one.people for one in question.techniques)
+    return models.Equivalent(
+        cli="\n".join([*files, command]) if typable else _NO_COMMAND,
+        python="\n".join([*imported, *scripts, *told]),
+    )
+
+
+def _forecast_lines(question: models.ForecastQuestion) -> list[str]:
     asked = f"found = forecast(fit_curve(curve), at={question.at!r}, k={question.k!r}, seed={question.seed})"
-    names = ["fit_curve", "forecast"]
-    return _script(table, f"from incrowd.curves import {function}", [made, asked, "print(found.correctness)"], names)
+    return [asked, "print(found.correctness)"]
 
 
-def _script(table: OpenTable, imported: str, lines: Sequence[str], names: Sequence[str] = ()) -> models.Equivalent:
-    """A question that only Python asks."""
-    python = both_ways(table.source, "measure", [], names, lines).python
-    return models.Equivalent(cli="# use the Python script", python=with_import(python, imported))
+def _curve(
+    table: OpenTable, question: models.CurveQuestion, function: str, made: str, typed: Sequence[str] | None = None
+) -> models.Equivalent:
+    """A script that makes a curve and forecasts it; the same as a command where there are words for it."""
+    words = None if typed is None else ["forecast", *typed, *forecast_arguments(question)]
+    lines = [made, *_forecast_lines(question)]
+    return _script(table, f"from incrowd.curves import {function}", lines, ["fit_curve", "forecast"], words)
+
+
+def _script(
+    table: OpenTable,
+    imported: str,
+    lines: Sequence[str],
+    names: Sequence[str] = (),
+    words: Sequence[str] | None = None,
+) -> models.Equivalent:
+    """A script, and the command of these words where there are some."""
+    verb, *arguments = words or ["measure"]
+    found = both_ways(table.source, verb, arguments, names, lines)
+    return models.Equivalent(
+        cli=_NO_COMMAND if words is None else found.cli, python=with_import(found.python, imported)
+    )

@@ -1,4 +1,4 @@
-"""Questions about a table beyond its risk: does the law fit, how identifying are sets of items, how do curves go on."""
+"""Questions about a table beyond its risk: does the law fit, sets of items, curves, techniques, masked values."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from incrowd.web.fields import WHOLE, Columns, Id, Model, Name, People, Seed
-from incrowd.web.models import ForecastQuestion
+from incrowd.web.fields import WHOLE, Columns, Id, Model, Name, People, Seed, Short
+from incrowd.web.models import CurveQuestion, ForecastQuestion, Point
 
 Known = Annotated[int, Field(ge=1, le=20), WHOLE]
 
@@ -28,7 +28,13 @@ class ItemsQuestion(Model):
     known: Annotated[int, Field(ge=1, le=6), WHOLE] = 2
 
 
-class SparseQuestion(ForecastQuestion):
+class ExactQuestion(CurveQuestion):
+    """Exact matching by columns, those known to others where none are named; the scaling law alone goes on."""
+
+    quasi_identifiers: Annotated[Columns, Field(min_length=1)] | None = None
+
+
+class SparseQuestion(CurveQuestion):
     """An attacker knows a few points of a person, drawn at random: a row for each point."""
 
     person: Name
@@ -37,17 +43,43 @@ class SparseQuestion(ForecastQuestion):
     draws: Annotated[int, Field(ge=1, le=50), WHOLE] = 5
 
 
-class RanksQuestion(ForecastQuestion):
-    """A row for each probe with the rank of its true match; `ties` counts entries with the same score."""
+class RanksQuestion(CurveQuestion):
+    """The rank of each probe's true match: a column, or the ranks themselves; `ties` counts entries of the same score.
 
-    ranks: Name
+    `group` and `confidence` are columns by which the accuracy is split.
+    """
+
+    ranks: Name | Annotated[list[Annotated[int, Field(ge=1, le=10**9), WHOLE]], Field(min_length=2, max_length=20_000)]
     ties: Name | None = None
     gallery: People | None = None
+    group: Name | None = None
+    confidence: Name | None = None
 
 
-class RobustQuestion(ForecastQuestion):
+class RobustQuestion(CurveQuestion):
     """Vectors of probes in this table and of known people in another: row i is the same person in both."""
 
     gallery: Id
     columns: Annotated[Columns, Field(min_length=1)] | None = None
     metric: Literal["cosine", "euclidean", "dot"] = "cosine"
+
+
+class Technique(Model):
+    """A technique by its points, or by the job that measured its curve."""
+
+    name: Short
+    points: Annotated[list[Point], Field(min_length=2, max_length=500)] | None = None
+    people: People | None = None
+    job: Id | None = None
+
+
+class TechniquesQuestion(ForecastQuestion):
+    """Several identification techniques side by side, each under a name of its own."""
+
+    techniques: Annotated[list[Technique], Field(min_length=2, max_length=8)]
+
+
+class MaskedQuestion(Model):
+    """Who is unique by what masked values stand for; by the columns known to others where none are named."""
+
+    quasi_identifiers: Annotated[Columns, Field(min_length=1)] | None = None

@@ -42,7 +42,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    arguments = [*each("--qi", known), *given("--person", person), *_forecast_arguments(question)]
+    arguments = [*each("--qi", known), *given("--person", person), *forecast_arguments(question)]
     law = both_ways(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
@@ -59,7 +59,7 @@ def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequ
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
     points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
-    arguments = [*_forecast_arguments(question), *given("--people", question.people)]
+    arguments = [*forecast_arguments(question), *given("--people", question.people)]
     command = shlex.join(["incrowd", "forecast", "points.csv", *arguments])
     sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
     python = "\n".join(
@@ -95,6 +95,37 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
     python = with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
+
+
+def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.Equivalent:
+    """`incrowd leak` with simulated leaks."""
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    leaked = leaked_people(question, table.count(known, person).people)
+    arguments = [
+        *each("--qi", known),
+        *given("--person", person),
+        *("--leaked", str(leaked), "--targets", str(question.targets), "--simulate", str(question.trials)),
+        *given("--targets-from", None if question.targets_from == "table" else question.targets_from),
+        *given("--records-leaked", question.records_leaked),
+        *given("--records-known", question.records_known),
+        *given("--error-rate", question.error_rate),
+        *given("--seed", question.seed or None),
+    ]
+    common = f"table, {leaked}, quasi_identifiers={known!r}, person={person!r}, trials={question.trials}"
+    lines = [
+        f"found = simulate_leak({common}, targets={question.targets}, targets_from={question.targets_from!r}, "
+        f"seed={question.seed})",
+        "print(found.probability, found.interval)",
+    ]
+    if question.in_part:
+        lines += [
+            f"part = simulate_partial_leak({common}, share_of_records={question.records_leaked or 1.0}, "
+            f"known_records={question.records_known}, error_rate={question.error_rate or 0.0}, seed={question.seed})",
+            "print(part.true_positive_rate, part.false_positive_rate)",
+        ]
+    found = both_ways(table.source, "leak", arguments, [], lines)
+    python = with_import(found.python, "from incrowd.leaks import simulate_leak, simulate_partial_leak")
+    return models.Equivalent(cli=found.cli, python=python)
 
 
 def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
@@ -266,9 +297,11 @@ def call_of(result: str, function: str, options: Mapping[str, Any]) -> str:
     return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
 
 
-def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:
+def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
+    """The options of a forecast."""
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
-    return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None)]
+    compared = ["--compare"] if isinstance(question, models.CurveQuestion) and question.compare else []
+    return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None), *compared]
 
 
 def _number(value: float) -> str:

@@ -25,6 +25,9 @@ Kind = Literal[
     "check",
     "itemsets",
     "curve",
+    "techniques",
+    "masked",
+    "simulation",
 ]
 
 

@@ -221,6 +221,12 @@ class ForecastQuestion(Model):
     seed: Seed = 0
 
 
+class CurveQuestion(ForecastQuestion):
+    """The forecast of a curve; `compare` also asks what other curves than the scaling law say."""
+
+    compare: bool = False
+
+
 class Point(Model):
     """A measured point: in a gallery of `n` people this share was named correctly."""
 
@@ -228,7 +234,7 @@ class Point(Model):
     correctness: Annotated[float, Field(ge=0, le=1)]
 
 
-class PointsQuestion(ForecastQuestion):
+class PointsQuestion(CurveQuestion):
     """Measured points instead of a table; `people` is how many were tested, if it is known."""
 
     points: Annotated[list[Point], Field(min_length=2, max_length=500)]
@@ -249,6 +255,29 @@ class LeakQuestion(Model):
     targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), WHOLE]], Field(min_length=1, max_length=6)] = [1]
     k: ClassSize | None = None
     at_most: Limit | None = None
+
+
+class SimulationQuestion(Model):
+    """Simulated leaks: of people looked for who may not have leaked (`table`) or are known to have (`leak`).
+
+    With any of the last three, part of the records of each person leak (`records_leaked`), or the attacker knows so
+    many records of the person looked for, or has a wrong value with a chance; the table then needs a person column.
+    """
+
+    leaked: Annotated[int, Field(ge=0, le=10**12), WHOLE] | None = None
+    share: Annotated[float, Field(ge=0, le=1)] | None = None
+    targets: Annotated[int, Field(ge=1, le=100), WHOLE] = 1
+    targets_from: Literal["table", "leak"] = "table"
+    trials: Annotated[int, Field(ge=100, le=100_000), WHOLE] = 2_000
+    records_leaked: Share | None = None
+    records_known: Annotated[int, Field(ge=1, le=1_000), WHOLE] | None = None
+    error_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    seed: Seed = 0
+
+    @property
+    def in_part(self) -> bool:
+        """Whether histories leak, or are known, in part only."""
+        return (self.records_leaked, self.records_known, self.error_rate) != (None, None, None)
 
 
 class LeakCurveQuestion(Model):
@@ -281,7 +310,9 @@ class FrontierQuestion(Model):
 class AttackQuestion(Model):
     """Attack a release: `released` is a candidate of the table or another table, `holdout` a table of other people.
 
-    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers.
+    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers. `by` is a
+    column of groups, of whom it is told how often each is found; `noise` (how far off knowledge is), `missing` (the
+    share of cells not known) and `population` are about linkage.
     """
 
     released: Id
@@ -290,6 +321,10 @@ class AttackQuestion(Model):
     secret: Name | None = None
     holdout: Id | None = None
     targets: Annotated[int, Field(ge=10, le=100_000), WHOLE] = 2_000
+    by: Name | None = None
+    noise: Annotated[dict[Name, Annotated[float, Field(ge=0)]], Field(max_length=100)] = {}
+    missing: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    population: People | None = None
     seed: Seed = 0
 
 

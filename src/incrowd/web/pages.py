@@ -14,6 +14,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
+from incrowd.attacks import KINDS
 from incrowd.protection import METHODS
 from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
@@ -35,9 +36,12 @@ LENSES = {  # views of one table in the workbench: the name in the address, and 
     "forecast": "Populations",
     "leak": "Leak",
     "candidates": "Candidates",
+    "attack": "Attack",
+    "curves": "Curves",
     "report": "Report",
 }
 _FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of pages that are parts of the workbench now
+_CHOICES = {"attacks": KINDS, "endings": ",".join(ENDINGS)}
 router = APIRouter(include_in_schema=False)
 
 
@@ -125,7 +129,9 @@ def table_page(request: Request, table: str, name: str) -> Response:
     recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    return _page(request, "workbench", found, lens=name, recipients=recipients, methods=METHODS, limits=limits)
+    return _page(
+        request, "workbench", found, lens=name, recipients=recipients, methods=METHODS, limits=limits, **_CHOICES
+    )
 
 
 @router.get("/jobs/{job}/view")

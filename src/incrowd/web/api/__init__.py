@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from incrowd.web.api import (
+    attack_routes,
     candidate_routes,
     column_routes,
     crowd_routes,
@@ -26,6 +27,7 @@ for part in (
     job_routes,
     candidate_routes,
     release_routes,
+    attack_routes,
     curve_routes,
     project_routes,
     result_routes,

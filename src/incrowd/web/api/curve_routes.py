@@ -1,4 +1,4 @@
-"""Routes of curves of sparse and noisy matching, of the check of the law, and of k^m-anonymity."""
+"""Routes of curves of every kind of matching, of the check of the law, of k^m-anonymity and of masked values."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from fastapi import APIRouter
 
 from incrowd.web import curve_equivalents as equivalents
 from incrowd.web import curve_models as models
-from incrowd.web.api.dependencies import TheSession, refusals
+from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import AnyTableJob, TableJob
 from incrowd.web.models import JobInfo
+from incrowd.web.refusals import Refusal
 
 router = APIRouter(tags=["curves"])
 
@@ -27,6 +28,43 @@ def start_items(start: AnyTableJob, question: models.ItemsQuestion) -> JobInfo:
     from incrowd.web.tasks.curve_tasks import items_task
 
     return start("itemsets", items_task, equivalents.itemsets, question)
+
+
+@router.post("/tables/{table_id:key}/masked", status_code=202, responses=refusals(404, 409))
+def start_masked(start: AnyTableJob, question: models.MaskedQuestion | None = None) -> JobInfo:
+    """Who is unique in a masked table by what its ranges, sets and wildcards stand for, without its original."""
+    from incrowd.web.tasks.masked_task import masked_task
+
+    return start("masked", masked_task, equivalents.masked, question or models.MaskedQuestion())
+
+
+@router.post("/tables/{table_id:key}/curves/exact", status_code=202, responses=refusals(404, 409))
+def start_exact(start: AnyTableJob, question: models.ExactQuestion | None = None) -> JobInfo:
+    """How often an attacker is right who knows columns exactly, at every size, and by the law in larger populations."""
+    from incrowd.web.tasks.curve_tasks import exact_task
+
+    return start("curve", exact_task, equivalents.exact_curve, question or models.ExactQuestion())
+
+
+@router.post("/tables/{table_id:key}/curves/techniques", status_code=202, responses=refusals(404, 409))
+def start_techniques(
+    start: AnyTableJob, question: models.TechniquesQuestion, server: TheServer, session: TheSession
+) -> JobInfo:
+    """Several techniques side by side: curves that were measured here, and points of others."""
+    from incrowd.web.tasks.forecast_task import Measured
+    from incrowd.web.tasks.technique_task import techniques_task
+
+    jobs = {one.name: server.jobs.get(session.key, one.job) for one in question.techniques if one.job is not None}
+    measured = {name: job.answer().value for name, job in jobs.items()}
+    if not all(isinstance(found, Measured) for found in measured.values()):
+        raise Refusal(409, "only curves and forecasts can be compared with each other")
+    made_by = {name: job.equivalent for name, job in jobs.items()}
+    return start(
+        "techniques",
+        lambda table, asked: techniques_task(asked, measured),
+        lambda table, asked: equivalents.techniques(asked, made_by),
+        question,
+    )
 
 
 @router.post("/tables/{table_id:key}/curves/sparse", status_code=202, responses=refusals(404, 409))
@@ -51,4 +89,9 @@ def start_robust(start: AnyTableJob, question: models.RobustQuestion, session: T
     from incrowd.web.tasks.curve_tasks import robust_task
 
     gallery = session.table(question.gallery)
-    return start("curve", lambda table, asked: robust_task(table, asked, gallery), equivalents.robust_curve, question)
+    return start(
+        "curve",
+        lambda table, asked: robust_task(table, asked, gallery),
+        lambda table, asked: equivalents.robust_curve(table, asked, gallery.source),
+        question,
+    )

@@ -114,6 +114,17 @@ def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion
         return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
 
 
+@router.post("/tables/{table_id:key}/leak-simulations", status_code=202, responses=refusals(404, 409))
+def start_simulation(
+    start: TableJob, server: TheServer, question: models.SimulationQuestion | None = None
+) -> models.JobInfo:
+    """Simulate leaks: people known to have leaked, histories that leak or are known in part, wrong values."""
+    from incrowd.web.tasks.simulation_task import simulation_task
+
+    with server.limit_concurrency():
+        return start("simulation", simulation_task, equivalents.simulation, question or models.SimulationQuestion())
+
+
 @router.post("/tables/{table_id:key}/leak-now", responses=refusals(404, 409), response_model=dict[str, Any])
 def compute_leak(table: TheTable, server: TheServer, question: models.LeakQuestion | None = None) -> JSONResponse:
     """The numbers of a leak at once, without a job, for sliders."""

@@ -1,6 +1,6 @@
 // Sliders for the size of a leak, how many people are looked for, and k. Each move asks the library again.
 import { answersOf } from "./answers.js";
-import { api, count, over, percent, problem, say, settled, start, table, watch } from "./app.js";
+import { api, count, over, percent, problem, say, settled, start, table, watch, written } from "./app.js";
 import { classSize, limit, on } from "./bench.js";
 import { lens, looking } from "./lenses.js";
 
@@ -45,6 +45,18 @@ async function atOnce() {
 for (const slider of [share, targets, k, bound]) slider.addEventListener("input", () => { words(); ask(); if (slider !== bound) atOnce(); });
 document.getElementById("leak").addEventListener("submit", (event) => event.preventDefault());
 
+/** Leaks that are simulated: who is known to have leaked, and histories that leak or are known in part. */
+async function simulate() {
+  const given = (id) => written(document.getElementById(id).value);
+  try {
+    await start(`/tables/${table}/leak-simulations`, {
+      share: SHARES[Number(share.value)], targets: Number(targets.value), targets_from: document.getElementById("targets-from").value,
+      records_leaked: given("records-leaked"), records_known: given("records-known"), error_rate: given("error-rate"),
+    });
+  } catch (error) { problem(error); }
+}
+document.getElementById("simulation").addEventListener("submit", (event) => { event.preventDefault(); simulate(); });
+
 /** The highest chance that is accepted is the limit for the recipient, unless another is chosen. */
 function accepted() {
   const own = bound.options[0], words = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (as set for this table)`;
@@ -56,6 +68,7 @@ function accepted() {
 
 export function begin() {
   answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector("figcaption p")?.textContent || ""), restale: () => { if (looking() === "leak") ask(); } });
+  answersOf("simulation", document.getElementById("simulation-view"), { again: simulate });
   words();
   accepted();
   on("settings", accepted);

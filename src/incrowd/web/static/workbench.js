@@ -2,10 +2,12 @@
 import { newest } from "./answers.js";
 import { make, problem, resume, sentence } from "./app.js";
 import { bench as shared, open } from "./bench.js";
+import { begin as beginAttack } from "./attack.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
 import "./coarsening.js";
 import { redraw } from "./crowd.js";
+import { begin as beginCurves } from "./curves.js";
 import { listen } from "./events.js";
 import { begin as beginForecast } from "./forecast.js";
 import { begin as beginLeak } from "./leak.js";
@@ -53,6 +55,8 @@ try {
   beginVerdict(jobs);
   beginForecast();
   beginLeak();
+  beginAttack();
+  beginCurves();
   beginProject();
   lens("crowd", redraw, redraw);
   await refresh();

@@ -1,18 +1,45 @@
-"""Tasks beyond the risk of a table: the check of the law, k^m-anonymity, and curves of sparse and noisy matching."""
+"""Tasks beyond the risk of a table: the check of the law, k^m-anonymity, and curves of every kind of matching."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from incrowd._support.progress import Progress, part
-from incrowd.curves import Curve, robust_curve, robust_curve_from_ranks, sparse_curve
+from incrowd.curves import (
+    Curve,
+    correctness_curve,
+    robust_curve,
+    robust_curve_from_ranks,
+    sparse_curve,
+    study_accuracy,
+)
 from incrowd.errors import InputError
+from incrowd.figures.curve_charts import rank_size_plot
 from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes
-from incrowd.pitman_yor.model_checks import rank_size_check
+from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
+from incrowd.reports import DataTable, Figure
 from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.forecast_task import curve_task
-from incrowd.wording import percent
+from incrowd.wording import number, percent, percent_interval
+
+_BAND = (
+    "Classes by their size, the largest first: the line is the table, the band holds 95% of the draws from the fitted "
+    "law at each rank. Where the line leaves the band, the law gives other class sizes than the table has, and a "
+    "forecast by the law alone is to be trusted less than its interval says. Real tables often leave it."
+)
+_LAW_ALONE = (
+    "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. Under "
+    "Populations the columns are used too, and that forecast is the one to believe."
+)
+_OF_MATCHING = (
+    "These numbers follow the scaling law, fitted to what was measured here at every size of gallery. The farther from "
+    "what was measured, the wider the interval."
+)
 
 
 def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
@@ -27,12 +54,48 @@ def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
         )
         sentence = (
             f"At {percent(found.inside)} of the ranks the table lies inside the band that holds 95% of "
-            f"{question.draws:,} draws from the fitted law."
+            f"{question.draws:,} draws from the fitted law; about 95% would if the law were right."
         )
         result = {**found.to_dict(), "fit": fit.to_dict(), "sentence": sentence}
-        return Outcome(found, lambda: result, dict, summary={"inside": found.inside})
+        figure = partial(_rank_sizes, found, sentence)
+        return Outcome(found, lambda: result, lambda: as_figures([figure()]), summary={"inside": found.inside})
 
     return run
+
+
+def _rank_sizes(found: RankSize, sentence: str) -> Figure:
+    columns = ("rank of the class", "share in the table", "expected by the law", "95% of the draws")
+    rows = zip(found.ranks, found.observed, found.expected, found.low, found.high, strict=True)
+    shown = tuple((int(one[0]), percent(one[1]), percent(one[2]), percent_interval(one[3], one[4])) for one in rows)
+    caption = f"Shares of classes by rank; divergence {number(found.divergence_bits)} bits"
+    table = DataTable(caption, columns, shown)
+    return Figure("rank-size", "Does the law give such classes?", sentence, rank_size_plot(found), table, means=_BAND)
+
+
+def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
+    """The curve of an attacker who knows some columns exactly, and how it goes on by the law alone."""
+    known, person = exact_columns(table, question), table.one_with_role("person")
+
+    def make(progress: Progress) -> Curve:
+        progress("counting people who look alike", 0.0)
+        return correctness_curve(table.count(known, person))
+
+    return curve_task(
+        make,
+        question,
+        fit_law=lambda curve: fit_class_sizes(table.count(known, person), method="ml"),
+        method=_LAW_ALONE,
+        name="curve",
+    )
+
+
+def exact_columns(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
+    """The columns that are known: as named, or by their roles."""
+    known = list(dict.fromkeys(question.quasi_identifiers or table.with_role("quasi-identifier")))
+    table.check_names(known)
+    if not known:
+        raise InputError("no column is a quasi-identifier; say first which columns others may know")
+    return known
 
 
 def items_task(table: OpenTable, question: models.ItemsQuestion) -> Task:
@@ -66,20 +129,39 @@ def sparse_task(table: OpenTable, question: models.SparseQuestion) -> Task:
             progress=progress,
         ),
         question,
+        method=_OF_MATCHING,
+        name="curve",
     )
 
 
 def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:
     """The curve of ranks that a matcher reached, and how it goes on."""
-    names = [question.ranks, *([question.ties] if question.ties else [])]
-    table.check_names(names)
+    split = [name for name in (question.ties, question.group, question.confidence) if name is not None]
+    table.check_names(split if isinstance(question.ranks, list) else [question.ranks, *split])
+    if isinstance(question.ranks, list) and split:
+        raise InputError("pasted ranks have no columns; name the column of the ranks to split them by others")
+
+    def values(name: str) -> list[Any]:
+        found: list[Any] = table.table.to_arrow([name])[name].to_pylist()
+        if None in found:
+            raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
+        return found
+
+    def ranks() -> list[Any]:
+        return question.ranks if isinstance(question.ranks, list) else values(question.ranks)
+
+    def study() -> dict[str, Any]:
+        if question.group is None and question.confidence is None:
+            return {}
+        groups = None if question.group is None else values(question.group)
+        sure = None if question.confidence is None else values(question.confidence)
+        return {"study": study_accuracy([rank == 1 for rank in ranks()], groups=groups, confidence=sure).to_dict()}
 
     def make(progress: Progress) -> Curve:
-        columns = table.table.to_arrow(list(dict.fromkeys(names)))
-        ties = columns[question.ties].to_pylist() if question.ties else None
-        return robust_curve_from_ranks(columns[question.ranks].to_pylist(), gallery=question.gallery, ties=ties)
+        ties = values(question.ties) if question.ties else None
+        return robust_curve_from_ranks(ranks(), gallery=question.gallery, ties=ties)
 
-    return curve_task(make, question)
+    return curve_task(make, question, method=_OF_MATCHING, name="curve", more=study)
 
 
 def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: OpenTable) -> Task:
@@ -93,4 +175,4 @@ def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: Open
         sides = [one.table.to_arrow(names) for one in (table, gallery)]
         return robust_curve(sides[0], sides[1], metric=question.metric, progress=progress)
 
-    return curve_task(make, question)
+    return curve_task(make, question, method=_OF_MATCHING, name="curve")

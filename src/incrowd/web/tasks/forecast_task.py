@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,7 @@ from incrowd.curves import Curve, correctness_curve
 from incrowd.figures import forecast_plot
 from incrowd.forecasts import Forecast, forecast, forecast_table
 from incrowd.forecasts.population_sizes import round_sizes
-from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_curve
-from incrowd.pitman_yor.model_checks import HoldOut
+from incrowd.pitman_yor import ClassSizeFit, CurveFit, compare_fits, fit_curve
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.forecast import FORECAST
 from incrowd.web import models
@@ -24,6 +24,17 @@ from incrowd.wording import chosen_percent, interval_at, large_number, percent, 
 
 _NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 _LARGEST = 8_000_000_000
+_POINTS_ALONE = (
+    "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
+    "more: open it, and its forecast is the one to believe."
+)
+
+
+class Measured(NamedTuple):
+    """What was measured of an identification technique, and the law fitted to it."""
+
+    curve: Curve
+    fit: ClassSizeFit | CurveFit
 
 
 def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
@@ -68,17 +79,29 @@ def points_task(question: models.PointsQuestion) -> Task:
     )
 
 
-def curve_task(make: Callable[[Progress], Curve], question: models.ForecastQuestion) -> Task:
-    """Make a curve of correctness, fit the law to it and forecast."""
+def curve_task(
+    make: Callable[[Progress], Curve],
+    question: models.CurveQuestion,
+    *,
+    fit_law: Callable[[Curve], ClassSizeFit | CurveFit] = fit_curve,
+    method: str = _POINTS_ALONE,
+    name: str = "forecast",
+    more: Callable[[], dict[str, Any]] = dict,
+) -> Task:
+    """Make a curve of correctness, fit the law to it and forecast; `more` is added to the result."""
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         curve = make(part(progress, 0.0, 0.2))
         progress("fitting a law to the points", 0.2)
-        fit = fit_curve(curve)
+        fit = fit_law(curve)
+        others = compare_fits(curve, seed=question.seed) if question.compare else {}
+        baselines = [one for law, one in others.items() if law != "PYC"]
         answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
         sizes = round_sizes(max(_LARGEST, float(answer.at.max())))
         smooth = forecast(fit, sizes, seed=question.seed, progress=part(progress, 0.6, 0.95))
-        return _outcome(curve, fit, answer, smooth, _method_in_words(answer, None))
+        shares = {one.name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for one in baselines}
+        result = {"baselines": shares, **more()}
+        return _outcome(curve, fit, answer, smooth, method, name=name, baselines=baselines, more=result)
 
     return run
 
@@ -91,6 +114,9 @@ def _outcome(
     method: str,
     *,
     population: int | None = None,
+    name: str = "forecast",
+    baselines: Sequence[CurveFit] = (),
+    more: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """The forecast with its figure; `population` is the one that the table was drawn from, if it is known."""
     result: dict[str, Any] = {
@@ -100,18 +126,17 @@ def _outcome(
         "curve": smooth.to_dict(),
         "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
         "method": method,
-        "sentences": [_sentence(answer, index) for index in range(len(answer.names))],
+        "sentences": [forecast_sentence(answer, index) for index in range(len(answer.names))],
+        **(more or {}),
     }
-    return Outcome(answer, lambda: result, lambda: as_figures([_figure(curve, smooth, answer, answer.hold_out)]))
+    figure = partial(_figure, name, curve, smooth, answer, baselines)
+    return Outcome(Measured(curve, fit), lambda: result, lambda: as_figures([figure()]))
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
     """What the numbers are based on."""
     if answer.method == "law":
-        return (
-            "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
-            "more: open it, and its forecast is the one to believe."
-        )
+        return _POINTS_ALONE
     if why is not None:
         return (
             "This is the same estimate as under Risk. It follows a law fitted to how many people look alike, "
@@ -120,7 +145,7 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
     return "This is the same estimate as under Risk: from the columns and how many people look alike."
 
 
-def _sentence(answer: Forecast, index: int) -> str:
+def forecast_sentence(answer: Forecast, index: int) -> str:
     """The forecast for one population as a sentence."""
     size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_NAMES_IN_WORDS.get(name, name)})"
@@ -136,15 +161,15 @@ def _is_counted(answer: Forecast, index: int) -> bool:
     return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 
 
-def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | None) -> Figure:
+def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselines: Sequence[CurveFit]) -> Figure:
     rows = tuple(
         (
-            population(_NAMES_IN_WORDS.get(name, name), float(size)),
+            population(_NAMES_IN_WORDS.get(called, called), float(size)),
             percent(float(value)),
             "counted" if _is_counted(answer, index) else percent_interval(float(low), float(high)),
             large_number(float(people)),
         )
-        for index, name, size, value, low, high, people in zip(
+        for index, called, size, value, low, high, people in zip(
             range(len(answer.names)),
             answer.names,
             answer.at,
@@ -156,10 +181,10 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         )
     )
     return Figure(
-        "forecast",
+        name,
         "How many people are named correctly as the crowd grows",
-        _sentence(answer, int(np.argmax(answer.at))),
-        forecast_plot(curve, smooth, headline=answer, check=check),
+        forecast_sentence(answer, int(np.argmax(answer.at))),
+        forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         DataTable(
             "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
         ),

@@ -110,7 +110,7 @@ class _Leaks:
         return result, risks
 
 
-def leaked_people(question: models.LeakQuestion, people: int) -> int:
+def leaked_people(question: models.LeakQuestion | models.SimulationQuestion, people: int) -> int:
     """The size of the leak in people."""
     if question.leaked is not None:
         return question.leaked

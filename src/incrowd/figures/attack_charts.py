@@ -1,0 +1,56 @@
+"""Figures of attacks on a release: the risk of each with its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from incrowd.figures.theme import BLUE, GREY, WIDTH, dressed, inline
+from incrowd.wording import percent, percent_interval
+
+if TYPE_CHECKING:
+    from incrowd.attacks import ReleaseAttacks
+
+_ROW = 26  # pixels of an attack
+
+
+def attack_plot(found: ReleaseAttacks) -> Any:
+    """Draw the risk of every attack with its 95% interval, in the order in which they were run.
+
+    Args:
+        found: the attacks on a release.
+
+    Returns:
+        An Altair chart.
+    """
+    rows = [
+        {
+            "attack": name,
+            "risk": one.risk.value,
+            "low": one.risk.low,
+            "high": one.risk.high,
+            "succeeds": success,
+            "without the release": control,
+            "risk, 95% interval": f"{risk} ({interval})",
+        }
+        for one, (name, success, control, risk, interval) in zip(found.attacks, found.as_text(), strict=True)
+    ]
+    names = [name for name, *_ in found.as_text()]
+    base = alt.Chart(inline(rows), width=WIDTH, height=_ROW * max(len(rows), 2)).encode(
+        y=alt.Y("attack:N", title=None, sort=names, axis=alt.Axis(labelLimit=260, labelOverlap=False)),
+        tooltip=[
+            alt.Tooltip(f"{field}:N") for field in ("attack", "succeeds", "without the release", "risk, 95% interval")
+        ],
+    )
+    risk = alt.X("risk:Q", title="risk", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    lines = base.mark_rule(color=GREY, strokeWidth=3).encode(x=alt.X("low:Q", title="risk"), x2="high:Q")
+    points = base.mark_circle(color=BLUE, size=90, opacity=1).encode(x=risk)
+    worst = found.worst
+    says = (
+        "no attack could be run"
+        if worst is None
+        else f"highest: {worst.about}, {percent(worst.risk.value)} "
+        f"({percent_interval(worst.risk.low, worst.risk.high)})"
+    )
+    return dressed(lines + points, title="What the release gives away, attack by attack", subtitle=says)

@@ -1,0 +1,115 @@
+"""Attacks on a release as a command and as a Python script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.assessment.command_line import each, given, is_typable
+from incrowd.web import models
+from incrowd.web.equivalents import ScriptName, both_ways, with_import
+from incrowd.web.jobs import Job
+from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.tasks.attack_task import attackers
+
+_ROWS = "kept-rows.txt"
+_NO_COMMAND = "# a file or a name cannot be typed on the command line as it is; use the Python script"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFile:
+    """A release as commands and scripts name it: how it is made, and what opens it."""
+
+    file: str
+    opened: str
+    before: tuple[str, ...] = ()
+    script: str = ""
+    options: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+    typable: bool = True
+
+    @classmethod
+    def of_table(cls, source: Source) -> ReleasedFile:
+        """Another table of the session."""
+        how = "".join(f", {name}={value!r}" for name, value in source.how.items())
+        opened = f"read_table({source.file!r}{how})"
+        return cls(source.file, opened, source.before, source.script, typable=not source.how)
+
+    @classmethod
+    def of_candidate(cls, job: Job, original: Source) -> ReleasedFile:
+        """A candidate: the protection is made again, with the rows that it keeps."""
+        command, made = job.equivalent.cli, "safe" if job.kind == "protection" else "found.protected"
+        typable = command.splitlines()[-1].startswith("incrowd protect ")
+        return cls(
+            original.protected_file,
+            f"{made}.table",
+            (f"{command} --kept-rows {_ROWS}",) if typable else (),
+            job.equivalent.python,
+            ("--kept-rows", _ROWS),
+            (f"    kept_rows={made}.kept_rows,",),
+            typable,
+        )
+
+
+def attack(
+    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: Source | None
+) -> models.Equivalent:
+    """`incrowd attack`, after the commands that make the release."""
+    known = attackers(table, question)
+    several = known if isinstance(known, Mapping) else {}
+    single = [] if several else list(known or [])
+    arguments = [
+        *each("--known", single),
+        *(word for label, names in several.items() for word in given("--groups", f"{label}={','.join(names)}")),
+        *given("--secret", question.secret),
+        *given("--holdout", holdout.file if holdout else None),
+        *each("--kind", question.kinds or ()),
+        *given("--targets", question.targets),
+        *given("--by", question.by),
+        *(word for name, far in question.noise.items() for word in given("--noise", f"{name}={far!r}")),
+        *given("--missing", question.missing or None),
+        *given("--population", question.population),
+        *given("--seed", question.seed or None),
+        *released.options,
+    ]
+    found = both_ways(
+        table.source, "attack", [released.file, *arguments], [], _lines(question, known, released, holdout)
+    )
+    python = with_import(found.python, "from incrowd.attacks import attack_release")
+    names = [*several, *(name for group in several.values() for name in group), *question.noise]
+    typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
+    command = "\n".join([*dict.fromkeys([*released.before, *(holdout.before if holdout else ())]), found.cli])
+    return models.Equivalent(
+        cli=_only_once(command) if typable else _NO_COMMAND,
+        python=f"{released.script}\n\n{python}" if released.script else python,
+    )
+
+
+def _only_once(commands: str) -> str:
+    """Commands without those that were there before: an original and its release may be made by the same."""
+    return "\n".join(dict.fromkeys(commands.splitlines()))
+
+
+def _lines(question: models.AttackQuestion, known: Any, released: ReleasedFile, holdout: Source | None) -> list[str]:
+    options = {
+        "known": known,
+        "secret": question.secret,
+        "holdout": ScriptName(ReleasedFile.of_table(holdout).opened) if holdout else None,
+        "targets": question.targets,
+        "seed": question.seed,
+        "kinds": question.kinds,
+        "noise": question.noise or None,
+        "missing": question.missing or None,
+        "population": question.population,
+    }
+    lines = [
+        "found = attack_release(",
+        "    table,",
+        f"    {released.opened},",
+        *(f"    {name}={value!r}," for name, value in options.items() if value is not None),
+        *released.python,
+        ")",
+        "print(found.sentence)",
+    ]
+    return [*lines, f"print(found.by_group(table, {question.by!r}))"] if question.by else lines

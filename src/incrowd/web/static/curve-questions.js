@@ -1,0 +1,43 @@
+// What the form of the Curves lens asks of the API: an address and a question, or an Error that says what is missing.
+import { points } from "./numbers.js";
+
+/** Ranks as they are pasted: whole numbers from 1 with anything but letters between them. */
+export function pastedRanks(text) {
+  const words = text.split(/[\s,;]+/).filter(Boolean);
+  const wrong = words.findIndex((word) => !/^[1-9]\d{0,8}$/.test(word));
+  if (wrong >= 0) throw new Error(`The ${wrong + 1}. rank is not a whole number from 1.`);
+  if (words.length < 2) throw new Error("Paste the ranks of two probes at least.");
+  return words.map(Number);
+}
+
+/** Techniques as they are pasted: a name on a line, then its points. */
+export function pastedTechniques(text) {
+  const found = [];
+  for (const line of text.split(/\r?\n/).map((raw) => raw.trim()).filter(Boolean)) {
+    if (/^[\d.]/.test(line)) {
+      if (!found.length) throw new Error("Begin with the name of a technique on a line of its own.");
+      found.at(-1).lines.push(line);
+    } else found.push({ name: line, lines: [] });
+  }
+  if (found.length < 2) throw new Error("Name two techniques at least, each on a line before its points.");
+  return found.map(({ name, lines }) => {
+    try { return { name, points: points(lines.join("\n")) }; } catch (error) { throw new Error(`${name}: ${error.message}`); }
+  });
+}
+
+function need(value, words) { if (!value) throw new Error(words); return value; }
+
+/** The address after the table's own, and the question. */
+export function curveQuestion(kind, form) {
+  const compare = Boolean(form.compare);
+  if (kind === "exact") return ["curves/exact", { compare }];
+  if (kind === "check") return ["checks", {}];
+  if (kind === "masked") return ["masked", {}];
+  if (kind === "pasted") return ["curves/ranks", { ranks: pastedRanks(form.pasted), compare }];
+  if (kind === "techniques") return ["curves/techniques", { techniques: pastedTechniques(form.techniques) }];
+  if (kind === "ranks") return ["curves/ranks", { ranks: need(form.ranks, "Choose the column of the ranks."), group: form.group || null, confidence: form.confidence || null, compare }];
+  if (kind === "robust") return ["curves/robust", { gallery: need(form.gallery, "Choose the table of the gallery, or a file of it."), compare }];
+  const person = need(form.person, "Choose the column that says whose row it is."), item = need(form.item, "Choose the column of what they have.");
+  if (kind === "items") return ["itemsets", { person, item, known: form.known }];
+  return ["curves/sparse", { person, item: [item], known: form.known, compare }];
+}

@@ -1,0 +1,71 @@
+"""The task that attacks a release of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd._support.progress import Progress
+from incrowd.attacks import KINDS, ReleaseAttacks, attack_release
+from incrowd.figures.attack_charts import attack_plot
+from incrowd.reports import DataTable, Figure
+from incrowd.web import models
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.wording import percent_interval
+
+_RECORDS = 20  # that are found by several attacks, the most exposed first
+_MEANS = (
+    "A point is the share of the people safe without the release whom the attack exposes, the line its 95% interval. "
+    "Of linkage it is how often the right record is named. Where the line reaches 0, chance explains what was seen."
+)
+
+
+def attackers(table: OpenTable, question: models.AttackQuestion) -> Any:
+    """What attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
+    return question.known or table.settings.groups or table.with_role("quasi-identifier") or None
+
+
+def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any, kept_rows: Any, holdout: Any) -> Task:
+    """Attack a release of a table in every way that can be run."""
+    known = attackers(table, question)
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        found = attack_release(
+            table.table,
+            released,
+            known=known,
+            secret=question.secret,
+            holdout=holdout,
+            targets=question.targets,
+            seed=question.seed,
+            noise=question.noise,
+            missing=question.missing,
+            population=question.population or (),
+            kept_rows=kept_rows,
+            progress=progress,
+            kinds=question.kinds or KINDS,
+        )
+        groups = found.by_group(table.table, question.by) if question.by is not None else []
+        exposed = found.exposed()
+        result = {
+            **found.to_dict(),
+            "groups": [one.to_dict() | {"interval": percent_interval(*one.success[1:])} for one in groups],
+            "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_RECORDS]]},
+        }
+        figures = as_figures([_figure(found)] if found.attacks else [], table.table.columns)
+        return Outcome(found, lambda: result, lambda: figures, summary={"sentence": found.sentence})
+
+    return run
+
+
+def _figure(found: ReleaseAttacks) -> Figure:
+    columns = ("attack", "success", "without the release", "risk", "95% interval")
+    return Figure(
+        "attacks",
+        "What the release gives away",
+        found.sentence,
+        attack_plot(found),
+        DataTable("Attacks on the release", columns, tuple(found.as_text())),
+        means=_MEANS,
+    )

@@ -1,0 +1,41 @@
+"""The task that counts who is unique in a masked table by what its ranges, sets and wildcards stand for."""
+
+from __future__ import annotations
+
+from incrowd._support.progress import Progress, part
+from incrowd.evaluation import count_fitting_uniques, generalised_columns
+from incrowd.web import curve_models as models
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.curve_tasks import exact_columns
+from incrowd.wording import counted, percent
+
+
+def masked_task(table: OpenTable, question: models.MaskedQuestion) -> Task:
+    """The fit rule on a masked table alone, beside a count of labels as they are written."""
+    known = exact_columns(table, question)
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        progress("looking for masked values", 0.0)
+        masked = generalised_columns(table.table, known)
+        written = table.count(known).uniques
+        found = count_fitting_uniques(table.table, quasi_identifiers=known, progress=part(progress, 0.2, 1.0))
+        rows = table.table.rows
+        sentence = (
+            f"By what masked values stand for, {counted(found.unique, 'record is', 'records are')} unique "
+            f"({percent(found.unique / rows)} of {rows:,}); as the values are written, {written:,} would be."
+        )
+        if not masked:
+            sentence += " No column known to others holds a range, a set, a prefix or a wildcard."
+        result = {
+            "records": rows,
+            "unique": found.unique,
+            "undecided": found.undecided,
+            "unique_as_written": written,
+            "masked_columns": masked,
+            "columns": known,
+            "sentence": sentence,
+        }
+        return Outcome(found, lambda: result, dict, summary={"unique": found.unique})
+
+    return run
