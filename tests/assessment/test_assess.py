@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
+from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect, record_risk
 from incrowd.assessment import Question, judge_protected, propose_roles
 from incrowd.assessment.personal_risk import highest_risk
+from incrowd.assessment.repeat import to_command, to_python
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import share_progress
@@ -560,3 +561,59 @@ def test_progress_never_goes_back_from_one_section_to_the_next():
     assert told == sorted(told)
     assert told[0] == 0.0
     assert told[-1] == 0.99
+
+
+def _households(people):
+    home = np.repeat(np.arange(people // 4), 4)
+    draws = np.random.default_rng(5)
+    place = draws.integers(0, 12, people // 4)[home]
+    return {
+        "age": draws.integers(18, 80, people), "sex": draws.integers(0, 2, people), "place": place, "home": home,
+        "region": place % 3, "weight": np.where(place % 3 == 0, 30.0, 6.0),
+    }  # fmt: skip
+
+
+def test_strata_and_clusters_are_used_as_the_population_estimate_uses_them():
+    table = _households(800)
+    known = {"quasi_identifiers": ["age", "sex", "place"]}
+    drawn = {"weights": "weight", "strata": "region", "cluster": "home"}
+    found = assess(table, **known, **drawn, other=["home", "region"], protection=False)
+    alone = population_risk(table, **known, **drawn)
+    assert found.population.sample_to_population == alone.sample_to_population
+    assert found.population.interval == alone.interval
+    plain = assess(table, **known, weights="weight", other=["home", "region"], protection=False)
+    assert plain.population.interval[1] < alone.interval[1]
+    question = found.provenance.question
+    assert "    strata='region',\n    cluster='home'," in to_python(question)
+    assert "--stratum region --cluster home" in (to_command(question) or "")
+    with pytest.raises(InputError, match="no column named 'nowhere'"):
+        assess(table, **known, cluster="nowhere")
+    with pytest.raises(InputError, match="how many people are in each"):
+        assess(table, **known, strata="region", population=5_000, protection=False)
+
+
+def test_a_release_without_its_column_of_clusters_is_judged_by_its_own_classes():
+    table = _households(400)
+    released = {name: table[name] for name in ("age", "sex", "place")}
+    known = {"quasi_identifiers": ["age", "sex", "place"], "population": 10_000, "protection": False}
+    found = assess(table, released=released, cluster="home", **known)
+    assert found.population is None
+    assert "drawn by home, which this table does not have" in str(found.skipped["population"])
+    lost = assess(table | {"home": [None, *table["home"][1:].tolist()]}, cluster="home", **known)
+    assert "some records have no cluster" in str(lost.skipped["population"])
+
+
+def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():
+    draws = np.random.default_rng(3)
+    table = {"age": draws.integers(0, 400, 1_500), "sex": draws.integers(0, 2, 1_500), "hand": [1, 2] * 750}
+    found = assess(table, quasi_identifiers=list(table), population=20_000, protection=False)
+    shares = found.population.telling_columns
+    assert next(iter(shares)) == "age"
+    assert sum(shares.values()) == pytest.approx(1)
+    records = record_risk(table, population=20_000, quasi_identifiers=list(table))
+    top = np.argsort(-records["risk"], kind="stable")[:100]
+    counted = {name: float(np.mean(records["telling_column"][top] == name)) for name in shares}
+    assert counted == pytest.approx(dict(shares))
+    told = {one.name: one for one in found.statements if one.section == "population"}
+    assert told["what makes records stand out"].shown.startswith("age (")
+    assert told["record at highest risk in the population"].value == found.population.highest

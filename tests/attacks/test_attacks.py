@@ -4,10 +4,11 @@ from datetime import date, timedelta
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from incrowd import InputError, UnsupportedError
-from incrowd.attacks import KINDS, attack, attack_release, split_table, synthesise
+from incrowd.attacks import KINDS, attack, attack_release, singling_out, split_table, synthesise
 from incrowd.attacks.api import METHODS
 from incrowd.attacks.membership import area
 from incrowd.attacks.result import excess, wilson
@@ -345,3 +346,28 @@ def test_synthetic_tables_have_the_margins_and_types_of_the_original():
 
 def test_every_kind_is_listed():
     assert set(METHODS) == set(KINDS)
+
+
+def test_predicates_of_one_column_are_counted_in_it_as_among_all_records(monkeypatch):
+    draws = np.random.default_rng(8)
+
+    def people(size):
+        pay = draws.integers(0, 90, size).astype(float)
+        pay[::17] = np.nan
+        return {"pay": pa.array(pay, from_pandas=True), "town": draws.integers(0, 70, size).astype(str)}
+
+    original, holdout = people(150), people(140)
+    released = {name: column[:120] for name, column in original.items()}
+    asked = {"kind": "singling-out", "method": "univariate", "holdout": holdout, "targets": 60}
+    in_column = attack(original, released, **asked)
+    monkeypatch.setattr(singling_out, "_are_exact", lambda setting: False)
+    among_records = attack(original, released, **asked)
+    assert in_column.to_dict() == among_records.to_dict()
+    assert in_column.rows.tolist() == among_records.rows.tolist()
+    assert in_column.successes.tolist() == among_records.successes.tolist()
+    assert 0 < in_column.successes.sum() < 60
+    for row in in_column.rows[in_column.rows >= 0].tolist():
+        values = [original[name].tolist() if name == "town" else original[name].to_pylist() for name in original]
+        pays = [one for one in values[0] if one is not None]
+        alone = [column.count(column[row]) == 1 for column in values]
+        assert any(alone) or values[0][row] in (min(pays), max(pays))

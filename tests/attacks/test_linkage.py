@@ -68,9 +68,12 @@ def covers(label, value):
     return str(label) == str(value) if meaning is None else meaning.covers(value)
 
 
-def test_ranges_and_sets_of_a_protected_table_are_understood():
+@pytest.mark.parametrize(
+    "how", [{"method": "partition"}, {"method": "mask", "top": {"age": 55}, "bottom": {"age": 24}}], ids=["k", "top"]
+)
+def test_ranges_and_sets_of_a_protected_table_are_understood(how):
     table = people(300, 1)
-    safe = protect(table, quasi_identifiers=NAMES, k=4, identifiers=[], warn=False).table
+    safe = protect(table, quasi_identifiers=NAMES, k=4, identifiers=[], warn=False, **how).table
     labels = {name: safe.column(name).to_pylist() for name in NAMES}
     expected = [
         1.0 / sum(all(covers(labels[name][row], table[name][person]) for name in NAMES) for row in range(300))
@@ -86,7 +89,7 @@ def test_sets_of_numeric_codes_are_their_members_and_not_the_range_between():
     sets = [f"{{{code}, {(code * 7 + 3) % 40}}}" for code in codes]
     sets[:20] = [f"[{code};{code + 2}]" for code in codes[:20]]  # and ranges of the same numbers
     sets[20:25] = [str(code) for code in codes[20:25]]
-    sets[25], sets[26] = "*", None
+    sets[25], sets[26], sets[27], sets[28] = "*", None, f"[{codes[27]};*]", f"[*;{codes[28]}]"
     expected = [1.0 / sum(label in (None, "*") or covers(label, code) for label in sets) for code in codes]
     found = attack({"code": codes}, {"code": sets}, kind="linkage", known=["code"], targets=200)
     np.testing.assert_allclose(found.successes, expected)

@@ -59,6 +59,21 @@ def _as_somebody():
     return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
 
 
+def _started(folder, start, attempts=5):
+    """Start a server on a free port; on another one where somebody took it in the meantime."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=20"
+    try:
+        start(("-o", words, "-l", folder / "log"))
+    except subprocess.CalledProcessError:
+        if attempts == 1:
+            raise
+        return _started(folder, start, attempts - 1)
+    return port
+
+
 @pytest.fixture(scope="session")
 def postgres():
     pytest.importorskip("adbc_driver_postgresql", reason="the database extra is not installed")
@@ -73,17 +88,13 @@ def postgres():
 
     def run(program, *arguments):
         command = [*somebody, programs / program, *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, timeout=60)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, timeout=300)
 
     try:
         run("initdb", "-D", data, "-U", "owner", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
         rules = data / "pg_hba.conf"
         rules.write_text("host all reader 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=20"
-        run("pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
+        port = _started(folder, lambda options: run("pg_ctl", "-D", data, *options, "-w", "-t", "240", "start"))
         try:
             server = Server(port, folder)
             server.run(f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}'")

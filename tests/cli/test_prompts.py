@@ -63,7 +63,7 @@ class Terminal:
             os.execv(command[0], command)
         self.seen, self.ended = "", False
 
-    def wait_for(self, text, seconds=60):
+    def wait_for(self, text, seconds=240):
         """Read until the text stands on the screen, or the command has ended."""
         until = time.monotonic() + seconds
         while text not in self.seen and time.monotonic() < until:
@@ -79,7 +79,7 @@ class Terminal:
     def type(self, text):
         os.write(self.screen, text.encode())
 
-    def code(self, again="", seconds=90):
+    def code(self, again="", seconds=240):
         """What is left on the screen, and the exit code; a key that came before the prompt listened is typed again."""
         until = time.monotonic() + seconds
         while True:

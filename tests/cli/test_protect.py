@@ -250,7 +250,7 @@ def test_limits_and_c(capsys, people, tmp_path):
     limits = ["--top", "age=40", "--bottom", "age=22", "--step", "age:ranges=2"]
     code, _, err = run(capsys, "protect", people, "--qi", "age", "--k", 3, "--method", "mask", *limits, "--out", out)
     assert code == 0, err
-    assert {"[20;22]", "[40;43]"} <= set(pyarrow.csv.read_csv(out)["age"].to_pylist())
+    assert {"[*;22]", "[40;*]"} <= set(pyarrow.csv.read_csv(out)["age"].to_pylist())
     code, _, err = run(capsys, "protect", people, "--qi", "age", "--method", "mask", "--top", "age", "--out", "c.csv")
     assert (code, "age=85" in err) == (2, True)
     kind = ["--diversity", "recursive", "--l", 2, "--c", 0.5, "--sensitive", "pay"]

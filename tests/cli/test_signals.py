@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 WORK = """
@@ -24,11 +25,20 @@ with signals.ended_by_signals():
 """
 
 
+def processor_time(process):
+    used = psutil.Process(process.pid).cpu_times()
+    return used.user + used.system
+
+
 def test_compiled_code_is_not_waited_for_and_nothing_is_left():
     with subprocess.Popen([sys.executable, "-c", WORK], stdout=subprocess.PIPE, text=True) as process:
         folder = process.stdout.readline().strip()
         assert os.path.isdir(folder)
-        time.sleep(0.5)  # until the compiled code runs: a signal before it would end Python's own code
+        started = processor_time(process)
+        while (
+            processor_time(process) < started + 0.3
+        ):  # the compiled code runs: a signal before it would end Python's own
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         rest = process.stdout.read()
     assert process.returncode == 128 + signal.SIGTERM

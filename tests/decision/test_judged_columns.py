@@ -291,3 +291,21 @@ def test_advice_that_was_followed_is_not_asked_again_what_a_row_is(tmp_path):
     assert assess(written, **asked).verdict.decision == "within"
     alone = assess(read_table(safe.table), **asked)  # without the mark nobody knows what was in the original
     assert alone.verdict.decision == "undecided"
+
+
+def test_a_frontier_chooses_nothing_that_the_judge_of_its_release_refuses():
+    table = {
+        "age": [30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62],
+        "ill": ["flu", "flu", "flu", "hiv", "flu", "no", "no", "no", "flu", "hiv", "no", "flu"],
+    }
+    named = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    found = frontier(table, **named, k=[2, 3, 5], methods=["partition"], recipient="trusted")
+    refused = next(point for point in found.points if point.k == 3)
+    assert refused.disclosure == 0.25
+    for point in found.points:
+        safe = protect(table, **named, k=int(point.setting.removeprefix("k=")))
+        known = {**named, "recipient": "trusted", "rows_are_people": True, "protection": False, "original": table}
+        if point is found.chosen:
+            assert assess(safe.table, **known).verdict.decision == "within"
+        elif point.k >= 3:
+            assert assess(safe.table, **known).verdict.disclosed == ("ill",)

@@ -15,6 +15,7 @@ from incrowd.evaluation import count_fitting_uniques, generalised_columns
 AGES = st.one_of(
     st.integers(0, 6).map(str),
     st.tuples(st.integers(0, 6), st.integers(0, 6)).map(lambda ends: f"[{min(ends)};{max(ends)}]"),
+    st.tuples(st.integers(0, 6), st.booleans()).map(lambda end: f"[{end[0]};*]" if end[1] else f"[*;{end[0]}]"),
     st.just("*"),
 )
 TOWNS = st.one_of(
@@ -26,7 +27,7 @@ TOWNS = st.one_of(
 
 def brute_force(rows):
     """Every point of every box, looked for in every other box; * is from the least to the most that is named."""
-    ends = [int(end) for age, _ in rows if age != "*" for end in age.strip("[]").split(";")]
+    ends = [int(end) for age, _ in rows if age != "*" for end in age.strip("[]").split(";") if end != "*"]
     ages = range(min(ends, default=0), max(ends, default=0) + 1)
     towns = sorted({town for _, label in rows if label != "*" for town in label.strip("{}").split(",")}) or ["*"]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd import ClassSizes, InputError, population_risk, record_risk
+from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.design import Weights, design_of
@@ -193,9 +193,9 @@ def test_designs_that_say_nothing_are_refused():
     with pytest.raises(InputError, match="how many people are in each") as refusal:
         population_risk(rows, strata="b", **known)
     assert refusal.value.hint == ("weights",)
-    with pytest.raises(InputError, match="no cluster in 'home'"):
+    with pytest.raises(UnsupportedError, match="no cluster in 'home'"):
         population_risk(rows, cluster="home", **known)
-    with pytest.raises(InputError, match="all records have one stratum"):
+    with pytest.raises(UnsupportedError, match="all records have one stratum"):
         population_risk(rows | {"s": [1] * 6}, strata="s", weights="w", **known)
     with pytest.raises(InputError, match="not to people"):
         population_risk(rows, cluster="b", person="a", quasi_identifiers=["b"], population=54)
@@ -203,3 +203,14 @@ def test_designs_that_say_nothing_are_refused():
         population_risk(ClassSizes.from_sizes([1, 2, 3]), population=60, cluster="b", method="posterior")
     found = population_risk(rows | {"s": [1, 1, 1, 2, 2, 2]}, strata="s", weights="w", **known)
     assert found.interval[0] <= found.sample_to_population <= found.interval[1]
+
+
+def test_a_sample_of_some_strata_is_refused_where_their_weights_say_so():
+    rows = {"a": [1, 2, 3, 4, 5, 6], "s": [1, 1, 1, 2, 2, 2], "w": [9.0] * 6}
+    known = {"quasi_identifiers": ["a", "s"], "strata": "s", "weights": "w"}
+    with pytest.raises(InputError, match="stand for 54 of 100 people, so the table has some strata only") as refusal:
+        population_risk(rows, population=100, **known)
+    assert refusal.value.hint == ("population",)
+    assert population_risk(rows, population=54, **known).population == 54
+    normalised = population_risk(rows | {"w": [1.0] * 6}, population=100, **known)  # these count no people
+    assert any("rescaled" in note for note in normalised.notes)

@@ -15,7 +15,7 @@ def covers(label, value):
         if value is None:
             return False
         low, high = label[1:-1].split(";")
-        return type(value)(low) <= value <= type(value)(high)
+        return (low == "*" or type(value)(low) <= value) and (high == "*" or value <= type(value)(high))
     if label.startswith("{"):
         return value_in_set(label[1:-1], None if value is None else str(value))
     if label.endswith("*"):

@@ -13,7 +13,7 @@ from tests import reference
 from incrowd import InputError, UnsupportedError, evaluate, protect
 from incrowd.backends import encode
 from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
-from incrowd.protection import HIPAA_STEPS, regenerate
+from incrowd.protection import HIPAA_STEPS, Hierarchy, parse_range, regenerate
 from incrowd.protection.intervals import equal_parts
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.tables import read_table
@@ -239,15 +239,35 @@ def test_masking_follows_table_s3():
 def test_top_and_bottom_coding():
     table = {"age": [3, 40, 41, 97, 99, 85, 18, None], "x": [1] * 8}
     safe = protect(table, quasi_identifiers=["age"], k=2, method="mask", top={"age": 85}, bottom={"age": 18})
-    assert safe.table["age"].to_pylist() == ["[3;18]", "40", "41", "[85;99]", "[85;99]", "[85;99]", "[3;18]", None]
+    assert safe.table["age"].to_pylist() == ["[*;18]", "40", "41", "[85;*]", "[85;*]", "[85;*]", "[*;18]", None]
     found = safe.evaluate()
     assert found.contradicting == 0
     assert found.columns[0].changed == 5
     short = protect({"x": [1, 5, 90, 95]}, quasi_identifiers=["x"], k=2, method="mask", top={"x": 85}, identifiers=[])
-    assert short.table["x"].to_pylist() == ["1", "5", "[85;95]", "[85;95]"]
+    assert short.table["x"].to_pylist() == ["1", "5", "[85;*]", "[85;*]"]
     assert short.evaluate().contradicting == 0
     beyond = protect(table, quasi_identifiers=["age"], k=2, method="mask", top={"age": 120})
     assert beyond.table["age"].to_pylist() == table["age"]
+
+
+def test_no_step_after_top_coding_tells_the_extremes():
+    generator = np.random.default_rng(5)
+    table = {"age": [3, 119, *generator.integers(10, 100, 200).tolist()]}
+    for action in ("ranges=5", "ranges=200", "keep=1", Hierarchy.quantiles(8), Hierarchy.intervals([10])):
+        limits = {"top": {"age": 85}, "bottom": {"age": 18}, "steps": [("age", action)]}
+        safe = protect(table, quasi_identifiers=["age"], k=3, method="mask", **limits)
+        rows = range(len(table["age"])) if safe.kept_rows is None else safe.kept_rows
+        beyond = 0
+        for label, row in zip(safe.table["age"].to_pylist(), rows, strict=True):
+            low, high = parse_range(label)
+            age = table["age"][row]
+            beyond += age >= 85 or age <= 18
+            assert low is None or low <= age
+            assert high is None or age <= high
+            assert high is None if age >= 85 else high is None or high < 85
+            assert low is None if age <= 18 else low is None or low > 18
+        assert beyond > 20
+        assert not {"3", "119"} & {part for label in safe.table["age"].to_pylist() for part in label[1:-1].split(";")}
 
 
 def test_limits_the_wrong_way_round_are_refused():

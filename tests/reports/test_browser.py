@@ -30,7 +30,7 @@ def opened(browser, file):
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: troubles.append(dialog.message))
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=60_000)
+        page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=180_000)
         return page
 
     yield open_page
@@ -94,7 +94,7 @@ def test_it_prints_to_a_clean_pdf(opened, tmp_path):
 
 def test_it_fits_a_phone(opened):
     page = opened(viewport={"width": 380, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    page.wait_for_function("document.documentElement.scrollWidth <= 380")
 
 
 def test_a_table_that_attacks_its_reader_fails(opened, nasty, tmp_path):

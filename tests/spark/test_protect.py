@@ -198,7 +198,7 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
     wait_for(lambda: not working.is_alive() or (doing[-1:] == writing and task_is_done(session)))
     in_the_middle = working.is_alive()
     cluster.kill(cluster.running[1])
-    working.join(timeout=200)
+    working.join(timeout=400)
     assert in_the_middle
     assert found[0].classes == safe.classes
     files = [tmp_path / f"{name}.parquet" for name in ("safe", "again")]

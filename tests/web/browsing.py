@@ -1,6 +1,12 @@
-"""What the browser tests do again and again."""
+"""What the browser tests do again and again.
+
+A page answers when it can: tests wait for what they assert (`expect`, `answered`, `wait_for_function`), and read at
+once only what the page does within the event itself.
+"""
 
 import json
+
+from playwright.sync_api import expect
 
 KNOWN = ("age_yrs", "sex", "race", "patcnty")
 
@@ -46,10 +52,11 @@ def look(page, base, table, lens="crowd"):
 
 def answered(page, place):
     """Wait for an answer in its place, all of it."""
-    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy])")
+    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy]):not(:has([data-drawn=now]))")
     assert page.query_selector_all(f"{place} [data-drawn=no]") == []
 
 
 def choose(page, column):
     """Select one column of the list."""
     page.click(f".column[data-column='{column}'] .name")
+    expect(page.locator(f".column[data-column='{column}']")).to_be_focused()

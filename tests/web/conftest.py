@@ -54,7 +54,7 @@ def app(folder):
             time.sleep(0.01)
         yield app
         server.should_exit = True
-        thread.join(20)
+        thread.join(120)
     assert not app.state.server.store.folder.exists()
 
 
@@ -69,7 +69,7 @@ def script(base, request):
     """A script that has the token, in a session of its own."""
     name = request.node.nodeid[-90:].encode("ascii", "replace").decode()
     headers = {"authorization": f"Bearer {TOKEN}", "x-incrowd-session": name}
-    with httpx.Client(base_url=base, headers=headers, timeout=60) as client:
+    with httpx.Client(base_url=base, headers=headers, timeout=180) as client:
         yield client
         client.delete("/api/v1/session")
 
@@ -80,7 +80,7 @@ def new_browser(base):
     clients = []
 
     def browser(**headers):
-        client = httpx.Client(base_url=base, headers={"origin": base, **headers}, timeout=60)
+        client = httpx.Client(base_url=base, headers={"origin": base, **headers}, timeout=180)
         clients.append(client)
         assert client.get(f"/?token={TOKEN}").status_code == 303
         return client
@@ -95,7 +95,7 @@ def new_browser(base):
 def wait_for():
     """Waits for a job to be over."""
 
-    def wait(client, job, seconds=120):
+    def wait(client, job, seconds=300):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = client.get(f"/api/v1/jobs/{job['id']}").json()
@@ -148,7 +148,7 @@ def opened(browser, base):
     def open_page(*, may_be_refused=False, **options):
         refusals[:] = [True] if may_be_refused else []
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(180_000)
         contexts.append(context)
         page = context.new_page()
         page.on("request", watch)
@@ -165,6 +165,40 @@ def opened(browser, base):
         context.request.delete(f"{base}/api/v1/session", headers={"origin": base})
         context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def hold(app, monkeypatch):
+    """A function that holds the next job of a kind half-way, until it is cancelled: it cannot be over before that.
+
+    An assessment is held once its first part is there, other work when it first says how far it is.
+    """
+    jobs, kinds = app.state.server.jobs, set()
+    add = jobs.add
+
+    def held(job):
+        if job.kind in kinds:
+            kinds.discard(job.kind)
+            job.task = _held(job, job.task)
+        return add(job)
+
+    monkeypatch.setattr(jobs, "add", held)
+    return kinds.add
+
+
+def _held(job, task):
+    """The task of a job, which waits for `job.stop` half-way."""
+
+    def work(progress, publish):
+        def report(stage, share):
+            progress(stage, share)
+            if job.kind != "assessment" or job.outcome is not None:
+                assert job.stop.wait(600), "nobody cancelled it"
+                progress(stage, share)  # raises
+
+        return task(report, publish)
+
+    return work
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from playwright.sync_api import expect
 from tests.web.browsing import KNOWN, choose, demo, look, settled
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
@@ -14,9 +15,10 @@ def test_the_guided_tour_finds_a_neighbour(opened, shots):
     page.click("#guided")
     page.wait_for_url("**/crowd#tour")
     settled(page)
-    assert "do not exist" in page.inner_text("#tour")
+    expect(page.locator("#tour")).to_contain_text("do not exist")
     page.click("#tour >> text=Next")
-    assert page.evaluate("document.activeElement.textContent") == "Your neighbour is among them"
+    expect(page.locator("#tour h2")).to_have_text("Your neighbour is among them")
+    expect(page.locator("#tour h2")).to_be_focused()
     page.click("#tour >> text=Find them")
     page.wait_for_selector("#person-view .path li:last-child >> text=found")
     page.screenshot(path=shots / "tour.png")
@@ -26,10 +28,10 @@ def test_the_guided_tour_finds_a_neighbour(opened, shots):
     page.wait_for_selector(".column[data-column=age_yrs][data-role=other]")
     page.click("#tour >> text=Next")
     page.click("#tour >> text=Show it")
-    assert "With classes of at least 11" in page.inner_text("#crowd-words")
+    expect(page.locator("#crowd-words")).to_contain_text("With classes of at least 11")
     page.click("#tour >> text=Leave the tour")
-    assert not page.is_visible("#tour")
-    assert page.url.endswith("/crowd")
+    expect(page.locator("#tour")).to_be_hidden()
+    page.wait_for_url("**/crowd")
 
 
 def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):
@@ -42,14 +44,14 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
         page.wait_for_selector(f"#shelf .candidate >> nth={place}")
     for place in (0, 1):
         page.click(f"#shelf .candidate >> nth={place} >> .pin")
-    page.wait_for_selector("#comparison figure")
-    assert len(page.query_selector_all("#comparison figure")) == len(KNOWN)
+        expect(page.locator("#shelf .pin[aria-pressed=true]")).to_have_count(place + 1)
+    expect(page.locator("#comparison figure")).to_have_count(len(KNOWN))
     assert page.query_selector("#comparison td.better")
     longest = max(len(cell.inner_text()) for cell in page.query_selector_all("#comparison td.number"))
     assert longest < 16  # numbers are written for people
     page.click("#comparison summary")
     page.wait_for_selector("#comparison .rows td.changed")
-    assert "••••" in page.inner_text("#comparison .rows")
+    expect(page.locator("#comparison .rows").first).to_contain_text("••••")
     page.screenshot(path=shots / "comparison.png", full_page=True)
     page.click("#shelf .report >> nth=0")
     with page.expect_download() as download:
@@ -71,7 +73,7 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.wait_for_selector(".column[data-column=sex][data-role=other]")
     page.set_input_files("#project-file", kept)
     page.wait_for_selector(".column[data-column=sex][data-role=quasi-identifier]")
-    assert "same columns" in page.inner_text("#project-changed")
+    expect(page.locator("#project-changed")).to_contain_text("same columns")
 
 
 def test_two_tabs_are_in_step(opened, base):
@@ -101,20 +103,20 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
     page.set_input_files("#file", file)
     page.wait_for_url("**/crowd")
     settled(page)
-    assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
-    assert "line" in page.inner_text("#notes")  # what was left out is told
+    page.wait_for_function("document.documentElement.scrollHeight < 1600")  # a list, not a wall
+    expect(page.locator("#notes")).to_contain_text("line")  # what was left out is told
     page.select_option("#filter", "undecided")
-    page.click(".column >> nth=0")
+    choose(page, names[0])
     page.keyboard.press("Control+a")
-    assert page.inner_text("#chosen") == "40 columns selected"
+    expect(page.locator("#chosen")).to_have_text("40 columns selected")
     page.keyboard.press("n")
     page.wait_for_selector("#columns >> text=No column is like that")
-    assert page.inner_text("#tile-columns strong") == "40 of 40"
-    assert page.get_attribute("#tile-columns", "data-state") == "done"
+    expect(page.locator("#tile-columns strong")).to_have_text("40 of 40")
+    expect(page.locator("#tile-columns")).to_have_attribute("data-state", "done")
     page.select_option("#filter", "all")
     page.fill("#search", "answer_07")
-    page.wait_for_function("() => document.querySelectorAll('.column').length === 1")
-    page.click(".column")
+    expect(page.locator(".column")).to_have_count(1)
+    choose(page, "answer_07")
     page.wait_for_selector("#inspector .histogram i")
     page.click("#inspector button")
     page.wait_for_selector("#inspector .values li")

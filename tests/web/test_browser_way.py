@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 from tests.web.browsing import answered, ask, choose, demo, look, settled
 
 pytestmark = pytest.mark.xdist_group("browser-way")  # one worker: the browser is started once
@@ -18,7 +19,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#demo button[type=submit]")
     page.wait_for_url("**/crowd")
     settled(page)
-    assert page.get_attribute("#crowd", "data-people") == "3000"
+    expect(page.locator("#crowd")).to_have_attribute("data-people", "3000")
     assert "right 100% of the time" not in page.inner_text("#crowd-words")
 
     for column, role in (("oshpd_id", "quasi-identifier"), ("patcnty", "other"), ("oshpd_id", "other")):
@@ -35,13 +36,13 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#redo")
     page.wait_for_selector(".column[data-column=ethncty][data-role=sensitive]")
     assert page.query_selector(".verdict.within, .candidate.within") is None  # nothing is green before the verdict
-    assert "columns have only a suggested role" in page.inner_text("#open-words")
+    expect(page.locator("#open-words")).to_contain_text("columns have only a suggested role")
     choose(page, "sex")
     page.click("#role-buttons .confirm")
     page.wait_for_selector(".column[data-column=sex][data-decided=yes]")
     page.click("#confirm-all")
     page.wait_for_selector("#confirm-all", state="hidden")
-    assert page.inner_text("#tile-columns strong") == "11 of 11"
+    expect(page.locator("#tile-columns strong")).to_have_text("11 of 11")
     page.select_option("#recipient", "restricted")
     page.fill("#population", "many")
     page.click("#assess")
@@ -49,7 +50,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     assert ask(page, "GET", "/jobs") == []
     page.click(".together summary")
     page.click("#add-group")
-    assert "Choose what is known" in page.inner_text(".group output")
+    expect(page.locator(".group output")).to_contain_text("Choose what is known")
     page.click(".group .chip >> nth=0")
     page.wait_for_selector(".group output >> text=named correctly")
     page.screenshot(path=shots / "2-crowd.png")
@@ -58,14 +59,14 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#assess")
     page.click("#tab-risk")
     answered(page, "#risk-view")
-    assert page.get_attribute("#tile-risk", "data-state") == "done"
-    assert "in the population" in page.inner_text("#verdict")
-    assert page.inner_text("#verdict-title") == "No: low on average, but not for everybody"
-    assert len(page.query_selector_all("#risk-view .cards div")) == 4
-    assert len(page.query_selector_all("#risk-view .chart[data-drawn=yes]")) == 3
+    expect(page.locator("#tile-risk")).to_have_attribute("data-state", "done")
+    expect(page.locator("#verdict")).to_contain_text("in the population")
+    expect(page.locator("#verdict-title")).to_have_text("No: low on average, but not for everybody")
+    expect(page.locator("#risk-view .cards div")).to_have_count(4)
+    expect(page.locator("#risk-view .chart[data-drawn=yes]")).to_have_count(3)
     page.screenshot(path=shots / "3-risk.png", full_page=True)
     page.evaluate("document.querySelectorAll('#risk-view details.fold').forEach((one) => { one.open = true; })")
-    page.wait_for_function("() => document.querySelectorAll('#risk-view .chart[data-drawn=yes]').length === 9")
+    expect(page.locator("#risk-view .chart[data-drawn=yes]")).to_have_count(9)
     for figure in page.query_selector_all("#risk-view figure"):
         assert figure.query_selector("figcaption p").inner_text()
         assert figure.query_selector("details table")
@@ -73,12 +74,12 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
 
     page.click("#tab-forecast")
     answered(page, "#forecast-view")
-    assert page.inner_text("#people") == "300,000"
+    expect(page.locator("#people")).to_have_text("300,000")
     page.click("text=the world")
-    assert page.inner_text("#people") == "7,530,000,000"
+    expect(page.locator("#people")).to_have_text("7,530,000,000")
     world = page.inner_text("#there")
     page.evaluate("size.value = 0; size.dispatchEvent(new Event('input'))")
-    assert page.inner_text("#people") == "1"
+    expect(page.locator("#people")).to_have_text("1")
     assert "100%" in page.inner_text("#there")
     assert "counted" in page.inner_text("#there")
     assert page.inner_text("#there") != world
@@ -89,8 +90,8 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     before, first = page.inner_text("#leak-view .cards"), page.get_attribute("#leak-view", "data-shown")
     page.evaluate("share.value = 12; share.dispatchEvent(new Event('input'))")
     answered(page, f"#leak-view:not([data-shown='{first}'])")
-    assert page.inner_text("#leak-view .cards") != before
-    assert "k = " in page.inner_text("#leak-view .cards")
+    expect(page.locator("#leak-view .cards")).not_to_have_text(before, use_inner_text=True)
+    expect(page.locator("#leak-view .cards")).to_contain_text("k = ")
     page.screenshot(path=shots / "5-leak.png", full_page=True)
 
     page.click("#protection button[type=submit]")
@@ -104,8 +105,11 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#figure-frontier .mark-symbol path >> nth=0")
     answered(page, f"#candidate-view:not([data-shown='{first}'])")
     page.wait_for_selector("#shelf .candidate >> nth=1")
-    good = page.query_selector("#shelf .candidate.within[data-current=yes]") is not None
-    assert page.get_attribute("#tile-after", "data-state") == ("done" if good else "open")
+    page.wait_for_selector("#shelf .candidate[data-current=yes]:not(.outdated)")
+    page.wait_for_function("""() => {
+        const good = document.querySelector("#shelf .candidate.within[data-current=yes]") !== null;
+        return document.getElementById("tile-after").dataset.state === (good ? "done" : "open");
+    }""")
     with page.expect_download() as download:
         page.click("text=Download CSV")
     download.value.save_as(tmp_path / "safe.csv")
@@ -120,7 +124,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     copied(page, "#report-view", "assess")
     page.screenshot(path=shots / "7-report.png", full_page=True)
     page.click("#tab-candidates")  # nothing was lost by looking elsewhere
-    assert page.inner_text("#protected-title")
+    expect(page.locator("#protected-title")).not_to_be_empty()
     original = page.url
     page.click("#candidate-view .apply")
     page.wait_for_url(lambda url: url != original and url.endswith("/risk"))
@@ -131,8 +135,16 @@ def copied(page, view, verb):
     """The command that does the same, copied."""
     if verb == "protect":
         page.click(f"{view} summary >> text=The same as a command")
-    page.click(f"{view} button[aria-controls^=cli]")
-    page.wait_for_selector(f"{view} button[aria-controls^=cli] >> text=Copied")
+    button = page.locator(f"{view} button[aria-controls^=cli]")
+    said = button.evaluate_handle(  # it says so for two seconds only
+        """button => {
+            const seen = [];
+            new MutationObserver(() => seen.push(button.textContent)).observe(button, { childList: true });
+            return seen;
+        }"""
+    )
+    button.click()
+    page.wait_for_function("seen => seen[0] === 'Copied'", arg=said)
     assert f"incrowd {verb}" in page.evaluate("navigator.clipboard.readText()")
 
 
@@ -169,11 +181,9 @@ def test_the_way_by_keyboard_alone(opened, base):
     assert focused() == "race"
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("Shift+ArrowDown")
-    assert page.inner_text("#chosen") == "3 columns selected"
+    expect(page.locator("#chosen")).to_have_text("3 columns selected")
     page.keyboard.press("i")
-    page.wait_for_function(
-        "() => document.querySelectorAll('.column[data-role=identifier][data-decided=yes]').length === 3"
-    )
+    expect(page.locator(".column[data-role=identifier][data-decided=yes]")).to_have_count(3)
     page.keyboard.press("Control+z")
     page.wait_for_selector(".column[data-role=identifier]", state="detached")
     press_until("#tab-crowd")
@@ -181,14 +191,14 @@ def test_the_way_by_keyboard_alone(opened, base):
     answered(page, "#risk-view")  # looking at the risk assesses it
     press_until("#risk-view summary")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.parentElement.open")
+    page.wait_for_function("document.activeElement.parentElement.open")
     page.focus("#tab-risk")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     answered(page, "#leak-view")
     press_until("#targets")
     page.keyboard.press("ArrowRight")
-    assert page.inner_text("#targets-said") == "2"
+    expect(page.locator("#targets-said")).to_have_text("2")
 
 
 def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, shots):
@@ -197,21 +207,21 @@ def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, s
     drawn = (
         "() => document.getElementById('crowd').getContext('2d').getImageData(0, 0, 400, 400).data.some((one) => one)"
     )
-    assert page.evaluate(drawn)
+    page.wait_for_function(drawn)
     alone = int(page.inner_text("#crowd-rows tr:first-child td").replace(",", ""))
-    assert f"{alone:,} of 1,000 people" in page.inner_text("#crowd-words")
+    expect(page.locator("#crowd-words")).to_contain_text(f"{alone:,} of 1,000 people")
     asked = []
     page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
     page.evaluate("const k = document.getElementById('crowd-k'); k.value = 7; k.dispatchEvent(new Event('input'))")
-    assert "With classes of at least 7" in page.inner_text("#crowd-words")
-    assert page.inner_text("#crowd-rows tr:first-child td:last-child") == "0"
-    assert page.input_value("#k") == "7"  # the form asks for what is shown
+    expect(page.locator("#crowd-words")).to_contain_text("With classes of at least 7")
+    expect(page.locator("#crowd-rows tr:first-child td:last-child")).to_have_text("0")
+    expect(page.locator("#k")).to_have_value("7")  # the form asks for what is shown
     assert not {"crowd", "live"} & {*asked}  # dragging k asks nothing of the server
     page.click("#riskiest summary")
     page.wait_for_selector("#riskiest-rows td.masked")
     page.click("#riskiest-rows button >> nth=0")
     page.wait_for_selector("#person-view .path li")
-    assert "••••" in page.inner_text("#person-view")
+    expect(page.locator("#person-view table")).to_contain_text("••••")
     page.click("#person-view >> text=Show the values")
     page.wait_for_function("() => !document.querySelector('#person-view table').innerText.includes('••••')")
     page.screenshot(path=shots / "crowd-person.png", full_page=True)
@@ -225,12 +235,12 @@ def test_measured_points_are_forecast_without_a_table(opened, shots):
     page.click("text=Forecast from measured points")
     page.fill("#pasted", "n,accuracy\n100,1.7")
     page.click("#points button[type=submit]")
-    assert "Line 2" in page.inner_text("#problem")
+    expect(page.locator("#problem")).to_contain_text("Line 2")
     page.fill("#pasted", "n,accuracy\n100\t99%\n1000 0.95\n10000;0.86")
     page.click("#points button[type=submit]")
     answered(page, "#view")
     page.click("text=the world")
-    assert "95% interval" in page.inner_text("#there")
+    expect(page.locator("#there")).to_contain_text("95% interval")
     page.screenshot(path=shots / "8-points.png", full_page=True)
 
 
@@ -250,12 +260,13 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
             answered(page, LENSES[step])
         for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 22, 29)")):
             page.emulate_media(color_scheme=scheme)
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
+            page.wait_for_function("scheme => document.documentElement.style.colorScheme === scheme", arg=scheme)
+            expect(page.locator("body")).to_have_css("background-color", paper)
             page.screenshot(path=shots / f"{step}-{scheme}.png", full_page=scheme == "light")
             found |= barriers(page, f"{scheme} {step}", [] if scheme == "light" else ["color-contrast"])
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(color_scheme="light")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        page.wait_for_function("document.documentElement.scrollWidth <= 390")
         if step == "risk":
             assert len(page.query_selector_all("#risk-view details.fold:not([open])")) >= 4
             page.click("#risk-view details.fold summary >> nth=0")
@@ -263,7 +274,7 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
         page.screenshot(path=shots / f"{step}-phone.png", full_page=True)
         for pane in ("columns", "protect") if step == "crowd" else ():
             page.click(f"#panes button[data-pane={pane}]")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390, pane
+            page.wait_for_function("document.documentElement.scrollWidth <= 390")
             page.screenshot(path=shots / f"{pane}-phone.png", full_page=True)
             found |= barriers(page, f"phone {pane}", [])
     assert found == {}
@@ -289,8 +300,8 @@ def barriers(page, where, rules):
 def test_the_reader_chooses_light_or_dark(opened):
     page = opened(color_scheme="light")
     page.click("#theme")
-    assert page.inner_text("#theme") == "Light"
+    expect(page.locator("#theme")).to_have_text("Light")
     page.reload()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 29)"
+    expect(page.locator("body")).to_have_css("background-color", "rgb(18, 22, 29)")
     page.click("#theme")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")

@@ -29,7 +29,7 @@ def job_of(session, work, kind="leak"):
     return Job(session, kind, None, work, SAME)
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=180):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came true"

@@ -120,7 +120,11 @@ def _settle_rows(rows: RowKind, person: str | None) -> Action:
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
-    """The command that gives every column a role, by what their names and values suggest; a person must read it."""
+    """The command that gives every column a role; a person must read it.
+
+    A column goes where its name and values suggest. Where they suggest nothing it is left out, not declared unknown to
+    others: whoever copies the command without reading it declares nothing.
+    """
     looks = {one.column: one.role for one in roles.suggested}
     weights = question.weights or (roles.unused_weight if question.population is None else None)
 
@@ -135,7 +139,7 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         identifiers=with_open(roles.identifiers, "identifier"),
         person=person,
         weights=weights,
-        other=with_open(question.other, "other", "weight", "person"),
+        drop=with_open(question.drop, "other", "weight", "person"),
     )
     command = to_command(settled)
     what = (
@@ -145,7 +149,8 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
     )
     return Action(
         f"{what} Read this command, move each name to where it belongs, and run it: what others may know, what is "
-        "secret, what names people, what is to be left out, and what nobody outside can know.",
+        "secret, what names people, what is to be left out (here every column of which nothing is suggested), and what "
+        "nobody outside can know.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )

@@ -37,6 +37,8 @@ def assess(
     sensitive: Sequence[str] | None = None,
     person: str | None = None,
     weights: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     identifiers: Sequence[str] = (),
     drop: Sequence[str] = (),
     other: Sequence[str] = (),
@@ -70,6 +72,8 @@ def assess(
         sensitive: columns that people keep to themselves.
         person: the column that says whose record it is.
         weights: a column of survey weights; its sum is the population, where none is given.
+        strata: the column that says in which stratum each record was drawn; needs `weights`.
+        cluster: the column that says with which cluster (household, village) each record was drawn.
         identifiers: columns that name people, besides those that look so.
         drop: columns to leave out of the release; while the table holds them the answer is no.
         other: columns that nobody outside can know, whatever they look like.
@@ -111,6 +115,8 @@ def assess(
         sensitive=sensitive,
         person=person,
         weights=weights,
+        strata=strata,
+        cluster=cluster,
         identifiers=identifiers,
         drop=drop,
         other=other,
@@ -161,7 +167,11 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    work = _begin(read_table(data), question, progress, original, given)
+    table = read_table(data)
+    drawn_by = [name for name in (question.strata, question.cluster) if name is not None]
+    if drawn_by:
+        table.require(drawn_by, "stratum and cluster columns")
+    work = _begin(table, question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in (one for one in SECTIONS if one.is_first):
         work.answer(section, section.answer)

@@ -31,7 +31,8 @@ class Question:
 
     - Roles: `quasi_identifiers` and `sensitive` are None where the roles that the columns suggest are to be used.
       `identifiers` name people, `drop` is to be left out, nobody outside can know `other` columns.
-    - `population`: how many people the table was drawn from; `weights` is a column whose sum tells it.
+    - `population`: how many people the table was drawn from; `weights` is a column whose sum tells it. `strata` and
+      `cluster` are columns that say how they were drawn, and give a column no role.
     - `recipient` (None is "public") sets the limit on the risk, unless a `threshold` does. `groups` are columns that
       attackers know together. `protection`: whether its cost is tried. `rules` are the limits of `check`.
     - `released` is a table made from this one; it is then judged in its place, and attacked with what the original and
@@ -46,6 +47,12 @@ class Question:
     person: str | None = column("--person", "Column that says whose record it is: the unit becomes the person.")
     weights: str | None = column(
         "--weight", "Column of survey weights: they say how many people there are.", key="weight"
+    )
+    strata: str | None = column(
+        "--stratum", "Column of the strata that were drawn from; with weights. It may have a role too.", key="stratum"
+    )
+    cluster: str | None = column(
+        "--cluster", "Column of the clusters (households, villages) that were drawn whole. It may have a role too."
     )
     identifiers: Sequence[str] = columns("--identifier", "Columns that name people, besides those that look so.")
     drop: Sequence[str] = columns("--drop", "Columns to leave out of the release, whatever they hold.")

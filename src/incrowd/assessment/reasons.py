@@ -35,6 +35,11 @@ def find_exposures(
         )
     if roles.dropped:
         yield f"The table still holds what you want left out: {listed(roles.dropped)}."
+    if evidence.not_counted:
+        yield (
+            f"The file holds more than the table that was counted: {listed(evidence.not_counted)}. Nobody judged that; "
+            "give away a file that protect has written from it."
+        )
     for name in roles.identifiers_kept:
         mend = "let protect replace its numbers" if name == roles.person else "remove it"
         yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: {mend}."
@@ -106,8 +111,8 @@ def list_reasons(
         yield (
             "The population is still being estimated; until then the attacker is taken to know who is in the table."
             if pending
-            else "No population was given, so the attacker is taken to know who is in the table; if it is a sample, "
-            "the true risk is lower."
+            else "No population was given, so the attacker is taken to know who is in the table; the risk is lower "
+            "where it is a sample and they do not know that."
         )
     else:
         summed = "" if weight is None else f" (the sum of {weight})"
@@ -150,6 +155,13 @@ def list_internal_reasons(
             yield Advice(
                 f"{column.column} is missing for {people(column.structural_missing)} because of "
                 f"{listed(column.missing_follows_from)}; that is no secret."
+            )
+    for one in roles.suggested:
+        kept = one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
+        if kept and one.role == "identifier" and one.column not in (*roles.identifiers_kept, *roles.pseudonyms):
+            yield Advice(
+                f"{one.column} is kept as {roles.role_in_words(one.column)}, though {one.reason}; read some of its "
+                "cells before it goes out."
             )
     looks = {one.column: one.role for one in roles.suggested}
     names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]

@@ -203,6 +203,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         return (*guessed, *(name for name in stated if stated[name] == role))
 
     drawn = pseudonyms_in(table, original)
+    person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
     guess = question.quasi_identifiers is None
     known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
     if not known:
@@ -217,7 +218,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         known,
         named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
         named("identifier", [name for name in proposed.identifiers if name not in (*known, *drawn)]),
-        next(iter(named("person", [proposed.person] if guess and question.person is None else ())), None),
+        next(iter(named("person", [person] if guess and question.person is None else ())), None),
         next(iter(named("weight")), None),
         named("drop"),
         suggested=proposed.suggested,

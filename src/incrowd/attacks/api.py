@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.attacks.attribution import attack_by_attribution
+from incrowd.attacks.copies import count_copied_people
 from incrowd.attacks.distances import attack_by_distances
 from incrowd.attacks.inference import attack_by_inference
 from incrowd.attacks.linkability import attack_by_linkability
@@ -184,8 +185,20 @@ def attack_release(
             labels += [label] * len(done)
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
+    copied = None
+    if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
+        compared = dict.fromkeys([*(name for columns in attackers.values() for name in columns or ()), *secrets])
+        copied = count_copied_people(tables[0], tables[1], tables[2], list(compared) or setting.known)
     return ReleaseAttacks(
-        tables[0].name, tables[1].name, tables[0].rows, tables[1].rows, tuple(labels), tuple(found), not_run, seed
+        tables[0].name,
+        tables[1].name,
+        tables[0].rows,
+        tables[1].rows,
+        tuple(labels),
+        tuple(found),
+        not_run,
+        seed,
+        copied,
     )
 
 

@@ -45,6 +45,11 @@ class Labels:
     high: Floats
     members: dict[int, NDArray[np.int64]]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether no label is a range, a set or *."""
+        return not self.members and bool(np.array_equal(self.low, self.high))
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -139,6 +144,8 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
     labels = []
     for side, (low, high), blanked in zip(sides, ends, _blanked(sides), strict=True):
         null = np.isnan(low)
+        is_open = np.isinf(low) ^ np.isinf(high)  # a range without one end, which goes as far as the values do
+        low, high = (np.where(is_open, np.clip(end, least, most), end) for end in (low, high))
         ends_of_null = (-np.inf, np.inf) if blanked else (_NULL, _NULL)
         scaled = [
             np.where(null, instead, (end - least) / (size or 1.0))
@@ -175,7 +182,8 @@ def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
         low, high = parse_range(text)
     except InputError:  # a time, or no number at all
         low = high = text
-    return (-np.inf, np.inf) if low is None else (_as_number(low, kind), _as_number(high, kind))
+    first = -np.inf if low is None else _as_number(low, kind)
+    return first, np.inf if high is None else _as_number(high, kind)
 
 
 def _as_number(value: float | date | str, kind: pa.DataType) -> float:
@@ -212,8 +220,8 @@ def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float |
     for side, (low, high), some, blanked in zip(sides, ends, sets, _blanked(sides), strict=True):
         first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
         ranks: list[list[int] | None] = [
-            list(range(begin, end + 1)) if np.isfinite(least) else None
-            for least, begin, end in zip(low, first.tolist(), last.tolist(), strict=True)
+            None if np.isinf(least) and np.isinf(most) else list(range(begin, end + 1))
+            for least, most, begin, end in zip(low, high, first.tolist(), last.tolist(), strict=True)
         ]
         for label in np.flatnonzero(np.isnan(low)).tolist():
             ranks[label] = None if blanked else [null]

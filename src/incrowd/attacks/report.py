@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from incrowd.attacks.copies import CopiedPeople
 from incrowd.attacks.result import AttackRisk, Rate, wilson
 from incrowd.backends import encode
 from incrowd.errors import UnsupportedError
@@ -51,6 +52,7 @@ class ReleaseAttacks(Result):
         attacks: the attacks that were run.
         not_run: why others could not be; what was not run was not shown to fail.
         seed: of every random choice.
+        copied: of a synthetic release with a holdout, who stands in it as they are.
     """
 
     original: str
@@ -61,6 +63,7 @@ class ReleaseAttacks(Result):
     attacks: tuple[AttackRisk, ...]
     not_run: Mapping[str, str]
     seed: int
+    copied: CopiedPeople | None = None
     _derived: ClassVar[tuple[str, ...]] = ("sentence",)
 
     @property
@@ -94,8 +97,11 @@ class ReleaseAttacks(Result):
             if proven
             else "none succeeds more often than chance or the control explains"
         )
-        highest = max(self.deciding, key=lambda one: one.risk.value)
-        return f"{text}. The highest risk is {percent(highest.risk.value)}, by {highest.about}."
+        worst = self.worst.risk
+        return (
+            f"{text}. The worst is {self.worst.about}, with a risk of {percent(worst.value)} that may be as high as "
+            f"{percent(worst.high)}."
+        )
 
     def within(self, limit: float) -> bool:
         """Whether every attack was run, and no interval reaches above the limit; what was not run is not safe.
@@ -109,6 +115,8 @@ class ReleaseAttacks(Result):
         reasons = []
         if self.worst is not None and self.worst.risk.high > limit:
             reasons.append(f"the risk of {self.worst.about} may be as high as {percent(self.worst.risk.high)}")
+        if self.copied is not None and self.copied.proven:
+            reasons.append(self.copied.sentence.rstrip("."))
         if self.worst is None or self.not_tried:
             missing = ", ".join(self.not_tried) or "only distances were asked for"
             reasons.append(f"not every attack could be run ({missing}), and what was not tried is not known to fail")

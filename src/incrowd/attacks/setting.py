@@ -261,8 +261,11 @@ def _check_holdout(encoded: Encoded) -> None:
 def _joined(column: Any) -> Coded:
     """A column of original and holdout with common codes."""
     sides = [column.labels[side] for side in (ORIGINAL, HOLDOUT)]
-    ends = np.concatenate([np.stack([one.low, one.high], axis=1) for one in sides])
-    values, number = np.unique(ends, axis=0, return_inverse=True)
+    if all(one.is_exact for one in sides):  # many times faster than by both ends
+        values, number = np.unique(np.concatenate([one.low for one in sides]), return_inverse=True)
+    else:
+        ends = np.concatenate([np.stack([one.low, one.high], axis=1) for one in sides])
+        values, number = np.unique(ends, axis=0, return_inverse=True)
     first = sides[0].low.size
     codes = np.concatenate([number[:first][sides[0].codes], number[first:][sides[1].codes]])
     return Coded(column.name, codes, values)

@@ -7,7 +7,7 @@ are not in the data, and without them nothing is taken off.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ _CANDIDATES = 200  # for each predicate to find, at most
 _BATCH = 4096
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
 
+Matches = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""How many rows fit each predicate, and one of them."""
+
 
 def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:
     """Find predicates that isolate a released record, and count how many isolate a person of the original.
@@ -31,18 +34,18 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     larger one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more
     of them.
     """
-    predicates = _isolating(setting, method)
+    count = _count_in_column if method == "univariate" and _are_exact(setting) else _count_in_gallery
+    predicates = _isolating(setting, method, count)
     wanted, tried = setting.targets.size, predicates.low.shape[0]
     rows = {side: setting.encoded.rows[side] for side in (ORIGINAL, HOLDOUT) if side < len(setting.encoded.rows)}
     size = min(rows.values())
-    counts = {side: _matches(setting, predicates, side) for side in rows}
+    counts = {side: count(setting, predicates, side) for side in rows}
     successes = {side: np.zeros(wanted) for side in rows}
     for side, (matches, _) in counts.items():
         successes[side][:tried] = _isolates(matches, rows[side], size)
-    matches, records = counts[ORIGINAL]
+    matches, people = counts[ORIGINAL]
     isolated = np.full(wanted, -1, dtype=np.int64)
-    first = setting.gallery(setting.known, ORIGINAL, RELEASED).first_row
-    isolated[:tried] = np.where(matches == 1, first[records], -1)
+    isolated[:tried] = np.where(matches == 1, people, -1)
     notes = []
     if not tried:
         notes.append("no predicate isolates a released record, so nobody can be singled out by one")
@@ -73,24 +76,47 @@ def _isolates(matches: NDArray[np.int64], rows: int, size: int) -> Floats:
     return np.where(matches > 0, alone, 0.0)
 
 
-def _matches(setting: Setting, predicates: Probes, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many people of a table fit each predicate, and the first record that does."""
+def _count_in_gallery(setting: Setting, predicates: Probes, side: int, most: int | None = None) -> Matches:
+    """How many rows of a table fit each predicate, up to `most`, and one of these rows."""
     gallery = setting.gallery(setting.known, side, RELEASED)
-    _, matches, first = gallery.count(predicates, np.zeros(predicates.low.shape[0]), progress=setting.progress)
-    return matches, first
+    limits = np.zeros(predicates.low.shape[0])
+    _, matches, first = gallery.count(predicates, limits, most=most, progress=setting.progress)
+    return matches, gallery.first_row[first]
 
 
-def _isolating(setting: Setting, method: str) -> Probes:
+def _are_exact(setting: Setting) -> bool:
+    """Whether no cell of the known columns is a range, a set or * in any table."""
+    return all(labels.is_exact for name in setting.known for labels in setting.encoded.column(name).labels)
+
+
+def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int | None = None) -> Matches:
+    """As `_count_in_gallery`, for predicates of one column each and exact cells: by the order of its labels."""
+    matches, rows = (np.zeros(predicates.low.shape[0], dtype=np.int64) for _ in range(2))
+    for place, name in enumerate(setting.known):
+        labels = setting.encoded.column(name).labels[side]
+        some = np.flatnonzero(predicates.codes[:, place] >= 0)
+        order = np.argsort(labels.low, kind="stable")
+        values, tally = labels.low[order], np.bincount(labels.codes, minlength=labels.low.size)[order]
+        before = np.concatenate([[0], np.cumsum(tally)])
+        row_of = np.zeros(labels.low.size, dtype=np.int64)
+        row_of[labels.codes] = np.arange(labels.codes.size)
+        begin = before[np.searchsorted(values, predicates.low[some, place], "left")]
+        end = before[np.searchsorted(values, predicates.high[some, place], "right")]
+        matches[some] = end - begin
+        first = np.searchsorted(before, np.minimum(begin, before[-1] - 1), "right") - 1
+        rows[some] = row_of[order[first]]
+    return matches, rows
+
+
+def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> Probes:
     """Different predicates that hold for exactly one released record, as many as there are targets if possible."""
-    gallery = setting.gallery(setting.known, RELEASED, RELEASED)
     wanted, draws = setting.targets.size, setting.random("singling out")
     found: dict[bytes, tuple[Floats, Floats, NDArray[np.int64]]] = {}
     middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
     several = method == "multivariate"
     for tried in range(0, _CANDIDATES * wanted if several else 1, _BATCH):
         candidates = _several_columns(setting, draws, middles) if several else _single_columns(setting, draws)
-        size = candidates.low.shape[0]
-        _, level, _ = gallery.count(candidates, np.zeros(size), most=2)
+        level, _ = count(setting, candidates, RELEASED, most=2)
         for place in np.flatnonzero(level == 1).tolist():
             one = candidates.low[place], candidates.high[place], candidates.codes[place]
             found.setdefault(one[0].tobytes() + one[1].tobytes(), one)

@@ -83,7 +83,7 @@ class BaseBackend:
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
         wanted = list(names)
-        existing = set(self.columns)
+        existing = self.columns if len(wanted) == 1 else set(self.columns)  # one is found faster than a set is made
         missing = [name for name in wanted if name not in existing]
         if missing:
             raise ColumnNotFoundError.of(missing, self.columns)

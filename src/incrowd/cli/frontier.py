@@ -75,7 +75,7 @@ def frontier_of_table(
             for point in compared.points
         ],
     )
-    terminal.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
+    terminal.line("unique: still unique; named: guessed right; secret: certain, and news; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
     if recipient is not None and compared.chosen is None:
         terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")

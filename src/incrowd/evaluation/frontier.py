@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.evaluation.result import Evaluation
+from incrowd.measures.disclosed_secrets import count_disclosed_secrets
 from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import Method
@@ -68,7 +69,11 @@ FRONTIER_METHODS: Mapping[str, ComparedMethod] = _compared_methods()
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint(Result):
-    """One protected table: its method and setting, what risk is left, what it cost."""
+    """One protected table: its method and setting, what risk is left, what it cost.
+
+    `disclosure` is the risk of the secret that was named; where none was, the share of records of which a sensitive
+    value is certain and news, in the column where it is largest.
+    """
 
     method: str
     setting: str
@@ -213,6 +218,10 @@ def frontier(
         }  # of the same table the same numbers, bit by bit
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
         point = _point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret))
+        if sensitive and secret is None:
+            known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
+            secrets = count_disclosed_secrets(safe.table, **known)
+            point = replace(point, disclosure=max(one.news_share for one in secrets.columns))
         points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
     return Frontier(table.rows, tuple(points.values()), limits)
 

@@ -222,7 +222,12 @@ class _Reader:
             self._set(label, np.array(matching, dtype=np.int64))
 
     def _between(self, label: int, low: float, high: float) -> None:
-        self.low[label], self.high[label], self.known[label] = low - self.first, high - self.first, True
+        """Settle a range of numbers; one without an end goes as far as the original's values do."""
+        least, most = self.place[[0, self.filled - 1]] if self.filled else (np.inf, -np.inf)
+        low, high = low - self.first, high - self.first
+        self.low[label] = min(least, high) if low == -np.inf else low
+        self.high[label] = max(most, low) if high == np.inf else high
+        self.known[label] = True
 
     def _all(self, label: int) -> None:
         self.wildcard[label] = self.known[label] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
@@ -74,7 +75,7 @@ def _values(label: str) -> list[Any]:
     if isinstance(meaning, Anything):
         return []
     if isinstance(meaning, Interval):
-        return [meaning.low, meaning.high]
+        return [end for end in (meaning.low, meaning.high) if end not in (-math.inf, math.inf)]
     if isinstance(meaning, Choice):
         return [value for value in meaning.values if value is not None]
     if isinstance(meaning, Prefix):

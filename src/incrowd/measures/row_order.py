@@ -83,7 +83,8 @@ def followed_columns(
     >>> [one.column for one in followed_columns(sorted_by_age)]
     ['age']
     """
-    names = [name for name in columns or table.columns if name != person and name not in table.nested]
+    passed_over = {person, *table.nested}
+    names = [name for name in columns or table.columns if name not in passed_over]
     if table.rows < _FEWEST or not names:
         return ()
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well

@@ -183,8 +183,7 @@ def grow_sample(
 
 def _shares_without(grown: GrownPopulation) -> Floats:
     """Of the people who are like a record in all columns but one, the share who are like it in that one too."""
-    sizes = [grown.sizes_without(column) for column in range(grown.values.shape[0])]
-    return np.asarray(grown.sample_class_sizes / np.array(sizes), dtype=np.float64)
+    return np.asarray(grown.sample_class_sizes / grown.sizes_without(), dtype=np.float64)
 
 
 def _means_of(classes: SampleClasses) -> _Means:

@@ -35,15 +35,18 @@ class GrownPopulation:
     values: NDArray[np.int32]
     heard: NDArray[np.int64]
 
-    def sizes_without(self, column: int) -> NDArray[np.int64]:
-        """How many people are like each person of the sample in every column but this one."""
-        from incrowd.populations import kernels_crowd
+    def sizes_without(self) -> NDArray[np.int32]:
+        """For each column, how many people are like each person of the sample in every other column."""
+        return sizes_without(self.values, np.arange(self.sample_class_sizes.size))
 
-        people = self.sample_class_sizes.size
-        found: NDArray[np.int64] = kernels_crowd.class_sizes_without(
-            self.values, people, column, 2 << int(people).bit_length()
-        )
-        return found
+
+def sizes_without(values: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArray[np.int32]:
+    """For each column, how many people are like each of those asked for in every other column."""
+    from incrowd.populations import kernels_crowd
+
+    room = 2 << int(asked.size).bit_length()
+    found: NDArray[np.int32] = kernels_crowd.class_sizes_without(values, asked, room)
+    return found
 
 
 class _Growth:

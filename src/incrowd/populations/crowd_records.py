@@ -24,6 +24,7 @@ from scipy.special import expit, logit
 from scipy.stats import nbinom
 
 from incrowd.populations.crowd_estimator import CrowdEstimate
+from incrowd.populations.crowd_growth import sizes_without
 from incrowd.populations.crowd_model import CrowdModel, first_places, join_codes
 from incrowd.special import Floats
 
@@ -34,6 +35,7 @@ _CERTAIN = 60.0  # a and E[F] from which a class is known so well that E[1/F] is
 _TAIL = 0.025  # of the 95 % interval, at each end
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _TINY = 1e-9
+_AT_RISK, _FEWEST_AT_RISK = 0.01, 100  # records at highest risk: their share, and how many at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,7 @@ def assess_records(
     risk, unique = _rake_records(shares, unique, seen, correctness * seen.size, uniqueness * seen.size)
     without = None
     if estimate is None and leave_out:
-        without = _risk_without(model, risk, seen)
+        without = _risk_without(model, risk, seen, np.arange(model.people))
     elif estimate is not None:
         parts = [growth.without for growth in estimate.growths if growth.without is not None]
         without = risk * np.mean(parts, axis=0) if parts else None
@@ -153,16 +155,29 @@ def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Fl
     return found
 
 
-def _risk_without(model: CrowdModel, risk: Floats, seen: NDArray[np.int64]) -> NDArray[np.float32]:
-    """For each column the risk if nobody knew it: of the records alike in the others, a share is alike in it too."""
-    from incrowd.populations import kernels_crowd
-
-    values = np.stack(model.codes[model.hidden :])
-    room = 2 << int(model.people).bit_length()
-    found = np.empty(values.shape, dtype=np.float32)
-    for column in range(values.shape[0]):
-        found[column] = risk * seen / kernels_crowd.class_sizes_without(values, model.people, column, room)
+def _risk_without(
+    model: CrowdModel, risk: Floats, seen: NDArray[np.int64], asked: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """For each column the risk of some records if nobody knew it: of those alike in the others, some are in it too."""
+    sizes = sizes_without(np.stack(model.codes[model.hidden :]), asked)
+    found = np.empty(sizes.shape, dtype=np.float32)
+    for column, alike in enumerate(sizes):
+        found[column] = risk[asked] * seen[asked] / alike
     return found
+
+
+def tell_columns(model: CrowdModel, records: CrowdRecords) -> Floats:
+    """For each column of the model, the share of the records at highest risk that stand out by it most.
+
+    Without that column their risk would fall most. They are a hundredth of all records, and 100 at least.
+    """
+    count = max(_FEWEST_AT_RISK, round(_AT_RISK * model.people))
+    asked = np.argsort(-records.risk, kind="stable")[:count]
+    if records.without is None:
+        without: Any = _risk_without(model, records.risk, model.class_sizes(), asked)
+    else:
+        without = records.without[:, asked]
+    return np.asarray(np.bincount(np.argmin(without, axis=0), minlength=without.shape[0]) / asked.size)
 
 
 def _rake_records(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import percent
 
@@ -33,6 +33,10 @@ class Weights:
     def normalised(self) -> bool:
         """Whether they add up to the number of records or to fewer: then they say nothing about the population."""
         return self.total <= self.values.size * (1.0 + _NEAR)
+
+    def are_of_some_strata(self, population: int) -> bool:
+        """Whether weights that count people stand for fewer than the population has."""
+        return not self.normalised and self.total < population * (1.0 - _NEAR)
 
     def scaled_to(self, population: int) -> Weights:
         """The weights made to add up to the population, with a note where they did not."""
@@ -119,9 +123,9 @@ def read_groups(table: Table, name: str, what: str) -> NDArray[np.int64]:
     """The strata or clusters of a table's records as codes, checked: every record has one, and there are several."""
     (column,) = encode(table.backend, table.require([name], f"{what} column"))
     if column.has_null:
-        raise InputError(f"some records have no {what} in {name!r}; fill them or leave the records out")
+        raise UnsupportedError(f"some records have no {what} in {name!r}; fill them or leave the records out")
     if column.size < 2:
-        raise InputError(f"all records have one {what} in {name!r}, which says nothing; leave it out")
+        raise UnsupportedError(f"all records have one {what} in {name!r}, which says nothing; leave it out")
     return np.asarray(column.codes, dtype=np.int64)
 
 

@@ -22,7 +22,7 @@ from incrowd.populations.constraints import (
 )
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
-from incrowd.populations.crowd_records import CrowdRecords, assess_records
+from incrowd.populations.crowd_records import CrowdRecords, assess_records, tell_columns
 from incrowd.populations.fitted_sample import (
     FittedSample,
     MethodEstimate,
@@ -123,6 +123,15 @@ def _add_highest(
     return replace(risk, highest=highest, highest_interval=interval), records
 
 
+def _add_telling(sample: Sample, risk: PopulationRisk, records: CrowdRecords | None) -> PopulationRisk:
+    """The estimate with the columns that make the records at highest risk stand out, most first."""
+    if records is None:
+        return risk
+    shares = dict(zip(sample.crowd_columns, tell_columns(sample.crowd_model, records).tolist(), strict=True))
+    ranked = sorted(shares, key=lambda name: -shares[name])
+    return replace(risk, telling_columns={name: shares[name] for name in ranked if shares[name]})
+
+
 def estimate_risks(
     sample: Sample, at: Sequence[float], *, seed: int = 0, drawn: int | None = None, progress: Progress = silent
 ) -> tuple[PopulationRisk, ...]:
@@ -139,12 +148,13 @@ def estimate_risks(
     populations = {one.population for one in samples}
     wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
-    fitted = FittedSample(sample, Options(seed, 1, False, part(progress, 0.0, 0.9)), populations, wanted)
+    options = Options(seed, 1, False, part(progress, 0.0, 0.9), leave_out=True)
+    fitted = FittedSample(sample, options, populations, wanted)
 
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
         found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
-        return _add_highest(one, risk, found.crowd)[0] if alone else risk
+        return _add_telling(one, *_add_highest(one, risk, found.crowd)) if alone else risk
 
     risks = make_monotone([estimate_one(one) for one in samples])
     if sample.population in populations and sample.population > people:

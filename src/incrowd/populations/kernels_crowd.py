@@ -218,24 +218,29 @@ def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sizes_without(values, people, left_out, room):  # type: ignore[no-untyped-def]
-    """How many of all people are like each of the first `people` in every column but one; `room` is a power of two."""
-    table = np.zeros((room, 2), dtype=np.uint64)
-    found = np.empty(people, dtype=np.int64)
-    one = np.uint64(1)
-    for counting in (False, True):
-        for person in range(values.shape[1] if counting else people):
-            key = np.uint64(0)
-            for column in range(values.shape[0]):
-                if column != left_out:
-                    key += _mark(column, values[column, person])
-            key = _mix(key) | one
+def class_sizes_without(values, asked, room):  # type: ignore[no-untyped-def]
+    """For each column, how many of all people are like each of those `asked` for in every other column.
+
+    `room`, the size of a hash table, is a power of two.
+    """
+    columns, people = values.shape
+    whole = np.zeros(people, dtype=np.uint64)
+    for column in range(columns):
+        for person in range(people):
+            whole[person] += _mark(column, values[column, person])
+    found = np.empty((columns, asked.size), dtype=np.int32)
+    for column in range(columns):
+        table = np.zeros((room, 2), dtype=np.uint64)
+        for place in range(asked.size):
+            key = _mix(whole[asked[place]] - _mark(column, values[column, asked[place]])) | np.uint64(1)
             row = _row(table, key)
-            if not counting:
-                table[row, 0] = key
-                found[person] = np.int64(row)
-            elif table[row, 0] == key:
-                table[row, 1] += one
-    for person in range(people):
-        found[person] = np.int64(table[found[person], 1])
+            table[row, 0] = key
+            found[column, place] = np.int32(row)
+        for person in range(people):
+            key = _mix(whole[person] - _mark(column, values[column, person])) | np.uint64(1)
+            row = _row(table, key)
+            if table[row, 0] == key:
+                table[row, 1] += np.uint64(1)
+        for place in range(asked.size):
+            found[column, place] = np.int32(table[found[column, place], 1])
     return found

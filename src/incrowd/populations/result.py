@@ -25,8 +25,10 @@ class PopulationRisk(Result):
     the expected number of people alone in their class in the whole population, `still_unique` P(unique in the
     population | unique in the sample), None where nobody is unique in the sample, and `still_unique_interval` holds it
     with 95 % probability. `highest` is E[1/F] of the record at highest risk, and `highest_interval` holds its 1/F and
-    reaches to the highest end of any record; both are None where the estimate does not tell records apart. `parts` are
-    the estimates a combination was made of.
+    reaches to the highest end of any record; both are None where the estimate does not tell records apart.
+    `telling_columns` are those that make the records at highest risk (a hundredth of them, 100 at least) stand out,
+    each with the share of them whose risk would fall most without it; empty where it was not asked for. `parts` are the
+    estimates a combination was made of.
     """
 
     people: int
@@ -44,6 +46,7 @@ class PopulationRisk(Result):
     still_unique_interval: tuple[float, float] | None = None
     highest: float | None = None
     highest_interval: tuple[float, float] | None = None
+    telling_columns: Mapping[str, float] = field(default_factory=dict)
     seed: int | None = None
     seconds: float = 0.0
     _derived: ClassVar[tuple[str, ...]] = (

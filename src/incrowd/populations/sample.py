@@ -199,6 +199,13 @@ def read_sample(
         sizes = assign_classes(table, names, person).sizes
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
     if known is not None:
+        if in_strata is not None and known.are_of_some_strata(people):
+            raise InputError(
+                f"the weights of all strata in the table stand for {known.total:,.0f} of {people:,} people, so the "
+                f"table has some strata only and says nothing about the people of the others; give the population of "
+                f"these strata, or a table that has all",
+                hint="population",
+            )
         known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     every_note = (*notes, *(known.notes if known else ()))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
@@ -51,7 +52,9 @@ def mask(problem: Problem) -> Recoding:
         if not small.any():
             break
         index = names.index(name)
-        made[index].append(_labels(problem.columns[index], action))
+        column = problem.columns[index]
+        limits_of_column, labels = _Limits.of(problem, column), _labels(column, action)
+        made[index].append(labels if limits_of_column is None else limits_of_column.open_ends(labels))
         current[index] = _masked(current[index], made[index][-1], problem, index, small)
     return _result(problem, current, made)
 
@@ -63,40 +66,63 @@ def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
 
 
 def _within_limits(problem: Problem, column: Coded) -> Coded:
-    """Top and bottom coding: values from a limit on become one range, as ages from 85 become [85;97]."""
-    labels = pa.array(_limit_labels(problem, column, np.ones(column.size, dtype=np.bool_)), pa.string())
-    return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
-
-
-def _limit_labels(problem: Problem, column: Coded, is_kept: NDArray[np.bool_]) -> Labels:
-    """The label of every value; the ranges beyond the limits end at the outermost values that a kept row has."""
+    """Top and bottom coding: values from a limit on become one range without an end, as ages from 85 become [85;*]."""
+    limits = _Limits.of(problem, column)
+    if limits is None:
+        return column
     text: Labels = as_text(column.values).to_pylist()
-    top = (problem.options.top or {}).get(column.name)
-    bottom = (problem.options.bottom or {}).get(column.name)
-    filled = column.size - column.has_null
-    kept = np.flatnonzero(is_kept[:filled])
-    if (top is None and bottom is None) or not kept.size:
-        return text
-    if not is_number(column) or pa.types.is_temporal(column.values.type):
-        raise InputError(f"limits for {column.name!r}, which holds no numbers")
-    if top is not None and bottom is not None and not bottom < top:
-        raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
-    above = filled if top is None else _first_at_least(column, top, filled)
-    below = 0 if bottom is None else _first_at_least(column, bottom, filled)
-    if bottom is not None and below < filled and column.values[below].as_py() == bottom:
-        below += 1
-    smallest, largest = text[kept[0]], text[kept[-1]]
-    if kept[-1] >= above and largest != _write_limit(column, top):
-        text[above:filled] = [f"[{_write_limit(column, top)};{largest}]"] * (filled - above)
-    if kept[0] < below and smallest != _write_limit(column, bottom):
-        text[:below] = [f"[{smallest};{_write_limit(column, bottom)}]"] * below
-    return text
+    labels = limits.open_ends(text)
+    return column if labels == text else _renumbered(column, pa.array(labels, pa.string()))
 
 
-def _first_at_least(column: Coded, limit: float, filled: int) -> int:
-    """Position where the column's ascending values reach a limit."""
-    beyond = pc.greater_equal(column.values.slice(0, filled), _to_column_type(column, limit)[0])
-    return filled - int(pc.sum(beyond).as_py() or 0)
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The limits of top and bottom coding of one column, as text; None where there is none."""
+
+    top: str | None
+    bottom: str | None
+
+    @classmethod
+    def of(cls, problem: Problem, column: Coded) -> _Limits | None:
+        """The limits that were asked for, None where there are none."""
+        top, bottom = ((limits or {}).get(column.name) for limits in (problem.options.top, problem.options.bottom))
+        if top is None and bottom is None:
+            return None
+        if not is_number(column) or pa.types.is_temporal(column.values.type):
+            raise InputError(f"limits for {column.name!r}, which holds no numbers")
+        if top is not None and bottom is not None and not bottom < top:
+            raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
+        return cls(*(None if limit is None else _write_limit(column, limit) for limit in (top, bottom)))
+
+    def open_ends(self, labels: Labels) -> Labels:
+        """Values and ranges that reach a limit lose the end that lies there, so that they tell no outermost value."""
+        opened = {label: self._open(label) for label in dict.fromkeys(labels)}
+        return type(labels)(opened[label] for label in labels)
+
+    def _open(self, label: str | None) -> str | None:
+        ends = None if label is None else _ends_of(label)
+        if ends is None:
+            return label
+        low, high = ends
+        above = self.top is not None and Decimal(high) >= Decimal(self.top)
+        below = self.bottom is not None and Decimal(low) <= Decimal(self.bottom)
+        if above and below:
+            return ANYTHING
+        if above and self.top is not None:
+            return f"[{min(low, self.top, key=Decimal)};{ANYTHING}]"
+        if below and self.bottom is not None:
+            return f"[{ANYTHING};{max(high, self.bottom, key=Decimal)}]"
+        return label
+
+
+def _ends_of(label: str) -> tuple[str, str] | None:
+    """Both ends of a number, a range of numbers or a number whose last digits are hidden; None for other labels."""
+    ends = label[1:-1].split(";") if label[:1] == "[" else [label.replace("*", digit) for digit in "09"]
+    try:
+        low, high = sorted(ends, key=Decimal)
+    except (ValueError, InvalidOperation):  # a set, a word, or no number
+        return None
+    return None if set(label) == {"*"} else (low, high)
 
 
 def _write_limit(column: Coded, limit: Any) -> str:
@@ -158,23 +184,22 @@ def _without_lost_values(
     problem: Problem, column: Coded, now: Coded, made: list[Labels], kept_rows: NDArray[np.int64]
 ) -> tuple[Coded, frozenset[str | None]]:
     """The column with labels made only of values that a kept row has, and the labels that values did not make."""
-    is_kept = find_kept(column, kept_rows)
-    all_kept = np.ones_like(is_kept)
-    limits = _limit_labels(problem, column, is_kept)
-    before, after = [_limit_labels(problem, column, all_kept)], [limits]
-    for labels in made:
-        if isinstance(labels, ValueLabels):
-            level = Level.of(labels).without_lost_values(column, is_kept)
-            before.append(labels)
-            after.append([level.labels[group] for group in level.groups])
+    is_kept, limits = find_kept(column, kept_rows), _Limits.of(problem, column)
+    fixed = {label for labels in made if not isinstance(labels, ValueLabels) for label in labels}
+    if limits is not None:
+        text: Labels = as_text(column.values).to_pylist()
+        fixed |= {*limits.open_ends(text)} - {*text}
     renamed: dict[str | None, str | None] = {}
-    for old, new in zip(before, after, strict=True):
-        renamed |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
-    fixed = frozenset(label for labels in [limits, *made] if not isinstance(labels, ValueLabels) for label in labels)
+    for old in made:
+        if isinstance(old, ValueLabels):
+            level = Level.of(old).without_lost_values(column, is_kept)
+            new: Labels = [level.labels[group] for group in level.groups]
+            new = new if limits is None else limits.open_ends(new)
+            renamed |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
     if not renamed:
-        return now, fixed
+        return now, frozenset(fixed)
     shown = [renamed.get(label, label) for label in as_text(now.values).to_pylist()]
-    return _renumbered(now, pa.array(shown, pa.string())), fixed
+    return _renumbered(now, pa.array(shown, pa.string())), frozenset(fixed)
 
 
 def _result(problem: Problem, current: list[Coded], made: list[list[Labels]]) -> Recoding:

@@ -65,14 +65,14 @@ class MaskOptions(StepOptions):
 
     A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
     the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). Values beyond a limit become
-    one range. `drop=False` keeps the records that still stand out after the last step.
+    one range without an end. `drop=False` keeps the records that still stand out after the last step.
     """
 
     top: Mapping[str, float] | None = option(
-        "numbers", "--top", "For mask: values from here on are one range, age=85. Repeat."
+        "numbers", "--top", "For mask: values from here on are one range without an end, age=85. Repeat."
     )
     bottom: Mapping[str, float] | None = option(
-        "numbers", "--bottom", "For mask: values up to here are one range, age=18. Repeat."
+        "numbers", "--bottom", "For mask: values up to here are one range without a beginning, age=18. Repeat."
     )
     drop: bool = option("switch", None, default=True)
 
@@ -127,9 +127,9 @@ class MethodKeywords(TypedDict, total=False):
     """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
     `Noise`, of columns of any role."""
     top: Mapping[str, float] | None
-    """For "mask": limits by column; values from there on become one range."""
+    """For "mask": limits by column; values from there on become one range without an end."""
     bottom: Mapping[str, float] | None
-    """For "mask": limits by column; values up to there become one range."""
+    """For "mask": limits by column; values up to there become one range without a beginning."""
     drop: bool | None
     """For "mask": whether records that still stand out after the last step are left out. Default: yes."""
     wildcards: bool | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -214,13 +215,15 @@ def parse_range(text: str | None) -> tuple[Any, Any]:
         text: the cell: a range, a prefix, a plain value, or `*`.
 
     Returns:
-        Two numbers or two dates; two None where the cell may be anything, or is missing.
+        Two numbers or two dates; None where there is no limit, two where the cell may be anything, or is missing.
 
     Raises:
         InputError: the cell is a set or a word.
 
     >>> parse_range("[23;25]"), parse_range("937**"), parse_range("24"), parse_range("*")
     ((23, 25), (93700, 93799), (24, 24), (None, None))
+    >>> parse_range("[85;*]"), parse_range("[*;18]")
+    ((85, None), (None, 18))
     >>> parse_range("[2020-01-01;2020-03-31]")
     (datetime.date(2020, 1, 1), datetime.date(2020, 3, 31))
     """
@@ -228,7 +231,10 @@ def parse_range(text: str | None) -> tuple[Any, Any]:
     if text is None or isinstance(meaning, Anything):
         return None, None
     if isinstance(meaning, Interval):
-        return _without_point(meaning.low), _without_point(meaning.high)
+        low, high = (
+            None if end in (-math.inf, math.inf) else _without_point(end) for end in (meaning.low, meaning.high)
+        )
+        return low, high
     if isinstance(meaning, Prefix) and meaning.start.isdigit():
         return int(meaning.start + "0" * meaning.hidden), int(meaning.start + "9" * meaning.hidden)
     for read in (float, date.fromisoformat):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
+_OPEN_RANGE = re.compile(rf"\[\s*(?:({_NUMBER})\s*;\s*\*|\*\s*;\s*({_NUMBER}))\s*\]")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
 _ONE_MEMBER = r'\s*(?:("(?:[^"]|"")*")|([^",]*))\s*'
@@ -20,7 +22,7 @@ _PREFIX = re.compile(r"([^*]+)(\*+)")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All values from `low` to `high`, both included."""
+    """All values from `low` to `high`, both included; without a limit one of them is infinite."""
 
     low: float | date
     high: float | date
@@ -92,6 +94,8 @@ def parse_generalised(text: str) -> Generalised | None:
 
     >>> parse_generalised("[24;28]")
     Interval(low=24.0, high=28.0)
+    >>> parse_generalised("[85;*]")
+    Interval(low=85.0, high=inf)
     >>> parse_generalised("937**")
     Prefix(start='937', hidden=2)
     >>> parse_generalised("White") is None
@@ -103,6 +107,8 @@ def parse_generalised(text: str) -> Generalised | None:
     if match := _NUMERIC_RANGE.fullmatch(text):
         low, high = float(match[1]), float(match[2])
         return Interval(low, high) if low <= high else None
+    if match := _OPEN_RANGE.fullmatch(text):
+        return Interval(float(match[1] or -math.inf), float(match[2] or math.inf))
     if match := _DATE_RANGE.fullmatch(text):
         try:
             first, last = date.fromisoformat(match[1]), date.fromisoformat(match[2])

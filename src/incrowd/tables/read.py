@@ -27,6 +27,8 @@ from incrowd.tables.table import Table
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
+_MERGED = ("the texts that were read as one missing value",)
+
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
 
 
@@ -186,7 +188,7 @@ def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Tab
     """The table with its rows where the engine holds them, and its scales."""
     rows = engine.take_over(table.backend)
     if rows is not None:
-        table = Table(rows, native=rows.native, source=table.source, notes=table.notes)
+        table = Table(rows, native=rows.native, source=table.source, notes=table.notes, not_counted=table.not_counted)
     return _with_scales(table, stated)
 
 
@@ -215,6 +217,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     opened = Table(
         rows,
         notes=contents.notes,
+        not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.nulls else ())],
         source=source,
         named=named,
         written=contents.conventions,

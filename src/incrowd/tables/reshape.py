@@ -54,7 +54,7 @@ def reshape(
         raise UnsupportedError(f"{table.name} stays in a cluster, where columns are taken as they are; change it there")
     needed = table.rows * len(table.columns) * _BYTES_A_CELL
     require_memory(f"changing {table.rows:,} rows of {len(table.columns):,} columns", needed, table.memory)
-    rows, notes, words = table.to_arrow(), list(table.notes), list(table.named)
+    rows, notes, words, not_counted = table.to_arrow(), list(table.notes), list(table.named), list(table.not_counted)
     if explode:
         rows = explode_column(rows, *table.require([explode]))
         words += ["--explode", explode]
@@ -67,11 +67,12 @@ def reshape(
         words += ["--fold"]
         if joined:
             notes.append(f"values that differed in case, blanks or Unicode form only are one: {listed(joined)}")
+            not_counted.append(f"spellings that were read as one value in {listed(joined)}")
         if typed:
             notes.append(f"read as numbers or dates once their blanks were left out: {listed(typed)}")
     changed = arrow_backend(rows, name=table.name, memory=table.memory)
     how: dict[str, Any] = {"written": table.written, "codebook": table.codebook, "source": table.source}
-    return Table(changed, native=table.native, notes=notes, named=words, **how)
+    return Table(changed, native=table.native, notes=notes, not_counted=not_counted, named=words, **how)
 
 
 def explode_column(rows: pa.Table, name: str) -> pa.Table:

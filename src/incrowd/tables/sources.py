@@ -24,7 +24,7 @@ from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
 from incrowd.tables.formats import ENDINGS, FORMATS, format_of
-from incrowd.tables.formats.file_format import choose_member
+from incrowd.tables.formats.file_format import choose_member, describe_others
 
 STANDARD_INPUT = "-"
 WEB = frozenset({"http", "https"})
@@ -37,10 +37,11 @@ _TIMEOUT = 60.0  # seconds without a byte from an address
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one table, and the private folder that holds them if they are copies."""
+    """The files of one table, the private folder that holds them if they are copies, what else their archives hold."""
 
     paths: list[str]
     workspace: Workspace | None = None
+    not_counted: tuple[str, ...] = ()
 
 
 def find_files(path: str) -> list[str]:
@@ -115,8 +116,9 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
             return Files(copied), False
         workspace = Workspace(memory)
     chooses = any(part.lower().endswith(ZIP) for part in copied)
-    unpacked = [_unpack(part, workspace.folder / str(place), sheet) for place, part in enumerate(copied)]
-    return Files(unpacked, workspace), chooses
+    others: list[str] = []
+    unpacked = [_unpack(part, workspace.folder / str(place), sheet, others) for place, part in enumerate(copied)]
+    return Files(unpacked, workspace, tuple(others)), chooses
 
 
 def _copy_standard_input(folder: Path) -> str:
@@ -173,12 +175,12 @@ def _opened(address: str) -> Iterator[Any]:
         yield stream
 
 
-def _unpack(path: str, folder: Path, sheet: str | int | None) -> str:
-    """A compressed file as it was; any other file as it is."""
+def _unpack(path: str, folder: Path, sheet: str | int | None, others: list[str]) -> str:
+    """A compressed file as it was; any other file as it is. What else an archive holds is added to `others`."""
     name = os.path.basename(path)
     ending = os.path.splitext(path)[1].lower()
     if ending == ZIP:
-        return _unpack_member(path, folder, sheet)
+        return _unpack_member(path, folder, sheet, others)
     if ending not in COMPRESSIONS:
         return path
     if format_of(path) is None:
@@ -190,22 +192,20 @@ def _unpack(path: str, folder: Path, sheet: str | int | None) -> str:
     return str(target)
 
 
-def _unpack_member(path: str, folder: Path, sheet: str | int | None) -> str:
+def _unpack_member(path: str, folder: Path, sheet: str | int | None, others: list[str]) -> str:
     name = os.path.basename(path)
     with _damage(name), zipfile.ZipFile(path) as archive:
-        members = [
-            one.filename
-            for one in archive.infolist()
-            if not one.is_dir() and format_of(one.filename) and not one.filename.startswith("__MACOSX/")
-        ]
+        files = [one.filename for one in archive.infolist() if not one.is_dir()]
+        members = [one for one in files if format_of(one) and not one.startswith("__MACOSX/")]
         if not members:
             raise InputError(f"{name} holds no file of a known kind; put a CSV or Parquet file into it")
         member = choose_member(members, sheet, name, "file")
+        others += describe_others(files, member, "file")
         folder.mkdir(exist_ok=True)
         target = folder / os.path.basename(member)  # never the member's own path, which may lead elsewhere
         with open(target, "wb") as file, archive.open(member) as stream:
             _copy(stream, file, folder)
-    return _unpack(str(target), folder / "inner", None)
+    return _unpack(str(target), folder / "inner", None, others)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ class Table:
         native: the caller's own frame, if there is one.
         source: the file's path as it was given, or an address without its credentials.
         notes: what happened while reading that a user should know.
+        not_counted: what the file holds, or tells apart, and these rows do not: other sheets, lines that were left out.
         named: how a command line names the table, without credentials.
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
@@ -40,6 +41,7 @@ class Table:
         "guessed_scales",
         "named",
         "native",
+        "not_counted",
         "notes",
         "source",
         "written",
@@ -52,6 +54,7 @@ class Table:
         native: Any = None,
         source: str | None = None,
         notes: Iterable[str] = (),
+        not_counted: Iterable[str] = (),
         named: Sequence[str] = (),
         written: str = "",
         codebook: Codebook | None = None,
@@ -60,6 +63,7 @@ class Table:
         self.native = native
         self.source = None if source is None else masked(source)  # a path as it is; an address without its credentials
         self.notes = tuple(notes)
+        self.not_counted = tuple(not_counted)
         self.named = tuple(named) or (self.source or "TABLE",)
         self.written = written
         self.codebook = codebook or Codebook()

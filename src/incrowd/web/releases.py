@@ -121,5 +121,5 @@ def _column_texts(arrow: pa.Table, name: str) -> list[str | None]:
     ends = _bounds(name)
     if all(end in arrow.column_names for end in ends):
         pairs = zip(*(arrow[end].to_pylist() for end in ends), strict=True)
-        return [f"[{cell_text(low)};{cell_text(high)}]" for low, high in pairs]
+        return [f"[{cell_text(low) or '*'};{cell_text(high) or '*'}]" for low, high in pairs]
     return [None] * arrow.num_rows

@@ -64,6 +64,7 @@ class Evidence(Result):
         unanswered: what could not be counted; the verdict is then undecided at best.
         row_order: columns that the order of the rows follows, so that neighbours tell more than their cells do.
         is_release: whether the table was made coarser, so that its order undoes that.
+        not_counted: what the file holds, or tells apart, and the rows that were counted do not.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -75,7 +76,8 @@ class Evidence(Result):
     unanswered: tuple[Advice, ...] = ()
     row_order: tuple[str, ...] = ()
     is_release: bool = False
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known"})
+    not_counted: tuple[str, ...] = ()
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -94,8 +96,10 @@ def gather_evidence(work: Work) -> Evidence:
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
     harmless = tuple(name for name in candidates if _has_one_value(suggested[name]))
-    nested = [name for name in candidates if name in table.nested]
-    candidates = [name for name in candidates if name not in (*harmless, *nested)]
+    is_nested = set(table.nested)
+    nested = [name for name in candidates if name in is_nested]
+    passed_over = {*harmless, *nested}
+    candidates = [name for name in candidates if name not in passed_over]
     together = None
     alone: list[UndecidedColumn] = []
     if candidates:
@@ -124,6 +128,7 @@ def gather_evidence(work: Work) -> Evidence:
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
+        table.not_counted,
     )
 
 
@@ -175,7 +180,8 @@ def _kept(work: Work) -> list[str]:
     """The columns that are released as they are; neither lists, which are not looked into, nor drawn numbers."""
     roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    return [name for name in kept if name not in (*work.table.nested, *roles.pseudonyms)]
+    passed_over = {*work.table.nested, *roles.pseudonyms}
+    return [name for name in kept if name not in passed_over]
 
 
 def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:

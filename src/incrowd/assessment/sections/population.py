@@ -11,7 +11,7 @@ from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
-from incrowd.wording import interval_at, percent
+from incrowd.wording import interval_at, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -53,6 +53,13 @@ def _read_sample(work: Work) -> Sample:
     facts, given = work.answers["facts"], work.question.population
     if given is not None and given < facts.people:
         raise InputError(f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people")
+    strata, cluster = work.question.strata, work.question.cluster
+    lost = [name for name in (strata, cluster) if name is not None and name not in work.table.columns]
+    if lost:
+        raise UnsupportedError(
+            f"the records were drawn by {listed(lost)}, which this table does not have; so it is judged by its own "
+            "classes, as if attackers knew who is in it"
+        )
     return read_sample(
         work.table,
         population=given if population_is_known(work) else facts.people,
@@ -60,6 +67,8 @@ def _read_sample(work: Work) -> Sample:
         weights=work.roles.weight if work.roles.person is None else None,
         person=work.roles.person,
         sizes=facts.sizes,
+        strata=strata,
+        cluster=cluster,
     )
 
 
@@ -102,6 +111,28 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             percent(risk.still_unique),
             "Of the people who are unique in the table, so many are unique in the population.",
             _interval(risk.still_unique_interval),
+            assumed,
+        )
+    if risk.highest is not None:
+        yield Statement(
+            "population",
+            "record at highest risk in the population",
+            risk.highest,
+            percent(risk.highest),
+            "The right name is found so often for the one record that is easiest to name.",
+            _interval(risk.highest_interval),
+            assumed,
+        )
+    if risk.telling_columns:
+        first, share = next(iter(risk.telling_columns.items()))
+        yield Statement(
+            "population",
+            "what makes records stand out",
+            share,
+            listed([f"{name} ({percent(one)})" for name, one in risk.telling_columns.items()]),
+            f"Of the records at highest risk (1 in 100, and 100 at least) the share whose risk would fall most if "
+            f"nobody knew the column; {first} is the first to protect.",
+            "no interval",
             assumed,
         )
 

@@ -26,7 +26,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         return ReportSection(
             "population", "Sample against population", lead, notes=(missing(assessment, "population"),), methods=()
         )
-    rows = (
+    rows = [
         ("somebody known to be in the table", percent(assessment.facts.correctness), "counted"),
         (
             "a record among the population (B)",
@@ -34,13 +34,15 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
             "no interval" if risk.interval is None else percent_interval(*risk.interval),
         ),
         ("a person of the population in the table (A)", percent(risk.population_to_sample), "counted"),
-    )
+    ]
+    if risk.highest is not None and risk.highest_interval is not None:
+        rows.append(("the record at highest risk", percent(risk.highest), percent_interval(*risk.highest_interval)))
     figure = Figure(
         "population",
         "In the table and in the population",
         f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
         plots.population(assessment),
-        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
+        DataTable("Risk by what the attacker looks for", ("who", "risk", "95% interval"), tuple(rows)),
         means=_MEANS,
     )
     return ReportSection(

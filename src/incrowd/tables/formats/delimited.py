@@ -51,7 +51,7 @@ from incrowd.tables.sniff_dialect import (
     parse_rows,
     sniff_dialect,
 )
-from incrowd.wording import listed
+from incrowd.wording import counted, listed
 
 _BAD_LINES_SHOWN = 5
 _ODD_FORM = r"^\s|\s$|\p{M}"
@@ -80,8 +80,11 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         first.inference.merge(one.inference)
     notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
     columns = first.dialect.columns
+    bad_lines = sum(one.bad_lines for one in loaded)
+    not_counted = [f"{counted(bad_lines, 'line', 'lines')} unlike its header"] if bad_lines else []
     if first.dialect.has_row_names:
         columns = columns[1:]
+        not_counted.append("a first column of row names")
         notes.append("the first column has no name: it holds row names and is set aside; name it to keep it")
     inference = first.inference
     types = {key: kind for key, kind in inference.types().items() if key in columns}
@@ -102,7 +105,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         is_own=True,
     )
     ordered = Codebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
-    return FileContents(rows, notes, ", ".join(conventions), ordered)
+    return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,7 @@ class _Loaded:
     dialect: Dialect
     inference: TypeInference
     notes: list[str]
+    bad_lines: int
 
 
 def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace, file: str) -> _Loaded:
@@ -132,7 +136,7 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
         notes.append(_describe_bad_lines(path, dialect, bad_lines, options.skip_bad_lines))
-    return _Loaded(cells, dialect, inference, notes)
+    return _Loaded(cells, dialect, inference, notes, bad_lines)
 
 
 def _check_width(dialect: Dialect, most_columns: int | None) -> None:

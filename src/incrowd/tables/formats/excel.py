@@ -8,7 +8,7 @@ import python_calamine
 
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member, describe_others
 from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells, too_large
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.tables.headers import check_header, join_header
@@ -30,7 +30,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
     private = PrivateFolder()
     try:
         file = str(private.path / "cells.arrow")
-        notes = read_limited(
+        told = read_limited(
             f"{__name__}:copy_sheet",
             *(paths[0], name, options.sheet, options.memory, file, options.header_rows or 1),
             paths=paths,
@@ -40,15 +40,15 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
             unreadable=_UNREADABLE.format(name=name),
             advice=_LARGE,
         )
-        return FileContents(load_cells(file), notes)
+        return FileContents(load_cells(file), told["notes"], not_counted=told["not_counted"])
     finally:
         private.close()
 
 
 def copy_sheet(
     path: str, name: str, sheet: str | int | None, most_bytes: int, file: str, header_rows: int = 1
-) -> list[str]:
-    """Read one sheet and write it as an Arrow file, for a process that may crash; the notes on it."""
+) -> dict[str, list[str]]:
+    """Read one sheet and write it as an Arrow file, for a process that may crash; notes, and what else there is."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > most_bytes:
@@ -67,10 +67,11 @@ def copy_sheet(
     check_header(header, top[header_rows:], name)
     columns = [list(column) for column in zip(*rows[header_rows:], strict=True)] or [[] for _ in header]
     save_cells(table_of_cells(header, columns, name), file)
+    notes = []
     if sheet is None and len(sheets) > 1:
         others = ", ".join(one for one in sheets if one != wanted)
-        return [f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}"]
-    return []
+        notes.append(f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}")
+    return {"notes": notes, "not_counted": describe_others(sheets, wanted, "sheet")}
 
 
 FORMAT = FileFormat(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
 from incrowd.tables.codebook import Codebook
-from incrowd.wording import listed
+from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,13 +53,14 @@ class FileContents:
     """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
-    `codebook` is what the file says about its columns.
+    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows.
     """
 
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
     codebook: Codebook = field(default_factory=Codebook)
+    not_counted: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,3 +130,18 @@ def choose_member(members: list[str], wanted: str | int | None, name: str, what:
     if str(wanted) not in members:
         raise InputError(f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}", hint="sheet")
     return str(wanted)
+
+
+def describe_others(members: list[str], read: str, what: str) -> list[str]:
+    """What a file holds besides the table that was read from it, in words; nothing where it holds no more.
+
+    Args:
+        members: the names of all that it holds.
+        read: the one that was read.
+        what: what they are, such as "sheet".
+
+    >>> describe_others(["people", "names"], "people", "sheet")
+    ['1 other sheet, names']
+    """
+    others = [one for one in members if one != read]
+    return [f"{counted(len(others), f'other {what}', f'other {what}s')}, {listed(others, 5)}"] if others else []

@@ -19,6 +19,7 @@ from incrowd.tables.formats.file_format import (
     FileFormat,
     ReadOptions,
     choose_member,
+    describe_others,
     require_package,
 )
 from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells
@@ -52,27 +53,29 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
             {column: dict(texts) for column, texts in told["value_labels"]},
             scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
         )
-        return FileContents(load_cells(file), told["notes"], codebook=codebook)
+        return FileContents(load_cells(file), told["notes"], codebook=codebook, not_counted=told["not_counted"])
     finally:
         private.close()
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
     """Read one data frame and write it as an Arrow file, for a process that may crash; what the file says about it."""
-    contents = _contents(_frame(path, name, sheet, encoding), name)
+    frame, not_counted = _frame(path, name, sheet, encoding)
+    contents = _contents(frame, name)
     assert isinstance(contents.rows, pa.Table)
     save_cells(contents.rows, file)
     codebook = contents.codebook
     return {
         "notes": contents.notes,
+        "not_counted": not_counted,
         "descriptions": codebook.descriptions,
         "value_labels": [(column, list(texts.items())) for column, texts in codebook.value_labels.items()],
         "scales": [(column, scale.kind, scale.levels) for column, scale in codebook.scales.items()],
     }
 
 
-def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> _Frame:
-    """The data frame that is asked for."""
+def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str]]:
+    """The data frame that is asked for, and what the file holds besides it."""
     rdata = require_package("rdata", name)
     classes = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
@@ -97,7 +100,8 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
     frames = {key: value for key, value in objects.items() if isinstance(value, _Frame)}
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")
-    return frames[choose_member(list(frames), sheet, name, "data frame")]
+    wanted = choose_member(list(frames), sheet, name, "data frame")
+    return frames[wanted], describe_others(list(objects), wanted, "object")
 
 
 class _NotPlainError(ValueError):

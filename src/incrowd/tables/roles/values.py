@@ -77,11 +77,14 @@ def numbers_people(facts: ColumnFacts) -> bool:
 
 
 def is_free_text(facts: ColumnFacts) -> bool:
-    """Whether texts are written by people, and not chosen from a list: long, several words, hardly any twice."""
+    """Whether texts are written by people, and not chosen from a list: long or of several words, and many differ."""
     if facts.kind != "text" or facts.generalised or not facts.sample:
         return False
     letters = sum(map(len, facts.sample)) / len(facts.sample)
-    return letters > 40 and facts.distinct > facts.filled / 2
+    words = sum(len(cell.split()) for cell in facts.sample) / len(facts.sample)
+    return (letters > 40 and facts.distinct > facts.filled / 2) or (
+        words >= 2 and facts.distinct > max(MANY, facts.filled / 3)
+    )
 
 
 def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:

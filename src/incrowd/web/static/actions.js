@@ -1,5 +1,5 @@
 // What to do next, as the assessment advises: every recommendation is a button.
-import { api, follow, make, problem, say } from "./app.js";
+import { api, follow, make, problem, say, turns } from "./app.js";
 import { allKept, reread } from "./bench.js";
 import { look } from "./lenses.js";
 
@@ -29,9 +29,11 @@ function entry(job, action) {
     action.choices.map((choice, index) => make("button", { type: "button", onclick: (event) => run(job, action, index, event.currentTarget) }, choice.label)));
 }
 
+const asked = turns();
 /** Show the advice of an assessment that is whole and up to date; of any other there is none to act on. */
 export async function advise(job) {
+  const isNewest = asked();
   if (!job || job.state !== "done" || job.stale) { place.replaceChildren(); return; }
   const found = await api("GET", `/jobs/${job.id}/actions`);
-  place.replaceChildren(...(found.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, found.map((action) => entry(job, action)))] : []));
+  if (isNewest()) place.replaceChildren(...(found.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, found.map((action) => entry(job, action)))] : []));
 }

@@ -1,11 +1,13 @@
 // What work found, in its place on a page: while it is awaited, when it is there, and where there is none.
 import { bar, cancel, known, make, over, problem, say, sentence, table, watch } from "./app.js";
 
-/** Show a finished job in its place: the server sets the answer with the report's own parts. */
+/** Show a finished job in its place, unless something newer is to be shown there: the server sets the answer with the report's own parts. */
 async function show(job, place, form = "", placed = () => {}) {
+  const turn = (turnOf.get(place) ?? 0) + 1, isNewest = () => place.dataset.wanted === job.id && turnOf.get(place) === turn;
+  turnOf.set(place, turn);
   const answer = await fetch(`/jobs/${job.id}/view${form ? "?form=" + form : ""}`, { credentials: "same-origin" });
   const made = await answer.text();
-  if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
+  if (!isNewest()) return false; // something newer was asked in the meantime
   if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
   const opened = new Set([...place.querySelectorAll("details.fold[open]")].map((one) => one.id));
   place.innerHTML = made; // by this app's templates, which escape everything
@@ -14,9 +16,11 @@ async function show(job, place, form = "", placed = () => {}) {
   for (const one of place.querySelectorAll("details.fold")) one.open = opened.has(one.id);
   placed(place);
   if (window.drawFigures) await window.drawFigures(place);
+  if (!isNewest()) return false;
   place.dataset.shown = job.id;
-  return place;
+  return true;
 }
+const turnOf = new WeakMap(); // how often something was asked for a place
 document.addEventListener("toggle", (event) => { // figures are drawn once there is room for them
   if (event.target.open && event.target.matches("details.fold")) window.drawFigures?.(event.target.closest(".view"));
 }, true);
@@ -41,6 +45,7 @@ function waiting(job, place) {
   if (old) {
     old.querySelector("span").textContent = made.querySelector("span").textContent;
     old.querySelector("progress").replaceWith(made.querySelector("progress"));
+    old.querySelector("button").onclick = made.querySelector("button").onclick;
     old.dataset.job = job.id;
   } else place.prepend(made);
 }
@@ -66,7 +71,7 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
     const whole = newest([...known.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
     if (kept) {
       place.dataset.wanted = kept.id;
-      await put(kept);
+      if (!(await put(kept))) return;
       shown(kept);
     }
     if (latest.id !== job.id) return;
@@ -94,12 +99,12 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
       if (!over(job)) { await running(job); return; }
       waits?.querySelector(".waiting")?.remove();
       if (job.state === "done") {
-        await put(job);
-        if (latest.id !== job.id) return;
+        if (!(await put(job)) || latest.id !== job.id) return;
         shown(job);
         if (!silent) say("The answer is here.");
       } else await ended(job);
     } catch (error) { if (!silent) problem(error); }
+    if (!over(latest)) return; // newer work is on its way
     place.classList.remove("fading");
     place.removeAttribute("aria-busy");
   }

@@ -7,12 +7,39 @@ export const table = document.body.dataset.table || null;
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) element[name] = value;
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+/** Put children into a place. What is there already stays the same element: a click that has begun on it is not lost. */
+export function patch(place, children) {
+  const before = [...place.childNodes], after = children.map((child) => (typeof child === "string" ? document.createTextNode(child) : child));
+  after.forEach((made, index) => {
+    const old = before[index];
+    if (!old) place.append(made);
+    else if (old.nodeName !== made.nodeName || old.dataset?.column !== made.dataset?.column || old.dataset?.job !== made.dataset?.job) old.replaceWith(made);
+    else if (made.nodeType === Node.TEXT_NODE) old.data = made.data;
+    else become(old, made);
+  });
+  for (const left of before.slice(after.length)) left.remove();
+}
+
+function become(old, made) {
+  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name)) old.removeAttribute(name);
+  for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
+  old.style.cssText = made.style.cssText; // the policy forbids styles as attributes
+  old.onclick = made.onclick;
+  patch(old, [...made.childNodes]);
+}
+
+/** Turns at one question: call it before asking, and what it gives once the answer is there: whether nothing newer was asked. */
+export function turns() {
+  let last = 0;
+  return () => { const mine = ++last; return () => mine === last; };
 }
 
 /** Ask the API; the answer as JSON, or an Error with the API's own sentence. */
@@ -101,6 +128,7 @@ export function follow(job) {
 
 function changed(job) {
   const before = known.get(job.id);
+  if (before && over(before) && !over(job)) return; // an answer from before it was over, come late
   known.set(job.id, job);
   if (before && ["state", "progress", "stage", "stages", "stale", "question_changed"].every((name) => before[name] === job[name])) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
@@ -161,19 +189,34 @@ export async function resume() {
 
 /** Ask again which of the results that are known have become out of date, or are not any more. */
 export async function refreshJobs() {
-  for (const job of await api("GET", "/jobs")) if (over(job) && known.has(job.id)) changed(job);
+  const isNewest = refreshed(), jobs = await api("GET", "/jobs");
+  if (isNewest()) for (const job of jobs) if (over(job) && known.has(job.id)) changed(job);
 }
+const refreshed = turns();
 
 /* ---------------------------------------------------------------- settings, undo, the header */
 
-export async function settings() { return table ? taken(await api("GET", `/tables/${table}/settings`)) : null; }
+/** The settings as they are kept; asked again where a change was made meanwhile. */
+export async function settings() {
+  if (!table) return null;
+  for (;;) {
+    const before = writes, state = await api("GET", `/tables/${table}/settings`);
+    if (before === writes) return taken(state);
+  }
+}
 
 /** Keep what has changed, and only that: another page may have changed something else. */
 export async function save(changes) {
-  saving = saving.catch(() => null).then(() => api("PATCH", `/tables/${table}/settings`, changes)); // in the order of the clicks
+  document.getElementById("undo").disabled = false; // at once: a step back waits for the change
+  saving = saving.catch(() => null).then(() => writing("PATCH", "", changes)); // in the order of the clicks
   return taken(await saving);
 }
-let saving = Promise.resolve();
+let saving = Promise.resolve(), writes = 0; // writes that have begun or ended
+
+async function writing(method, path, body) {
+  writes += 1;
+  try { return await api(method, `/tables/${table}/settings${path}`, body); } finally { writes += 1; }
+}
 
 /** The settings of an answer; the buttons show whether there is a step back or forward. */
 function taken(state) {
@@ -186,7 +229,7 @@ function taken(state) {
 async function step(which) {
   try {
     await saving.catch(() => null); // or a change that is on its way would come after the step back
-    const made = taken(await api("POST", `/tables/${table}/settings/${which}`));
+    const made = taken(await writing("POST", `/${which}`));
     document.dispatchEvent(new CustomEvent("stepped", { detail: made }));
     say(which === "undo" ? "Undone." : "Done again.");
   } catch (error) { problem(error); }

@@ -1,6 +1,6 @@
 // The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
 import { answersOf, data, reach } from "./answers.js";
-import { api, count, make, over, percent, problem, say, settled, short, start, table, watch } from "./app.js";
+import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { drawAfter } from "./bar.js";
 import { on } from "./bench.js";
 import { comparePinned } from "./comparison.js";
@@ -67,14 +67,17 @@ watch((job) => job.kind === "release" && job.table === table, (job) => {
 const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
 
 function draw() {
-  shelf.replaceChildren(...cards.map(card));
+  patch(shelf, cards.map(card));
   section.hidden = !cards.length;
   nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted);
   drawAfter(current());
 }
 
+const asked = turns();
 export async function refresh() {
-  cards = await api("GET", `/tables/${table}/candidates`);
+  const isNewest = asked(), found = await api("GET", `/tables/${table}/candidates`);
+  if (!isNewest()) return;
+  cards = found;
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
 }
@@ -88,7 +91,10 @@ function match() {
 
 async function pick(id) {
   picked = id;
-  try { await showJob(await api("GET", `/jobs/${id}`)); } catch (error) { problem(error); }
+  try {
+    const job = await api("GET", `/jobs/${id}`);
+    if (picked === id) await showJob(job);
+  } catch (error) { problem(error); }
   draw();
 }
 

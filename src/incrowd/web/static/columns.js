@@ -1,6 +1,6 @@
 // The columns as a list to work through: search, filter, select several, give them a role with one key.
 import { bench, on, put } from "./bench.js";
-import { count, make, say, settled, short } from "./app.js";
+import { count, make, patch, say, settled, short } from "./app.js";
 import { adds } from "./adds.js";
 import { inspect } from "./inspector.js";
 import { ROLES, assignRole, confirmRoles, undecided } from "./roles.js";
@@ -30,8 +30,7 @@ function draw() {
   state.selected = new Set([...state.selected].filter((name) => names.includes(name)));
   if (!names.includes(focused)) focused = names[0] ?? null;
   const had = list.contains(document.activeElement);
-  list.replaceChildren(...shown.map(row));
-  if (!shown.length) list.append(make("li", { class: "soft none", role: "presentation" }, "No column is like that."));
+  patch(list, shown.length ? shown.map(row) : [make("li", { class: "soft none", role: "presentation" }, "No column is like that.")]);
   if (had) lineOf(focused)?.focus({ preventScroll: true });
   const open = undecided(bench.columns, bench.now).length, all = bench.columns.length;
   progress.textContent = `${count(all - open)} of ${count(all)} decided`;

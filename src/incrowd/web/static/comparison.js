@@ -1,13 +1,15 @@
 // Two candidates side by side: numbers, distributions, and rows with what was changed.
-import { api, count, make, percent, problem, short, table } from "./app.js";
+import { api, count, make, percent, problem, short, table, turns } from "./app.js";
 
 const place = document.getElementById("comparison");
 
+const asked = turns();
 /** Compare two pinned candidates; with fewer there is nothing to compare. */
 export async function comparePinned(pinned) {
+  const isNewest = asked();
   if (pinned.length < 2) { place.replaceChildren(); return; }
   const [a, b] = pinned, found = await api("POST", `/tables/${table}/candidates/compare`, { a: a.id, b: b.id });
-  place.replaceChildren(make("h3", {}, "Side by side"), numbers(found, a, b), distributions(found, a, b), rowsOf(a, b));
+  if (isNewest()) place.replaceChildren(make("h3", {}, "Side by side"), numbers(found, a, b), distributions(found, a, b), rowsOf(a, b));
 }
 
 const WHOLE = ["smallest class", "rows left out"], PLAIN = ["information loss"];
@@ -46,8 +48,9 @@ function rowsOf(a, b) {
   let show = false;
   const button = make("button", { type: "button", "aria-pressed": "false", onclick: () => { show = !show; button.setAttribute("aria-pressed", String(show)); button.textContent = show ? "Hide the values" : "Show the values"; draw().catch(problem); } }, "Show the values");
   const draw = async () => {
-    const both = [];
-    for (const one of [a, b]) both.push(await api("POST", `/jobs/${one.id}/rows`, { rows: 20, start: 0, show }));
+    const both = [], wanted = show;
+    for (const one of [a, b]) both.push(await api("POST", `/jobs/${one.id}/rows`, { rows: 20, start: 0, show: wanted }));
+    if (wanted !== show) return;
     inside.replaceChildren(...both.map((found, place) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Rows of ${short([a, b][place].name, 30)}` }, make("table", { class: "rows" },
       make("caption", {}, make("bdi", {}, short([a, b][place].name, 40)), ": changed cells are marked"),
       make("thead", {}, make("tr", {}, found.columns.map((name) => make("th", { scope: "col" }, make("bdi", {}, short(name, 24)))))),

@@ -1,8 +1,8 @@
 // One column, looked at: what it holds, why its role was suggested, its distribution, some values, what it adds if others knew it.
 import { adds } from "./adds.js";
 import { bench } from "./bench.js";
+import { api, count, make, patch, percent, problem, settled, short, table } from "./app.js";
 import { missingOf, scaleOf } from "./reading.js";
-import { api, count, make, percent, problem, settled, short, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const kept = new Map(); // histograms without values
@@ -56,11 +56,11 @@ async function draw(column) {
 
 function put(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(values), onclick: () => { values = !values; draw(column).catch(problem); } }, values ? "Hide the values" : "Show values");
-  const focused = place.contains(document.activeElement);
   const coarsen = bench.now.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : null;
-  const had = document.activeElement?.id;
-  place.replaceChildren(...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen ?? ""), scaleOf([column]), missingOf(column) ?? "");
-  if (focused) (document.getElementById(["scale", "missing"].includes(had) ? had : "") ?? button).focus();
+  const active = place.contains(document.activeElement) ? document.activeElement : null;
+  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen ?? "")]);
+  place.append(scaleOf([column]), missingOf(column) ?? "");
+  if (["scale", "missing"].includes(active?.id)) { const field = document.getElementById(active.id); field.value = active.value; field.focus(); }
 }
 const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
 

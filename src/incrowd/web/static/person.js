@@ -1,6 +1,6 @@
 // One record with another's eyes: by what it is found, how many look alike, what protection makes of it. And the records at highest risk.
 import { bench, known, on, person } from "./bench.js";
-import { api, count, make, problem, say, short, table } from "./app.js";
+import { api, count, make, problem, say, short, table, turns } from "./app.js";
 
 const place = document.getElementById("person-view"), riskiest = document.getElementById("riskiest"), head = document.getElementById("riskiest-head"), list = document.getElementById("riskiest-rows");
 let shown = false, record = null, asked = 0, candidate = null;
@@ -48,9 +48,11 @@ export async function showPerson(which, show = false) {
   } catch (error) { problem(error); }
 }
 
+const riskiestAsked = turns();
 async function drawRiskiest() {
   if (!riskiest.open || !known().length) return;
-  const found = await api("POST", `/tables/${table}/riskiest`, { ...question(), rows: 10, show: shown });
+  const isNewest = riskiestAsked(), found = await api("POST", `/tables/${table}/riskiest`, { ...question(), rows: 10, show: shown });
+  if (!isNewest()) return;
   head.replaceChildren(make("th", { scope: "col" }, "record"), make("th", { scope: "col", class: "number" }, "alike"), ...found.columns.map((name) => make("th", { scope: "col" }, make("bdi", {}, short(name, 24)))));
   list.replaceChildren(...found.rows.map((one) => make("tr", {}, make("th", { scope: "row" }, make("button", { type: "button", class: "link", onclick: () => showPerson(one.record, shown) }, count(one.record + 1))),
     make("td", { class: "number" }, count(one.alike)), one.cells.map((cell) => make("td", { class: found.masked ? "masked" : "" }, make("bdi", {}, short(cell, 30)))))));

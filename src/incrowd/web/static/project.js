@@ -1,5 +1,5 @@
 // The project: what was asked and decided, kept in a file without cells; decisions with a name; what happened, in order.
-import { api, count, make, noProblem, problem, say, short, table } from "./app.js";
+import { api, count, make, noProblem, problem, say, short, table, turns } from "./app.js";
 import { allKept, reread } from "./bench.js";
 import { lens } from "./lenses.js";
 
@@ -13,6 +13,7 @@ async function reopen(chosen) {
   noProblem();
   let project;
   try { project = JSON.parse(await chosen.text()); } catch { throw new Error("This is not a project file: it is not JSON. Choose a file that ends in .incrowd."); }
+  if (!(await allKept())) return; // or a change that is on its way would come after the project
   const found = await api("POST", `/tables/${table}/project`, project);
   await Promise.all([reread(), draw()]);
   changed.replaceChildren(make("p", {}, found.changed.length ? "Reopened. What is different in this table:" : "Reopened. The table has the same columns."),
@@ -21,8 +22,11 @@ async function reopen(chosen) {
 }
 file.addEventListener("change", () => { if (file.files.length) reopen(file.files[0]).catch(problem); file.value = ""; });
 
+const asked = turns();
 async function draw() {
+  const isNewest = asked();
   const [all, steps, candidates] = await Promise.all([api("GET", `/tables/${table}/decisions`), api("GET", `/tables/${table}/trail`), api("GET", `/tables/${table}/candidates`)]);
+  if (!isNewest()) return;
   decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: ${one.candidate ? short(one.candidate, 60) : "the table as it is"} ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
     make("a", { href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
   const chosen = which.value;

@@ -1,0 +1,73 @@
+"""A yes is about a file: what it holds besides the rows that were counted was judged by nobody."""
+
+import zipfile
+
+import openpyxl
+import pytest
+
+from incrowd import assess, protect, read_table
+from incrowd.protection import write_protected
+
+ROWS = [(town, sex) for town in ("Ulm", "Bonn") for sex in ("f", "m") for _ in range(12)]
+TEXT = "town,sex\n" + "".join(f"{town},{sex}\n" for town, sex in ROWS)
+ASKED = {"quasi_identifiers": ["town", "sex"], "recipient": "public", "rows_are_people": True}
+
+
+def workbook(folder):
+    book = openpyxl.Workbook()
+    for row in [("town", "sex"), *ROWS]:
+        book.active.append(row)
+    book.create_sheet("contacts").append(("name", "phone"))
+    book.save(folder / "people.xlsx")
+    return folder / "people.xlsx", {"sheet": "Sheet"}, "1 other sheet, contacts"
+
+
+def archive(folder):
+    with zipfile.ZipFile(folder / "people.zip", "w") as packed:
+        packed.writestr("people.csv", TEXT)
+        packed.writestr("contacts.pdf", "somebody")
+    return folder / "people.zip", {}, "1 other file, contacts.pdf"
+
+
+def skipped_line(folder):
+    (folder / "people.csv").write_text(TEXT + "Ulm,f,somebody\n", encoding="utf-8")
+    return folder / "people.csv", {"skip_bad_lines": True}, "1 line unlike its header"
+
+
+def row_names(folder):
+    lines = [f"{number},{line}" if number else f'"",{line}' for number, line in enumerate(TEXT.splitlines())]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder / "people.csv", {}, "a first column of row names"
+
+
+def missing_codes(folder):
+    (folder / "people.csv").write_text(TEXT + "Ulm,-8\n" + "Ulm,-9\n" * 11, encoding="utf-8")
+    return folder / "people.csv", {"null": "-8,-9"}, "the texts that were read as one missing value"
+
+
+def spellings(folder):
+    (folder / "people.csv").write_text(TEXT + "Ulm,F\n", encoding="utf-8")
+    return folder / "people.csv", {"fold": True}, "spellings that were read as one value in sex"
+
+
+@pytest.mark.parametrize("make", [workbook, archive, skipped_line, row_names, missing_codes, spellings])
+def test_what_a_file_holds_beside_its_rows_is_no_yes_until_it_is_written_anew(tmp_path, make):
+    path, reading, words = make(tmp_path)
+    table = read_table(path, **reading)
+    verdict = assess(table, **ASKED).verdict
+    assert verdict.decision == "exposed"
+    assert words in verdict.exposures[0]
+    assert [action.expected["decision"] for action in verdict.actions if action.expected] == ["within"]
+    release = tmp_path / "safe.csv"
+    write_protected(protect(table, quasi_identifiers=["town", "sex"], k=11), release)
+    assert assess(release, **ASKED, protection=False).verdict.decision == "within"
+
+
+def test_a_file_of_one_table_holds_no_more(tmp_path):
+    plain = tmp_path / "people.csv"
+    plain.write_text(TEXT, encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "people.zip", "w") as packed:
+        packed.write(plain, "people.csv")
+    for path in (plain, tmp_path / "people.zip"):
+        assert read_table(path).not_counted == ()
+        assert assess(path, **ASKED, protection=False).verdict.decision == "within"
