@@ -4,7 +4,7 @@ import { filledGroups, withRole } from "./roles.js";
 
 export const bench = { about: null, columns: [], now: null, counted: null };
 const listeners = { settings: [], counted: [] };
-let saving = Promise.resolve(), pending = 0, refused = false, asked = 0;
+let saving = Promise.resolve(), pending = 0, refused = false, asked = 0, puts = 0;
 
 /** Call `action` whenever the settings (or the counts by them) have changed. */
 export function on(what, action) { listeners[what].push(action); }
@@ -29,6 +29,7 @@ export function put(changes, kept = changes) {
   tell("settings");
   if (["roles", "groups", "decided"].some((name) => name in changes)) count();
   pending += 1;
+  puts += 1;
   saving = save(kept).finally(() => { pending -= 1; }).then(outdated, async (error) => {
     refused = true;
     problem(error);
@@ -45,11 +46,12 @@ const plain = (kept) => JSON.stringify({ ...kept, decided: [...kept.decided].sor
 
 /** Take what another page has changed, unless a change of this one is on its way. */
 export async function inStep() {
+  const before = puts; // what is put meanwhile is newer than any answer
   if (pending) return;
   const about = await api("GET", `/tables/${table}`);
-  if (!pending && JSON.stringify(about.reading) !== JSON.stringify(bench.about.reading)) { await reopen(); return; }
+  if (!pending && before === puts && JSON.stringify(about.reading) !== JSON.stringify(bench.about.reading)) { await reopen(); return; }
   const kept = await settings();
-  if (!pending && plain(kept) !== plain(bench.now)) take(kept);
+  if (!pending && before === puts && plain(kept) !== plain(bench.now)) take(kept);
 }
 
 /** Keep a change and take the settings as they are then, with all that follows from it. */
