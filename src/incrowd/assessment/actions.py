@@ -263,7 +263,9 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, _Cost]:
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     rows = work.answers["evidence"].rows
-    facts = facts_of_tables(work.table, released, names, kept, person, rows, shuffled=shuffled)
+    facts = facts_of_tables(
+        work.table, released, names, kept, person, rows, shuffled=shuffled, secrets=work.roles.sensitive
+    )
     drawn = () if person is None else (person,)
     return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), _Cost(
         detail, work.table.rows - released.rows
