@@ -151,17 +151,24 @@ class _Search:
         is_log: bool,
     ) -> None:
         self.is_log, self.released, self.before, self.after = is_log, released, before, after
-        truth = _scaled(target.places, is_log)[target.codes]
-        filled = np.flatnonzero(~np.isnan(truth))
-        order = np.random.default_rng(0).permutation(filled)
+        places = _scaled(target.places, is_log)
+        times = np.where(np.isnan(places), 0, np.bincount(target.codes, minlength=places.size))
+        order = np.random.default_rng(0).permutation(np.flatnonzero((times > 0)[target.codes]))
         half, most = order.size // 2, max(_FIT_ROWS, _ROWS_PER_COLUMN * len(before))
         self.fitted, self.judged = order[: min(half, most)], order[half:]
-        spread = float(np.std(truth[filled])) if filled.size else 0.0
-        self.has_answer = half > 1 and spread > 0
-        self.centre, self.spread = (float(np.median(truth[filled])), spread) if self.has_answer else (0.0, 1.0)
-        self.truth = (truth - self.centre) / self.spread
-        self.values = np.unique(target.places[target.codes[filled]])
-        self.exact = target.places[target.codes]
+        self.values = np.unique(target.places[times > 0])
+        self.has_answer = half > 1 and self.values.size > 1
+        self.centre, self.spread = 0.0, 1.0
+        if self.has_answer:
+            sample = places[target.codes[order[:half]]][: 10 * _FIT_ROWS]
+            self.centre, self.spread = float(np.median(sample)), float(np.std(sample)) or 1.0
+        self.target = target
+        self.places = (places - self.centre) / self.spread
+
+    def _truth(self, rows: NDArray[Any]) -> Floats:
+        """The standardised target of some rows."""
+        truth: Floats = self.places[self.target.codes[rows]]
+        return truth
 
     def run(self) -> Relation | None:
         columns = tuple(n for n in range(len(self.before)) if self._can_weigh(n)) if self.has_answer else ()
@@ -182,7 +189,7 @@ class _Search:
     def _most_correlated(self, columns: tuple[int, ...]) -> tuple[int, ...]:
         if len(columns) <= _MOST_COLUMNS:
             return columns
-        matrix, truth = self._matrix(self.before, columns, self.fitted), self.truth[self.fitted]
+        matrix, truth = self._matrix(self.before, columns, self.fitted), self._truth(self.fitted)
         centred = np.nan_to_num(matrix - np.nanmean(matrix, axis=0))
         strength = np.abs(centred.T @ (truth - truth.mean())) / np.maximum(np.linalg.norm(centred, axis=0), 1e-300)
         return tuple(sorted(np.array(columns)[np.argsort(-strength, kind="stable")[:_MOST_COLUMNS]].tolist()))
@@ -195,7 +202,7 @@ class _Search:
 
         Altered cells bend a fit of all rows; some of a few small samples have none of them.
         """
-        matrix, truth = self._matrix(self.before, columns, self.fitted), self.truth[self.fitted]
+        matrix, truth = self._matrix(self.before, columns, self.fitted), self._truth(self.fitted)
         centre, scale = np.nanmedian(matrix, axis=0), np.nanstd(matrix, axis=0)
         standard = np.column_stack([np.nan_to_num((matrix - centre) / scale), np.ones(truth.size)])
 
@@ -221,8 +228,8 @@ class _Search:
     def _may_tell(self, columns: tuple[int, ...]) -> bool:
         """Whether one fit of all columns explains enough of other rows that a closer look is worth it."""
         rows = self.judged[:_FIT_ROWS]
-        errors = np.abs(self._fit(columns, steps=0).guess(self._matrix(self.before, columns, rows)) - self.truth[rows])
-        return _usual_error(errors) <= _MAY_TELL * float(np.abs(self.truth[rows]).mean())
+        errors = np.abs(self._fit(columns, steps=0).guess(self._matrix(self.before, columns, rows)) - self._truth(rows))
+        return _usual_error(errors) <= _MAY_TELL * float(np.abs(self._truth(rows)).mean())
 
     def _eliminate(self, columns: tuple[int, ...], relation: Relation) -> Relation:
         """The relation of a smallest set that still tells: many columns of little weight are left out, then each."""
@@ -247,7 +254,7 @@ class _Search:
         known = ~np.isnan(guesses)
         if not known.any():
             return None
-        guesses, truth = guesses[known], self.exact[self.judged][known]
+        guesses, truth = guesses[known], self.target.at(self.judged[known])
         errors = np.abs(guesses - truth)
         usual = float(np.quantile(errors, _NEARLY_ALL))
         after = self._in_units(formula.guess(self._matrix(self.after, columns, slice(None))))

@@ -14,7 +14,8 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
-from incrowd.measures.kept_columns import GivenBack, released_column_facts
+from incrowd.measures.given_back import GivenBack
+from incrowd.measures.kept_columns import released_column_facts
 from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, is_shuffled, read_mark, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
