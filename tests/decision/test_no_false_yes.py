@@ -4,7 +4,8 @@ import pytest
 from tests.decision import traps
 
 from incrowd import assess, check, protect, read_table
-from incrowd.assessment import Question, judge_release
+from incrowd.assessment import Question, judge_protected, judge_release
+from incrowd.protection import write_protected
 
 YES = "within"
 
@@ -54,6 +55,38 @@ def test_a_kept_column_that_gives_back_a_coarsened_one_is_no_yes(altered):
     named = {"quasi_identifiers": ["town", "sex"], "other": ["town_name"]}
     safe = protect(table, quasi_identifiers=["town", "sex"], k=11, other=["town_name"], identifiers=[])
     assert decision(safe.table, **named) != YES
+
+
+@pytest.mark.parametrize("altered", [0.0, 0.01])
+@pytest.mark.parametrize(
+    ("trap", "names", "kept"),
+    [
+        (traps.body_mass, ["sex", "height_cm"], ["weight_kg", "bmi"]),  # a ratio
+        (traps.stays, ["sex", "los"], ["admitted", "discharged"]),  # a difference
+    ],
+)
+def test_kept_columns_that_give_back_together_are_no_yes(trap, names, kept, altered, tmp_path):
+    table, file = trap(altered), tmp_path / "safe.parquet"
+    first, last = kept
+    named = {"quasi_identifiers": names, "other": kept, "rows_are_people": True}
+    safe = protect(table, quasi_identifiers=names, k=11, other=kept, identifiers=[])
+    assert any(f"{first} and {last} are kept and together give" in one for one in safe.kept_column_warnings)
+    write_protected(safe, file)
+    question = Question(**named, recipient="public")
+    told = [judge_release(read_table(file), question), judge_release(safe.table, question, original=table)]
+    told.append(judge_protected(safe, question))
+    assert {(one.decision, one.giving_back) for one in told} == {("exposed", (last,))}
+    assert all("together give" in one.exposures[0] for one in told)
+    assert not check(file, quasi_identifiers=names, question=question).passed
+    fewer = protect(table, quasi_identifiers=names, k=11, other=[first], leave_out=[last], identifiers=[])
+    assert judge_protected(fewer, question).decision == YES
+
+
+def test_advice_leaves_out_one_of_the_columns_that_give_back_together():
+    named = {"quasi_identifiers": ["sex", "height_cm"], "sensitive": ["weight_kg", "bmi"], "rows_are_people": True}
+    found = assess(traps.body_mass(), **named, recipient="public")
+    (action,) = found.verdict.actions
+    assert action.protection["leave_out"] == ["bmi"]
 
 
 def test_a_panel_is_asked_about():

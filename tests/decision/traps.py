@@ -117,3 +117,24 @@ def ten_in_pairs(rows=4_000, seed=8):
     region = draw.integers(0, 4, rows)
     region[:10] = 100 + np.repeat(np.arange(5), 2)
     return {"region": region, "sex": np.where(np.arange(rows) < 10, 1, draw.integers(1, 3, rows))}
+
+
+def body_mass(altered=0.0, rows=3_000, seed=7):
+    """Heights, which protection makes coarser, beside weights and body mass indices, of which a share is altered."""
+    draw = np.random.default_rng(seed)
+    sex = draw.choice(["f", "m"], rows)
+    height = (np.where(sex == "f", 165, 178) + draw.normal(0, 7, rows)).round()
+    weight = (draw.normal(24, 4, rows) * (height / 100) ** 2).round()
+    bmi = (weight / (height / 100) ** 2).round(2)
+    bmi = np.where(draw.random(rows) < altered, draw.permutation(bmi), bmi)
+    return {"sex": sex, "height_cm": height.astype(int), "weight_kg": weight.astype(int), "bmi": bmi}
+
+
+def stays(altered=0.0, rows=3_000, seed=8):
+    """Days in hospital, which protection makes coarser, beside the first and the last; a share of these is altered."""
+    draw = np.random.default_rng(seed)
+    days = np.minimum(draw.geometric(0.12, rows), 90)
+    first = np.datetime64("2023-01-01") + draw.integers(0, 300, rows)
+    last = first + days
+    last = np.where(draw.random(rows) < altered, draw.permutation(last), last)
+    return {"sex": draw.choice(["f", "m"], rows), "los": days, "admitted": first, "discharged": last}

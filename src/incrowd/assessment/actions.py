@@ -267,7 +267,9 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, Callable[[], _Cost]]:
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     rows = work.answers["evidence"].rows
-    facts = facts_of_tables(work.table, released, names, kept, person, rows, shuffled=shuffled)
+    facts = facts_of_tables(
+        work.table, released, names, kept, person, rows, shuffled=shuffled, secrets=work.roles.sensitive
+    )
     drawn = () if person is None else (person,)
     verdict = judge_release(released, asked, original=replace(facts, pseudonymised=drawn), only_if_yes=True)
     return verdict, lambda: _Cost(measure_detail(), work.table.rows - released.rows)

@@ -49,9 +49,10 @@ def find_exposures(
             "several records is easier to find than these numbers say."
         )
     for one in evidence.given_back:
+        them = "them" if one.others else "it"
         yield (
-            f"{one.column} is kept and gives {one.gives_back} back for {percent(one.told)} of the records: with it the "
-            f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
+            f"{one.telling} {one.gives_back} back for {percent(one.told)} of the records: with {them} the smallest "
+            f"class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
     if evidence.row_order and evidence.is_release:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.columns_together import facts_of_columns_together
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
-from incrowd.results import Result
+from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
 
@@ -24,35 +25,6 @@ _MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees,
 _CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
 
 
-@dataclass(frozen=True, slots=True)
-class GivenBack(Result):
-    """A kept column that tells a quasi-identifier, for nearly all records or by single values, and what that leads to.
-
-    Attributes:
-        column: the column that is kept as it is.
-        gives_back: the quasi-identifier that it tells best.
-        told: the share of records, of those that share their value of the column, whose quasi-identifier it tells.
-        by_chance: the share that would be told without the column.
-        k: the smallest class for whoever knows the column and the quasi-identifiers.
-        uniques: the people who are unique by these.
-        k_without: the smallest class by the quasi-identifiers alone.
-    """
-
-    _derived: ClassVar[tuple[str, ...]] = ("undoes",)
-    column: str
-    gives_back: str
-    told: float
-    by_chance: float
-    k: int
-    uniques: int
-    k_without: int
-
-    @property
-    def undoes(self) -> bool:
-        """Whether knowing the column makes the smallest class smaller."""
-        return self.k < self.k_without
-
-
 def kept_column_facts(
     original: Any,
     released: Any,
@@ -61,10 +33,13 @@ def kept_column_facts(
     person: str | None = None,
     *,
     coarse: Sequence[str] | None = None,
+    secrets: Sequence[str] = (),
 ) -> tuple[GivenBack, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
 
-    A relation that holds for nearly all records counts, so that a few altered cells do not hide it.
+    A relation that holds for nearly all records counts, so that a few altered cells do not hide it. Numbers and dates
+    are also looked at together: weight and body mass index give back height. Of these, one is named as the column that
+    is to go, so that the others do not tell any more.
 
     Args:
         original: the table before protection.
@@ -73,9 +48,10 @@ def kept_column_facts(
         kept: the columns that are released as they were, whatever their role.
         person: the column that says whose record it is, where people have several.
         coarse: the quasi-identifiers that were made coarser, so that something can be given back. None: all of them.
+        secrets: the kept columns that are named last among columns that only tell together.
 
     Returns:
-        A fact for every kept column that gives something back, in the order of `kept`.
+        A fact for every kept column that gives something back, in the order of `kept`; then those that do together.
 
     Raises:
         ColumnNotFoundError: a column is missing.
@@ -97,7 +73,11 @@ def kept_column_facts(
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
     columns = encode(read_table(original), list(kept))
-    return tuple(_facts(columns, released, quasi_identifiers, tells, person))
+    alone = tuple(_facts(columns, released, quasi_identifiers, tells, person))
+    gone = {fact.column for fact in alone if fact.undoes}
+    telling = [column for column in columns if column.name not in gone]
+    coarsened = [column.name for column in known] if coarse is None else coarse
+    return (*alone, *facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
 
 
 def released_column_facts(

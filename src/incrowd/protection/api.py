@@ -238,7 +238,8 @@ def _describe(
     kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
     left = [name for name in kept if name not in settled.secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
-    given_back = kept_column_facts(table, generalised, names, kept, settled.person, coarse=changed)
+    secrets = settled.secrets
+    given_back = kept_column_facts(table, generalised, names, kept, settled.person, coarse=changed, secrets=secrets)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     person, unknown = settled.person, settled.other
     warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))

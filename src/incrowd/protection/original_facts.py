@@ -81,7 +81,9 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
     given_back = safe.given_back
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
-        given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
+        given_back = kept_column_facts(
+            *(safe.original, ranges, safe.quasi_identifiers, kept, safe.person), coarse=coarse, secrets=safe.sensitive
+        )
     seen = rows or describe_rows(safe.original)
     facts = OriginalFacts(
         tuple(kept),
@@ -104,6 +106,7 @@ def facts_of_tables(
     rows: RowKind | None = None,
     *,
     shuffled: bool = False,
+    secrets: Sequence[str] = (),
 ) -> OriginalFacts:
     """What an original tells about a released table; their rows need not be the same.
 
@@ -115,6 +118,7 @@ def facts_of_tables(
         person: the column that says whose record it is, where people have several.
         rows: what a row of the original is, where that is known already.
         shuffled: whether the rows of the release are in random order.
+        secrets: columns that are to go last, of those that only tell something together.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -126,7 +130,11 @@ def facts_of_tables(
     before = read_table(original)
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
-    facts = kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse) if coarse else ()
+    facts = (
+        kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse, secrets=secrets)
+        if coarse
+        else ()
+    )
     seen = rows or describe_rows(before)
     return _carry_over(OriginalFacts(tuple(kept), facts, seen, shuffled=shuffled), before, released.columns)
 
@@ -140,7 +148,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     """
     if one is None or other is None:
         return other if one is None else one
-    told = {fact.column: fact for fact in (*other.given_back, *one.given_back)}
+    told = {fact.columns: fact for fact in (*other.given_back, *one.given_back)}
     return OriginalFacts(
         kept=_union(one.kept, other.kept),
         given_back=tuple(told.values()),
@@ -170,7 +178,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
     return replace(
         united,
         kept=tuple(name for name in facts.kept if name in before.kept),
-        given_back=tuple(one for one in united.given_back if {one.column, one.gives_back} <= {*columns}),
+        given_back=tuple(one for one in united.given_back if {*one.columns, one.gives_back} <= {*columns}),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
@@ -226,7 +234,12 @@ def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Pa
 def _escaped(facts: OriginalFacts) -> OriginalFacts:
     """The facts with names of columns as text files have them."""
     given_back = tuple(
-        replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
+        replace(
+            one,
+            column=escape_formula(one.column),
+            gives_back=escape_formula(one.gives_back),
+            others=tuple(map(escape_formula, one.others)),
+        )
         for one in facts.given_back
     )
     named = ("kept", "pseudonymised", "perturbed", "row_order")
@@ -335,7 +348,8 @@ def is_shuffled(table: Table) -> bool:
 
 
 def _given_back(saved: dict[str, Any]) -> GivenBack:
-    found = GivenBack(**{name: value for name, value in saved.items() if name != "undoes"})
+    found = GivenBack(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
+    found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
     _names([found.column, found.gives_back])
     if not all(isinstance(number, int | float) for number in numbers):

@@ -43,7 +43,7 @@ def warn_of_undoing(
     if not kept:
         return
     after = read_table(protected)
-    spoken_of = {*(fact.column for fact in given_back), *unknown}
+    spoken_of = {*(name for fact in given_back for name in fact.columns), *unknown}
     looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]
     before_k = count_with_auxiliary(after, quasi_identifiers, [], person=person).k
     yield from warn_of_known_columns(after, quasi_identifiers, looks, before_k, person=person)
@@ -63,11 +63,13 @@ def describe_row_order(followed: Sequence[str]) -> str:
 
 
 def describe_given_back(fact: GivenBack) -> str:
-    """A kept column that gives a quasi-identifier back, in words."""
+    """Kept columns that give a quasi-identifier back, in words."""
     whom = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
+    mend = f"remove {fact.column}" if fact.others else "remove it"
     return (
-        f"{fact.column} is kept and gives {fact.gives_back} back{whom}: with it the smallest class has {fact.k:,} and "
-        f"not {fact.k_without:,}, and {fact.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
+        f"{fact.telling} {fact.gives_back} back{whom}: with {'them' if fact.others else 'it'} the smallest class has "
+        f"{fact.k:,} and not {fact.k_without:,}, and {fact.uniques:,} are unique; {mend}, or name "
+        f"{'them as quasi-identifiers' if fact.others else 'it as a quasi-identifier'} too"
     )
 
 

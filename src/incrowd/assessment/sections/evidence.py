@@ -14,7 +14,8 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
-from incrowd.measures.kept_columns import GivenBack, released_column_facts
+from incrowd.measures.given_back import GivenBack
+from incrowd.measures.kept_columns import released_column_facts
 from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, is_shuffled, read_mark, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
@@ -195,7 +196,9 @@ def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
         roles = work.roles
         shuffled = is_shuffled(work.table)
         facts = facts_of_tables(
-            work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person, shuffled=shuffled
+            *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
+            shuffled=shuffled,
+            secrets=roles.sensitive,
         )
     try:
         return unite_facts(facts, read_mark(work.table))
@@ -215,16 +218,32 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
     names, person = roles.quasi_identifiers, roles.person
-    seen = {one.column: one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    seen = {one.columns: one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    alone = {one.column for one in seen.values()}
     for one in original.given_back if original is not None else ():
-        if one.column in kept and one.column not in seen:
-            with_it = count_with_auxiliary(table, names, [one.column], person=person)
-            k = work.answers["facts"].k
-            seen[one.column] = replace(one, k=with_it.k, uniques=with_it.uniques, k_without=k)
+        if one.columns not in seen and alone.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
+            seen[one.columns] = _counted_here(work, one, kept)
     unasked = kept if original is None else [name for name in kept if name not in original.kept]
     if coarse and unasked:
         unanswered.append(_not_asked(coarse, unasked))
     return tuple(one for one in seen.values() if one.undoes)
+
+
+def _counted_here(work: Work, fact: GivenBack, kept: Sequence[str]) -> GivenBack:
+    """What the original told, beside the classes of this table.
+
+    Guesses from several columns were counted with the original at hand; where that does not show that they undo
+    something here, as there are other quasi-identifiers now, the columns themselves are counted as known.
+    """
+    k, roles = work.answers["facts"].k, work.roles
+    to_go = [name for name in fact.columns if name in kept]
+    if to_go and to_go[0] != fact.column:  # it is known now, and another may go
+        others = tuple(name for name in fact.columns if name != to_go[0])
+        fact = replace(fact, column=to_go[0], others=others)
+    if to_go and fact.others and fact.k < k:
+        return replace(fact, k_without=k)
+    with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, to_go, person=roles.person)
+    return replace(fact, k=with_it.k, uniques=with_it.uniques, k_without=k)
 
 
 def _left_to_chance(original: OriginalFacts, roles: Roles) -> Iterator[Advice]:

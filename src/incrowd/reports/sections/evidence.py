@@ -52,7 +52,10 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
         yield DataTable(
             "Kept columns that give back what was made coarser",
             ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
-            tuple((one.column, one.gives_back, percent(one.told), one.k, one.uniques) for one in evidence.given_back),
+            tuple(
+                (listed(one.columns), one.gives_back, percent(one.told), one.k, one.uniques)
+                for one in evidence.given_back
+            ),
         )
     if evidence.secrets:
         yield DataTable(

@@ -1,0 +1,92 @@
+"""Kept columns that only together give back what protection has coarsened: weight and body mass index, the height."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from incrowd.backends import Coded, encode
+from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
+from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
+from incrowd.measures.given_back import GivenBack
+from incrowd.tables import Table, read_table
+
+
+def facts_of_columns_together(
+    kept: Sequence[Coded],
+    known: Sequence[Coded],
+    released: Any,
+    coarse: Sequence[str],
+    *,
+    secrets: Sequence[str] = (),
+    person: str | None = None,
+) -> Iterator[GivenBack]:
+    """Find the kept numbers and dates from which a quasi-identifier that was made coarser can be computed.
+
+    Of every such set one column is named as the one to go, and the search goes on without it.
+
+    Args:
+        kept: the columns of the original that are released as they were.
+        known: its quasi-identifiers; those that were not made coarser may tell something beside kept columns.
+        released: the protected table.
+        coarse: the quasi-identifiers that were made coarser.
+        secrets: kept columns that are to go only where no other column of a set can.
+        person: the column that says whose record it is, where people have several.
+
+    Yields:
+        A fact for every column to go, with those that it tells the quasi-identifier with.
+    """
+    targets = _quantities([column for column in known if column.name in coarse])
+    removable = [one.name for one in _quantities(kept)]
+    if not targets or not removable:
+        return
+    before = _quantities([*kept, *(column for column in known if column.name not in coarse)])
+    table, names = read_table(released), [column.name for column in known]
+    after = {one.name: one for one in _quantities(encode(table, [one.name for one in before]))}
+    labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
+    telling = [one for one in before if one.name in after]
+    for target in targets:
+        while telling:
+            relation = find_relation(target, labels[target.name], telling, [after[one.name] for one in telling])
+            to_go = [] if relation is None else [name for name in relation.columns if name in removable]
+            if relation is None or not to_go:  # quasi-identifiers alone are counted as known
+                break
+            fact = _fact(table, names, target.name, relation, _choose(to_go, secrets), person)
+            telling = [one for one in telling if one.name != fact.column]
+            if fact.undoes:
+                yield fact
+
+
+def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
+    return [quantity for column in columns if (quantity := read_quantity(column)) is not None]
+
+
+def _choose(columns: Sequence[str], secrets: Sequence[str]) -> str:
+    """The last column, for what was computed stands behind what it was computed from; a secret only if all are."""
+    return ([name for name in columns if name not in secrets] or list(columns))[-1]
+
+
+def _fact(
+    table: Table, names: Sequence[str], gives_back: str, relation: Relation, to_go: str, person: str | None
+) -> GivenBack:
+    """The classes for whoever guesses a quasi-identifier from a relation, beside those for whoever does not."""
+    with_guesses = _count(table, names, relation, person)
+    without = count_with_auxiliary(table, names, [], person=person)
+    return GivenBack(
+        to_go,
+        gives_back,
+        relation.told,
+        relation.by_chance,
+        with_guesses.k,
+        with_guesses.uniques,
+        without.k,
+        tuple(name for name in relation.columns if name != to_go),
+    )
+
+
+def _count(table: Table, names: Sequence[str], relation: Relation, person: str | None) -> AuxiliaryKnowledge:
+    import pyarrow as pa
+
+    guess = "guess of " + " ".join(relation.columns)  # longer than the name of any of them
+    columns = table.to_arrow([*names, *([person] if person is not None else [])])
+    return count_with_auxiliary(columns.append_column(guess, pa.array(relation.guesses)), names, [guess], person=person)

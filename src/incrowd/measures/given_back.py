@@ -1,0 +1,53 @@
+"""What a kept column gives back, and what that leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from incrowd.results import Result
+from incrowd.wording import listed
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack(Result):
+    """A kept column that tells a quasi-identifier, for nearly all records or by single values, and what that leads to.
+
+    Attributes:
+        column: the column that is kept as it is.
+        gives_back: the quasi-identifier that it tells best.
+        told: the share of records, of those that share their value of the column, whose quasi-identifier it tells.
+        by_chance: the share that would be told without the column.
+        k: the smallest class for whoever knows the column and the quasi-identifiers.
+        uniques: the people who are unique by these.
+        k_without: the smallest class by the quasi-identifiers alone.
+        others: the columns that it tells it together with, where none of them does alone. Then `k` and `uniques` are
+            for whoever computes the quasi-identifier from all of them.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("undoes",)
+    column: str
+    gives_back: str
+    told: float
+    by_chance: float
+    k: int
+    uniques: int
+    k_without: int
+    others: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column and those that it tells the quasi-identifier together with."""
+        return (self.column, *self.others)
+
+    @property
+    def telling(self) -> str:
+        """The columns that give something back, in words."""
+        if not self.others:
+            return f"{self.column} is kept and gives"
+        return f"{listed(self.others)} and {self.column} are kept and together give"
+
+    @property
+    def undoes(self) -> bool:
+        """Whether knowing the column makes the smallest class smaller."""
+        return self.k < self.k_without

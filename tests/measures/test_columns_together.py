@@ -1,0 +1,112 @@
+"""Kept numbers and dates that only together give back what was made coarser."""
+
+import numpy as np
+import pytest
+from tests.decision import traps
+
+from incrowd import measure, protect
+from incrowd.measures import kept_column_facts
+
+ROWS = 3_000
+
+
+def facts_of(table, names, kept, k=11, **options):
+    safe = protect(table, quasi_identifiers=names, k=k, other=kept, identifiers=[], warn=False)
+    return safe, kept_column_facts(table, safe.table, names, kept, **options)
+
+
+def altered(column, share, draw):
+    """A column in which a share of the cells is somebody else's."""
+    wrong = draw.random(len(column)) < share
+    return np.where(wrong, draw.permutation(column), column)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_weight_and_body_mass_index_give_height_back(share):
+    table = traps.body_mass(share)
+    safe, (fact,) = facts_of(table, ["sex", "height_cm"], ["weight_kg", "bmi"])
+    assert (fact.column, fact.others, fact.gives_back) == ("bmi", ("weight_kg",), "height_cm")
+    assert fact.told >= 1 - 2 * share - 0.01
+    assert fact.undoes
+    heights = np.array(table["height_cm"])[safe.kept_rows] if safe.kept_rows is not None else table["height_cm"]
+    by_truth = measure(safe.table.append_column("truth", [heights]), quasi_identifiers=["sex", "height_cm", "truth"])
+    if share == 0:  # the guesses are the true heights
+        assert (fact.k, fact.uniques) == (by_truth.k, by_truth.uniques)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_two_dates_give_the_days_between_them_back(share):
+    safe, (fact,) = facts_of(traps.stays(share), ["sex", "los"], ["admitted", "discharged"])
+    assert (fact.column, fact.others, fact.gives_back) == ("discharged", ("admitted",), "los")
+    assert fact.k < 11 == fact.k_without
+    assert safe.given_back is None
+
+
+def incomes(seed):
+    draw = np.random.default_rng(seed)
+    wage, rent, pension = (np.round(draw.lognormal(9, 0.6, ROWS)) * (draw.random(ROWS) < 0.8) for _ in range(3))
+    return {
+        "income": wage + rent + pension,
+        "wage": wage,
+        "rent": rent,
+        "pension": pension,
+        "noise": draw.normal(0, 1, ROWS),
+        "more_noise": draw.integers(0, 9, ROWS),
+    }
+
+
+def test_parts_give_their_total_back_and_no_other_column_is_accused():
+    table = incomes(1)
+    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "more_noise", "pension"])
+    assert fact.columns == ("pension", "wage", "rent")
+    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"], secrets=["pension", "rent"])
+    assert fact.columns == ("wage", "rent", "pension")
+    assert facts_of(table, ["income"], ["wage", "noise", "rent"])[1] == ()
+
+
+def test_missing_cells_of_other_columns_hide_nothing():
+    table, draw = incomes(2), np.random.default_rng(3)
+    table["noise"] = np.where(draw.random(ROWS) < 0.7, np.nan, table["noise"])
+    table["rent"] = np.where(draw.random(ROWS) < 0.2, np.nan, table["rent"])
+    _, (fact,) = facts_of(table, ["income"], ["wage", "noise", "rent", "pension"])
+    assert fact.columns == ("pension", "wage", "rent")
+
+
+def test_a_rescaled_copy_of_which_no_value_occurs_twice_gives_back_by_itself():
+    draw = np.random.default_rng(4)
+    height = draw.normal(170, 8, ROWS).round()
+    table = {"height": height, "inches": altered(height / 2.54 + draw.normal(0, 0.01, ROWS), 0.01, draw)}
+    _, (fact,) = facts_of(table, ["height"], ["inches"])
+    assert (fact.columns, fact.gives_back) == (("inches",), "height")
+
+
+def test_every_set_that_tells_loses_a_column_in_one_go():
+    table = traps.body_mass()
+    table["weight_lb"] = np.round(np.array(table["weight_kg"]) * 2.2046, 1)
+    kept = ["weight_kg", "weight_lb", "bmi"]
+    _, facts = facts_of(table, ["sex", "height_cm"], kept)
+    left = [name for name in kept if name not in {fact.column for fact in facts}]
+    assert left
+    assert facts_of(table, ["sex", "height_cm"], left)[1] == ()
+
+
+def test_a_quasi_identifier_that_stays_fine_tells_something_beside_a_kept_column():
+    draw = np.random.default_rng(5)
+    asked = draw.integers(1950, 2004, ROWS)
+    age = np.minimum(draw.geometric(0.04, ROWS), 99)
+    table = {"age": age, "asked": asked, "born": asked - age}
+    after = {**table, "age": np.where(age > 20, "[21;99]", "[1;20]")}
+    (fact,) = kept_column_facts(table, after, ["age", "asked"], ["born"], coarse=["age"])
+    assert (fact.columns, fact.gives_back) == (("born", "asked"), "age")
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("rows", "columns"), [(80, 60), (300, 40), (1_000, 8)])
+def test_noise_is_not_accused(rows, columns, seed):
+    draw = np.random.default_rng(seed)
+    noise = {f"x{number}": draw.normal(0, 1, rows) for number in range(columns - 2)}
+    noise |= {"count": draw.poisson(2, rows), "amount": draw.lognormal(3, 1, rows)}
+    age = draw.integers(18, 90, rows)
+    noise["x0"] = age + draw.normal(0, 10, rows)  # related, and no closer than ranges tell
+    table = {"age": age, "zip": draw.integers(100, 160, rows), **noise}
+    assert facts_of(table, ["age", "zip"], list(noise), k=5)[1] == ()
