@@ -138,7 +138,7 @@ def protect_trajectories(
         known,
         found.k,
         who.size,
-        who.size - np.count_nonzero(np.diff(owner[keep], prepend=-1)),
+        who.size - int(np.count_nonzero(np.diff(owner[keep], prepend=-1))),
         point.size,
         int(np.count_nonzero(~keep)),
         unicity[0],
