@@ -123,3 +123,17 @@ def test_reading_a_protected_table_back_changes_no_verdict():
     named = {"quasi_identifiers": names, "other": others}
     assert judge_release(safe.table, Question(**named), original=table).decision == YES
     assert decision(safe.table, **named) == decision(safe.table, quasi_identifiers=names) == "undecided"
+
+
+def test_columns_that_give_back_together_are_judged_by_the_roles_of_the_release(tmp_path):
+    table = traps.stays()
+    names, kept = ["sex", "los"], ["admitted", "discharged"]
+    safe = protect(table, quasi_identifiers=names, k=11, other=kept, identifiers=[])
+    file = write_protected(safe, tmp_path / "=safe.csv")
+    asked = {"recipient": "public", "rows_are_people": True}
+    fewer = Question(**asked, quasi_identifiers=["los"], other=["sex", *kept])
+    assert judge_release(read_table(file), fewer).giving_back == ("discharged",)
+    known = Question(**asked, quasi_identifiers=[*names, "discharged"], other=["admitted"])
+    found = judge_release(read_table(file), known)
+    assert found.decision != YES
+    assert "discharged" not in found.giving_back

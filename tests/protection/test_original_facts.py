@@ -13,6 +13,7 @@ from incrowd.protection import Hierarchy, write_protected
 from incrowd.protection.original_facts import copy_release, facts_of_protected, mark_of, read_mark, remove_release
 
 LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
+NUMBERS = ("told", "by_chance", "uniques", "k_without", "k")
 NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}
 
 
@@ -286,7 +287,9 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"given_back": ["x"]},
         {"given_back": [{"column": "code"}]},
         {"given_back": 1},
-        {"given_back": [{**dict.fromkeys(("told", "by_chance", "uniques", "k_without", "k"), "x"), "column": "code"}]},
+        {"given_back": [{**dict.fromkeys(NUMBERS, "x"), "column": "code"}]},
+        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": "code"}]},
+        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": [1]}]},
         {"rows": {"kind": [1], "reason": "", "confidence": "high"}},
         {"rows": {"kind": "people", "reason": "", "confidence": "high", "person": 1}},
         {"rows": ["people"]},
