@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.fuzz import run, seeds
 
 from incrowd._support import files, private_folders
-from incrowd.protection.original_facts import remove_release
+from incrowd.protection.marks import remove_release
 
 EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod"}
 READ = ["--qi", "age,sex,zip"]

@@ -10,7 +10,8 @@ from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.protection import Hierarchy, write_protected
-from incrowd.protection.original_facts import copy_release, facts_of_protected, mark_of, read_mark, remove_release
+from incrowd.protection.marks import copy_release, mark_of, read_mark, remove_release
+from incrowd.protection.original_facts import facts_of_protected
 
 LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
 NUMBERS = ("told", "by_chance", "uniques", "k_without", "k")

@@ -11,7 +11,7 @@ from tests.protection.plain import TABLES, covers
 
 from incrowd import InputError, protect, read_table
 from incrowd.protection import Stream, append_release, write_protected
-from incrowd.protection.original_facts import mark_of
+from incrowd.protection.marks import mark_of
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
 BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)

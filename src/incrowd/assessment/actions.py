@@ -18,7 +18,8 @@ from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
-from incrowd.protection.original_facts import facts_of_tables, mark_of
+from incrowd.protection.marks import mark_of
+from incrowd.protection.original_facts import facts_of_tables
 from incrowd.recipients import RECIPIENTS
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, read_table

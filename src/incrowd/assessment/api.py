@@ -22,7 +22,7 @@ from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
-from incrowd.protection.original_facts import OriginalFacts
+from incrowd.protection.marks import OriginalFacts
 from incrowd.tables import Table, describe_rows, read_table
 from incrowd.wording import Advice, percent
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
 from incrowd.populations.design import read_weights, refuse_other_columns
-from incrowd.protection.original_facts import pseudonyms_in
+from incrowd.protection.marks import pseudonyms_in
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 

@@ -53,7 +53,7 @@ def show(made: Made, out: str) -> None:
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
-    from incrowd.protection.original_facts import mark_of
+    from incrowd.protection.marks import mark_of
 
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]

@@ -22,7 +22,7 @@ from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
-from incrowd.protection.original_facts import is_shuffled
+from incrowd.protection.marks import is_shuffled
 from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table

@@ -7,6 +7,7 @@ from incrowd.protection.codebook import make_codebook as make_codebook
 from incrowd.protection.hierarchies import Hierarchy as Hierarchy
 from incrowd.protection.items import ProtectedItems as ProtectedItems
 from incrowd.protection.items import protect_items as protect_items
+from incrowd.protection.marks import OriginalFacts as OriginalFacts
 from incrowd.protection.mask import HIPAA_STEPS as HIPAA_STEPS
 from incrowd.protection.method_options import BlankOptions as BlankOptions
 from incrowd.protection.method_options import CoarsenOptions as CoarsenOptions
@@ -17,7 +18,6 @@ from incrowd.protection.method_options import MethodName as MethodName
 from incrowd.protection.method_options import MethodOptions as MethodOptions
 from incrowd.protection.method_options import PartitionOptions as PartitionOptions
 from incrowd.protection.method_options import PerturbOptions as PerturbOptions
-from incrowd.protection.original_facts import OriginalFacts as OriginalFacts
 from incrowd.protection.outputs import OUTPUTS as OUTPUTS
 from incrowd.protection.outputs import parse_range as parse_range
 from incrowd.protection.regeneration import regenerate as regenerate

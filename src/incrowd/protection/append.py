@@ -19,14 +19,8 @@ import pyarrow.parquet as pq
 from incrowd._support.files import check_free, written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.original_facts import (
-    facts_of_protected,
-    hash_of,
-    read_log,
-    read_mark,
-    unite_facts,
-    write_facts,
-)
+from incrowd.protection.marks import hash_of, read_log, read_mark, write_facts
+from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.result import count_guarantee

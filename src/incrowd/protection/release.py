@@ -21,7 +21,8 @@ from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
-from incrowd.protection.original_facts import mark_of, write_mark
+from incrowd.protection.marks import mark_of
+from incrowd.protection.original_facts import write_mark
 from incrowd.protection.result import count_guarantee
 from incrowd.tables import escape_formula, read_table, write_into
 from incrowd.tables.write import is_text

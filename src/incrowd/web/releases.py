@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.classes import Classes, assign_classes
-from incrowd.protection.original_facts import remove_release
+from incrowd.protection.marks import remove_release
 from incrowd.tables import Table, read_table
 from incrowd.web.cells import cell_text
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError, InputError
-from incrowd.protection.original_facts import copy_release
+from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
 from incrowd.web.archives import check_unpacked
 from incrowd.web.jobs import Job, Jobs

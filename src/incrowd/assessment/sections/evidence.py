@@ -16,7 +16,8 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.measures.kept_columns import released_column_facts
-from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, is_shuffled, read_mark, unite_facts
+from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
+from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
 from incrowd.wording import Advice, listed, percent

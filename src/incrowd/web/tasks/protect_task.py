@@ -19,7 +19,7 @@ from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
 from incrowd.protection import Hierarchy, Protected, protect, write_protected
-from incrowd.protection.original_facts import remove_release
+from incrowd.protection.marks import remove_release
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
