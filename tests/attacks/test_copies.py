@@ -77,7 +77,7 @@ def test_a_synthetic_release_with_a_few_copies_is_no_yes():
     copied = with_copies(release, original, range(12))
     verdict = assess(original, released=copied, **asked).verdict
     assert verdict.decision == "exposed"
-    assert "13 people whom no other of the original is like" in verdict.exposures[0]  # one by chance
+    assert "exact copies (age, town, pay) of 13 people unique in the original" in verdict.exposures[0]  # one by chance
     attacks = attack_release(
         original,
         copied,

@@ -35,9 +35,8 @@ def test_compiled_code_is_not_waited_for_and_nothing_is_left():
         folder = process.stdout.readline().strip()
         assert os.path.isdir(folder)
         started = processor_time(process)
-        while (
-            processor_time(process) < started + 0.3
-        ):  # the compiled code runs: a signal before it would end Python's own
+        while processor_time(process) < started + 0.3:  # compiled code runs: a signal before it would end Python's own
+            assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         rest = process.stdout.read()

@@ -1,5 +1,6 @@
 """No trap gets a yes; harmless look-alikes get one once a person has judged their columns."""
 
+import numpy as np
 import pytest
 from tests.decision import traps
 
@@ -137,3 +138,22 @@ def test_columns_that_give_back_together_are_judged_by_the_roles_of_the_release(
     found = judge_release(read_table(file), known)
     assert found.decision != YES
     assert "discharged" not in found.giving_back
+
+
+def test_a_column_that_gives_back_nothing_new_hides_no_columns_that_do():
+    generator = np.random.default_rng(2)
+    site, age = generator.integers(0, 6, 6_000), generator.integers(20, 80, 6_000)
+    letters = "ABCDEFGHIJKL"
+    wave = 2000 + 3 * site
+    kept = {"wave": wave.tolist(), "born": (wave - age).tolist()}
+    pairs = zip(site, generator.integers(0, 2, 6_000), strict=True)
+    original = {"age": age.tolist(), "site": [letters[2 * one + other] for one, other in pairs], **kept}
+    release = {
+        "age": [f"[{start};{start + 5}]" for start in ((age - 20) // 6 * 6 + 20).tolist()],
+        "site": [f"{{{letters[2 * one]}, {letters[2 * one + 1]}}}" for one in site],
+        **kept,
+    }
+    question = Question(
+        quasi_identifiers=("age", "site"), other=("wave", "born"), rows_are_people=True, highest=0.1, threshold=0.2
+    )
+    assert judge_release(release, question, original=original).decision == "exposed"

@@ -88,7 +88,7 @@ def invented(tmp_path, monkeypatch):
         "illness": generator.choice(["a", "b", "c"], people).tolist(),
         "charge": generator.integers(100, 9_000, people).tolist(),
     }
-    for name in ("patients.csv", "patients.parquet", "people.parquet", "FILE.parquet"):
+    for name in ("patients.csv", "patients.parquet", "people.parquet", "FILE.parquet", "april.csv", "may.csv"):
         write_table(pa.table(patients), tmp_path / name)
     stays = {name: 11 * patients[name] for name in ("age", "sex")} | {"days": 11 * patients["admitted"]}
     twice = np.repeat(np.arange(11 * people // 2), 2)

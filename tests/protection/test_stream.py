@@ -1,6 +1,8 @@
 """Whoever holds every release of a stream is left with k rows, and with every secret that the first one showed."""
 
+import datetime as dt
 import json
+import os
 import stat
 from collections import Counter, defaultdict
 
@@ -138,3 +140,63 @@ def test_what_cannot_be_kept_is_refused(release, tmp_path):
     )
     with pytest.raises(InputError, match="whole table, which would grow"):
         append_release(batch, write_protected(close, tmp_path / "t.csv"), tmp_path / "four.csv")
+
+
+PEOPLE = {"age": [20, 21, 40, 41], "sex": ["f"] * 4, "ill": [0, 1, 2, 3]}
+LATER = {"age": [22, 23, 90], "sex": ["f"] * 3, "ill": [0, 1, 2]}
+
+
+def first_release(folder):
+    safe = protect(PEOPLE, quasi_identifiers=QIS, k=2, identifiers=[])
+    write_protected(safe, folder / "one.csv")
+    return folder / "one.csv"
+
+
+def test_a_release_is_not_continued_in_itself_nor_over_waiting_records(tmp_path):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    with pytest.raises(InputError, match="cannot be continued in itself"):
+        append_release(LATER, one, one, force=True)
+    append_release(LATER, one, two, widest={"age": 5})
+    waiting = (tmp_path / "two.csv.waiting").read_bytes()
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(InputError, match=r"records wait in two\.csv\.waiting"):
+        append_release(LATER, first_release(other), two, force=True)
+    assert (tmp_path / "two.csv.waiting").read_bytes() == waiting
+    (tmp_path / "two.csv.waiting").write_bytes(b"PAR1 damaged")
+    with pytest.raises(InputError, match="cannot be read"):
+        append_release(LATER, two, tmp_path / "three.csv")
+
+
+def test_an_append_that_fails_late_leaves_the_release_open_and_nothing_else(tmp_path, monkeypatch):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail_for_the_release(move):
+        def moved(source, target, **options):
+            if str(target).endswith("two.csv"):
+                raise OSError("it is gone")
+            return move(source, target, **options)
+
+        return moved
+
+    for name in ("replace", "link"):
+        monkeypatch.setattr(os, name, fail_for_the_release(getattr(os, name)))
+    with pytest.raises(InputError, match="it is gone"):
+        append_release(LATER, one, two, widest={"age": 5})
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert append_release(LATER, one, two, widest={"age": 5}).batch.released == 2
+    with pytest.raises(InputError, match=r"was continued in two\.csv"):
+        append_release(LATER, one, tmp_path / "three.csv")
+
+
+def test_a_batch_that_is_refused_leaves_the_stream_as_it_was():
+    stream = Stream(quasi_identifiers=["age"], k=2, identifiers=[], widest={"age": 5})
+    stream.append({"age": [20, 21], "seen": [1, 2]})
+    with pytest.raises(InputError, match="'seen' holds"):
+        stream.append({"age": [30, 31, 90], "seen": [dt.date(2020, 1, 1)] * 3})
+    assert stream.waiting is None
+    with pytest.raises(InputError, match="no column named 'age'"):
+        stream.append({"sex": ["f", "m"]})
+    assert stream.append({"age": [40, 41], "seen": [3, 4]}).batch.released == 2

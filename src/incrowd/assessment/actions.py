@@ -215,11 +215,11 @@ def way_to_yes(work: Work) -> Action:
             progress(f"trying classes of {k}", 0.5)
             try:
                 verdict, measure_cost = _try(work, plan)
+                if verdict.decision == "within":
+                    return _protect_action(work, plan, measure_cost(), verdict)
             except IncrowdError as error:
                 why, plan = str(error), plan.without(plan.diverse)
                 continue
-            if verdict.decision == "within":
-                return _protect_action(work, plan, measure_cost(), verdict)
             if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
                 return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation

@@ -47,7 +47,7 @@ class CopiedPeople(Result):
     def proven(self) -> bool:
         """Whether chance hardly gives as many: by the exact test of two shares, given both together."""
         both, people_of_both = self.copied + self.copied_others, self.unique + self.unique_others
-        if not self.copied or not self.unique_others:
+        if not self.copied:
             return False
         return bool(stats.hypergeom.sf(self.copied - 1, people_of_both, self.unique, both) < _SURE)
 
@@ -55,9 +55,8 @@ class CopiedPeople(Result):
     def sentence(self) -> str:
         """Who stands in the release, against chance."""
         return (
-            f"{people(self.copied)} whom no other of the original is like in {listed(self.columns)} "
-            f"{'stands' if self.copied == 1 else 'stand'} in the release as they are, where chance gives about "
-            f"{number(self.by_chance, 2)}."
+            f"The release holds exact copies ({listed(self.columns)}) of {people(self.copied)} unique in the original; "
+            f"chance explains about {number(self.by_chance, 2)}."
         )
 
 

@@ -46,14 +46,16 @@ def facts_of_columns_together(
     labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
     telling = [one for one in before if one.name in after]
     for target in targets:
-        while telling:
-            relation = find_relation(target, labels[target.name], telling, [after[one.name] for one in telling])
+        left = telling
+        while left:
+            relation = find_relation(target, labels[target.name], left, [after[one.name] for one in left])
             to_go = [] if relation is None else [name for name in relation.columns if name in removable]
             if relation is None or not to_go:  # quasi-identifiers alone are counted as known
                 break
             fact = _fact(table, names, target.name, relation, _choose(to_go, secrets), person)
-            telling = [one for one in telling if one.name != fact.column]
+            left = [one for one in left if one.name != fact.column]
             if fact.undoes:
+                telling = [one for one in telling if one.name != fact.column]  # it goes, whatever else it tells
                 yield fact
 
 

@@ -200,7 +200,7 @@ def read_sample(
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
     if known is not None:
         if in_strata is not None and known.are_of_some_strata(people):
-            raise InputError(
+            raise UnsupportedError(
                 f"the weights of all strata in the table stand for {known.total:,.0f} of {people:,} people, so the "
                 f"table has some strata only and says nothing about the people of the others; give the population of "
                 f"these strata, or a table that has all",

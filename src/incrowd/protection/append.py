@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from incrowd._support.files import check_free, written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import hash_of, read_log, read_mark, write_facts
+from incrowd.protection.marks import hash_of, mark_of, read_log, read_mark, write_facts
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
@@ -65,6 +65,10 @@ def append_release(
     before, target = Path(release), Path(out)
     log = read_log(before)
     log.require_open(before.name)
+    if target.exists() and target.samefile(before):
+        raise InputError(f"{before.name} cannot be continued in itself; name another file")
+    if _waiting_of(target).exists():
+        raise InputError(f"records wait in {_waiting_of(target).name} to join {target.name}; name another file")
     if is_text(before) != is_text(target):
         raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
     if delay is not None and log.delay not in (None, delay):
@@ -79,6 +83,8 @@ def append_release(
     stream = Stream.resume(replace(log, delay=settled), published.to_arrow(), waiting, waited, **wishes)
     found = stream.append(data, progress=progress)
     progress("writing", 0.95)
+    assert facts is not None
+    is_closed = False
     try:
         with written_whole(target, force=force) as temporary:
             write_into(stream.released, temporary, published.codebook)
@@ -89,11 +95,15 @@ def append_release(
             with written_whole(_waiting_of(target), force=True, private=True) as private:
                 _write_waiting(stream, private, hash_of(temporary))
             write_facts(united, found.log, temporary, target)
+            # closed before the new file has its name: never are two files open that the same people could join
+            write_facts(facts, replace(log, continued_in=target.name), before, before)
+            is_closed = True
     except BaseException:  # the file did not get its name, so that nothing may wait to join it
         _waiting_of(target).unlink(missing_ok=True)
+        if is_closed:
+            mark_of(target).unlink(missing_ok=True)
+            write_facts(facts, log, before, before)
         raise
-    assert facts is not None
-    write_facts(facts, replace(log, continued_in=target.name), before, before)
     _waiting_of(before).unlink(missing_ok=True)
     return found
 
@@ -114,7 +124,7 @@ def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list
         table = pq.read_table(file)
         about = json.loads((table.schema.metadata or {})[_KEY])
         waited = [int(batches) for batches in about["waited"]]
-    except (pa.ArrowInvalid, KeyError, ValueError, TypeError):
+    except (pa.ArrowInvalid, OSError, KeyError, ValueError, TypeError):
         raise InputError(f"{file.name} cannot be read") from None
     if about.get("release") != hash_of(release) or not len(waited) == table.num_rows == number:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
@@ -132,8 +142,9 @@ def _check(file: Path, published: Table, found: Appended) -> None:
     """Refuse a written file whose old rows changed, or in which the new rows or all of them miss the promise."""
     check_metadata(file)
     written, log = read_table(file).to_arrow(), found.log
-    if written.num_rows != published.rows + found.batch.released:
-        raise UnsupportedError(f"the file has {written.num_rows:,} rows and should have more or fewer; nothing is left")
+    expected = published.rows + found.batch.released
+    if written.num_rows != expected:
+        raise UnsupportedError(f"the file has {written.num_rows:,} rows and should have {expected:,}; nothing is left")
     old = published.to_arrow()
     changed = [name for name in old.column_names if not _is_same(old[name], written[name].slice(0, old.num_rows))]
     if changed:

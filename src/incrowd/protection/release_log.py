@@ -113,7 +113,7 @@ class ReleaseLog(Result):
             raise InputError(f"nothing can join {name}: {self.closed}; protect all records together")
         if self.continued_in is not None:
             raise InputError(
-                f"{name} was continued in {self.continued_in}; what joined both could be put together: append to that"
+                f"{name} was continued in {self.continued_in}; append to that, for two continuations could be compared"
             )
 
 

@@ -58,8 +58,8 @@ class Appended(Result):
         batch = self.batch
         added = f"{counted(batch.released, 'record', 'records')} joined in {counted(batch.classes, 'class', 'classes')}"
         return (
-            f"{added} of at least {self.log.k:,}; {batch.waiting:,} wait for later batches, and {batch.suppressed:,} "
-            f"waited for {self.log.delay:,} and are left out"
+            f"{added} of at least {self.log.k:,}; {batch.waiting:,} wait for later batches; {batch.suppressed:,} had "
+            f"waited for {self.log.delay:,} and were left out"
         )
 
 
@@ -122,7 +122,7 @@ class Stream:
         refused = sorted({"t", "beta", "delta", "method", "person", "suppress", "shuffle", "out"} & set(wishes))
         if refused:
             raise InputError(
-                f"a stream does not take {', '.join(refused)}: classes of the partition have k and l, row by row"
+                f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"
             )
         self.log, self._wishes = log, wishes
         self._released: pa.Table | None = None
@@ -165,6 +165,7 @@ class Stream:
             UnsupportedError: the added rows do not keep what was promised; nothing has changed then.
         """
         batch = read_table(data)
+        batch.require([*self.log.quasi_identifiers, *self.log.sensitive])
         arrived = self._select(batch.to_arrow())
         pool = arrived if self._waiting is None else _stack(self._waiting, arrived)
         waited = np.append(self._waited, np.zeros(arrived.num_rows, dtype=np.int64))
@@ -182,10 +183,13 @@ class Stream:
             int(waits.sum()),
             int((left & ~waits).sum()),
         )
-        self._native, self._waited = batch.native, waited[waits] + 1
+        released = self._released
+        if rows is not None:
+            released = rows if released is None else _stack(released, rows, as_text=True)
+        self._native, self._waited = batch.native, waited[waits] + 1  # nothing is refused from here on
         self._waiting = pool.filter(pa.array(waits)) if waits.any() else None
-        if rows is not None and safe is not None:
-            self._released = rows if self._released is None else _stack(self._released, rows, as_text=True)
+        if safe is not None:
+            self._released = released
             self.log = replace(self.log, released=safe.released_quasi_identifiers)
         self.log = replace(self.log, batches=(*self.log.batches, counts))
         return Appended(rows, counts, self.log, () if safe is None else safe.notes, safe)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
-_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
 _OPEN_RANGE = re.compile(rf"\[\s*(?:({_NUMBER})\s*;\s*\*|\*\s*;\s*({_NUMBER}))\s*\]")
 _DATE = r"\d{4}-\d{2}-\d{2}"

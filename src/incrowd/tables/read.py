@@ -19,6 +19,7 @@ from incrowd.backends.scales import Scale, check_scales, parse_scale
 from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
+from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import TypeInference
 from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
@@ -27,7 +28,7 @@ from incrowd.tables.table import Table
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
-_MERGED = ("the texts that were read as one missing value",)
+_MERGED = ("texts that may have been read as one missing value",)
 
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
 
@@ -181,7 +182,10 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
 
     rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=TypeInference)
     what = ("--table", str(rows.table)) if query is None else ("--query", query)
-    return Table(rows, source=rows.file, named=(rows.file or masked(path), *what))
+    not_counted = describe_others([*rows.others], "", "table")
+    if rows.file is not None and query is not None:
+        not_counted.append("what the query leaves out")
+    return Table(rows, source=rows.file, not_counted=not_counted, named=(rows.file or masked(path), *what))
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:

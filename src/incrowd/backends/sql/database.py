@@ -47,6 +47,8 @@ class Session:
     name: str
     table: str | None
     file: str | None = None
+    others: tuple[str, ...] = ()
+    """The other tables of a database that is one file."""
     relation: str
     columns: dict[str, Column]
     repeatable: bool = True
@@ -170,14 +172,15 @@ def open_database(
 class DatabaseBackend(BaseBackend):
     """A table of a database: grouped there, or copied here once when its rows are needed.
 
-    `table` is its name in the database (None for a query), `file` the database's file, if it is one.
+    `table` is its name in the database (None for a query), `file` the database's file, if it is one, `others` the other
+    tables in that.
     """
 
     def __init__(
         self, database: Session, *, memory: int, infer_types: InferTypes, needs: MemoryNeeds | None = None
     ) -> None:
         super().__init__(tuple(database.columns), name=database.name, memory=memory, needs=needs)
-        self.table, self.file = database.table, database.file
+        self.table, self.file, self.others = database.table, database.file, database.others
         self.needs_credentials = database.file is None
         self.database: Session | None = database
         self._infer_types = infer_types

@@ -108,8 +108,10 @@ class Sqlite(Session):
             "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         ).to_pylist()
-        chosen = known[choose_table(table, [row["name"] for row in known], self._label)]
+        names = [row["name"] for row in known]
+        chosen = known[choose_table(table, names, self._label)]
         found = str(chosen["name"])
+        self.others = tuple(name for name in names if name != found)
         self.relation = f"main.{quote_name(found)}"
         self.name = f"{found} in {self._label}"
         if chosen["type"] == "view":

@@ -74,10 +74,11 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     workspace = options.workspace or Workspace(options.memory)
     for encoding in candidate_encodings(paths[0], options.encoding):
         cut_short: list[int] = []
+        unread: list[int] = []
         inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
         try:
             cells = spool(
-                _batches(paths, encoding, places, options, inference, name, cut_short), workspace.folder, name
+                _batches(paths, encoding, places, options, inference, name, cut_short, unread), workspace.folder, name
             )
         except UnicodeError:
             continue  # not in this encoding
@@ -97,7 +98,23 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     if short := sum(cut_short):
         lines = counted(short, "line ends", "lines end")
         notes.append(f"{lines} within the last column; check that its cells are whole")
-    return FileContents(rows, notes)
+    not_counted = ["characters that the layout names no column for"] if any(unread) else []
+    return FileContents(rows, notes, not_counted=not_counted)
+
+
+def _gaps(places: list[Place]) -> list[tuple[int, int | None]]:
+    """The characters of a line that belong to no column; the last ones have no end.
+
+    >>> _gaps([Place("age", 2, 4), Place("sex", 6, 7)])
+    [(0, 2), (4, 6), (7, None)]
+    """
+    gaps: list[tuple[int, int | None]] = []
+    end = 0
+    for place in sorted(places, key=lambda one: one.start):
+        if place.start > end:
+            gaps.append((end, place.start))
+        end = max(end, place.end)
+    return [*gaps, (end, None)]
 
 
 def _batches(
@@ -108,8 +125,13 @@ def _batches(
     inference: TypeInference,
     name: str,
     cut_short: list[int],
+    unread: list[int],
 ) -> Iterator[pa.Table]:
-    """The lines of the files as columns of text, a block at a time; how many end too early goes to `cut_short`."""
+    """The lines of the files as columns of text, a block at a time.
+
+    How many end too early goes to `cut_short`, how many hold something outside of all columns to `unread`.
+    """
+    gaps = _gaps(places)
     shortest = max(place.start for place in places)
     whole = max(place.end for place in places)
     nulls = pa.array(["", *options.nulls])
@@ -126,6 +148,8 @@ def _batches(
                 )
             number += len(lines)
             cut_short.append(pc.sum(pc.less(lengths, whole)).as_py())
+            rest = [pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(texts, *gap)) for gap in gaps]
+            unread += [pc.sum(pc.not_equal(one, "")).as_py() for one in rest]
             columns = {}
             for one in places:
                 cut = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(texts, one.start, one.end))

@@ -326,7 +326,13 @@ def _contents(
         is_own=True,
     )
     unused = tuple(key for key, column in seen.items() if set(column.labels) - (column.codes or set()))
-    return FileContents(rows, notes, codebook=Codebook(descriptions, shown, missing, scales, formats, unused))
+    several = [key for key, kinds in missing.items() if len(kinds) > 1]
+    return FileContents(
+        rows,
+        notes,
+        codebook=Codebook(descriptions, shown, missing, scales, formats, unused),
+        not_counted=[f"codes that were read as one missing value in {listed(several)}"] if several else [],
+    )
 
 
 def _number_conversion(column: _Column, package: Package, written: str) -> Conversion | None:

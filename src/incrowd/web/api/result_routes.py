@@ -81,6 +81,8 @@ def download_table(
     release = job.answer().release
     if release is None:
         raise Refusal(409, "only a protection has a table to download")
+    if job.question_changed:
+        raise Refusal(409, "roles, scales or the recipient have changed since; protect again")
     table = session.table(job.table or "")
     kind = upload_ending(table) if format == "upload" else format
     name = file_name(table.name, job.name or "protected", kind)
