@@ -273,7 +273,7 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
         page.keyboard.press("q")
     page.wait_for_selector(".drawing:not(.fading)")
     assert "\u202e" not in page.inner_text("#columns")
-    assert len(page.query_selector_all(".column[data-role=quasi-identifier]")) >= 6
+    page.wait_for_function("() => document.querySelectorAll('.column[data-role=quasi-identifier]').length >= 6")
     table = page.url.split("/")[4]
     columns = ask(page, "GET", f"/tables/{table}")["columns"]
     roles = {column["name"]: "quasi-identifier" for column in columns[:-1]}

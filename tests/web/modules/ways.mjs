@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WAYS, inWords, wayOf } from "./ways.js";
+import { WAYS, inWords, setFor, wayOf, withSet } from "./ways.js";
 
 test("every rule of the library has its way", () => {
   const rules = { "cuts:18,65/65": "cuts", "5,10": "widths", "quantiles:10": "quantiles", "prefix:3,1": "prefix", dates: "dates", places: "places", auto: "auto" };
@@ -13,4 +13,12 @@ test("they are said in words, with how much the column matters", () => {
   assert.equal(inWords("cuts:18,65/65"), "cut points: 18, 65 / 65");
   assert.equal(inWords(undefined, 3), "as the method makes it; importance 3");
   assert.equal(inWords([["A", "north"], ["B", "north"], ["C", "C"]]), "groups of values (2)");
+});
+test("a column may be called like something that every object has", () => {
+  assert.equal(setFor({}, "__proto__"), undefined);
+  assert.equal(setFor({}, "constructor"), undefined);
+  const set = withSet({ age: "5,10" }, "__proto__", "dates");
+  assert.deepEqual(Object.keys(set), ["age", "__proto__"]);
+  assert.equal(setFor(set, "__proto__"), "dates");
+  assert.deepEqual(withSet(set, "__proto__", null), { age: "5,10" });
 });

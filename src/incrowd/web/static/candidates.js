@@ -7,7 +7,7 @@ import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect, withDemands } from "./protect.js";
 import { protectedTable } from "./protected.js";
-import { inWords } from "./ways.js";
+import { inWords, setFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
@@ -23,7 +23,7 @@ export function madeBy({ protection }) {
   if (secrets.length) parts.push(`${secrets.map((name) => short(name, 20)).join(", ")} kept secret`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
-  for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${short(name, 20)} by ${inWords(protection.hierarchies[name], protection.importance[name])}`);
+  for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${short(name, 20)} by ${inWords(setFor(protection.hierarchies, name), setFor(protection.importance, name))}`);
   return parts.join(", ");
 }
 

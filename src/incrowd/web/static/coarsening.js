@@ -4,7 +4,7 @@ import { bench, known, on, put } from "./bench.js";
 import { cutEditor } from "./cut-editor.js";
 import { fromRule, toRule } from "./cuts.js";
 import { groupEditor } from "./group-editor.js";
-import { WAYS, inWords, wayOf } from "./ways.js";
+import { WAYS, inWords, setFor, wayOf, withSet } from "./ways.js";
 
 const list = document.getElementById("coarsened"), dialog = document.getElementById("coarsening");
 let column = null, state = null, asked = 0;
@@ -38,15 +38,14 @@ async function apply(event) {
   event.preventDefault();
   const wrong = dialog.querySelector(".wrong-importance");
   try {
-    const question = wanted(), importance = { ...bench.now.protection.importance }, hierarchies = { ...bench.now.protection.hierarchies };
+    const question = wanted(), mine = column.name;
     const weight = written(dialog.querySelector("#importance").value);
     if (weight !== null && weight < 0) throw new Error("Importance is 0 or more.");
-    delete importance[column.name];
-    delete hierarchies[column.name];
-    if (weight !== null && weight !== 1) importance[column.name] = weight;
-    if (question !== null) hierarchies[column.name] = (await view(question)).hierarchy;
+    const along = question === null ? null : (await view(question)).hierarchy;
+    if (!dialog.open || column.name !== mine) return; // closed, or another column's by now
+    const importance = withSet(bench.now.protection.importance, mine, weight === 1 ? null : weight), hierarchies = withSet(bench.now.protection.hierarchies, mine, along);
     put({ protection: { ...bench.now.protection, hierarchies, importance } }, { protection: { hierarchies, importance } });
-    say(`${short(column.name, 40)}: ${inWords(hierarchies[column.name], importance[column.name])}.`);
+    say(`${short(mine, 40)}: ${inWords(setFor(hierarchies, mine), setFor(importance, mine))}.`);
     dialog.close();
   } catch (error) { wrong.textContent = error.message; }
 }
@@ -93,14 +92,14 @@ async function drawWay() {
 /** Open the editor of a column. */
 async function edit(name) {
   column = bench.columns.find((one) => one.name === name);
-  const kept = bench.now.protection.hierarchies[name] ?? null, days = column.scale === "date", ranges = ["numeric", "date"].includes(column.scale);
+  const kept = setFor(bench.now.protection.hierarchies, name) ?? null, days = column.scale === "date", ranges = ["numeric", "date"].includes(column.scale);
   const ways = Object.entries(WAYS).filter(([, way]) => way.of.includes(ranges ? (days ? "date" : "numeric") : column.scale === "place" ? "place" : "values"));
   state = { kept, days, way: wayOf(kept), cuts: typeof kept === "string" && kept.startsWith("cuts:") ? fromRule(kept, days) : [], text: typeof kept === "string" ? kept.replace(/^(quantiles|prefix):/, "") : "", rows: Array.isArray(kept) ? kept : null, groups: null, rest: "" };
   const choice = make("select", { id: "way", onchange: (event) => { state.way = event.target.value; if (WAYS[state.way].label) state.text = ""; drawWay().catch(problem); } }, ways.map(([value, { words }]) => make("option", { value, selected: value === state.way }, words)));
   dialog.replaceChildren(make("form", { method: "dialog", onsubmit: apply },
     make("h2", { id: "coarsening-title" }, "How ", make("bdi", {}, short(name, 60)), " is made coarser"),
     make("label", { for: "way" }, "Along"), choice, make("div", { class: "way" }), make("p", { class: "made small", "aria-live": "polite" }, ""),
-    make("label", { for: "importance" }, "Importance ", make("small", {}, "(1 as the others, 0: may vanish)")), make("input", { id: "importance", inputmode: "decimal", autocomplete: "off", placeholder: "1", value: bench.now.protection.importance[name] ?? "" }),
+    make("label", { for: "importance" }, "Importance ", make("small", {}, "(1 as the others, 0: may vanish)")), make("input", { id: "importance", inputmode: "decimal", autocomplete: "off", placeholder: "1", value: setFor(bench.now.protection.importance, name) ?? "" }),
     make("p", { class: "wrong wrong-importance small", role: "alert" }),
     make("p", { class: "row" }, make("button", { type: "submit", class: "main" }, "Take it over"), make("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), make("button", { type: "button", class: "quiet save-file", disabled: true, onclick: saveFile }, "Save as a file"))));
   dialog.showModal();
@@ -110,7 +109,7 @@ async function edit(name) {
 function draw() {
   const { hierarchies, importance } = bench.now.protection;
   list.replaceChildren(...known().map((name) => make("li", {}, make("button", { type: "button", class: "quiet", "data-column": name, onclick: () => edit(name).catch(problem) },
-    make("bdi", {}, short(name, 30)), make("small", {}, inWords(hierarchies[name], importance[name]))))));
+    make("bdi", {}, short(name, 30)), make("small", {}, inWords(setFor(hierarchies, name), setFor(importance, name)))))));
 }
 on("settings", draw);
 document.addEventListener("coarsen", (event) => edit(event.detail).catch(problem));

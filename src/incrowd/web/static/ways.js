@@ -14,6 +14,12 @@ export const WAYS = {
   file: { words: "a hierarchy from a file", of: ["numeric", "date", "place", "values"] },
 };
 
+/** What was set for a column; a column may be called like something that every object has. */
+export const setFor = (given, name) => (Object.hasOwn(given, name) ? given[name] : undefined);
+
+/** Settings by column with one column set anew, or without it where the value is null. */
+export const withSet = (given, name, value) => Object.fromEntries([...Object.entries(given).filter(([other]) => other !== name), ...(value === null ? [] : [[name, value]])]);
+
 /** The way that a hierarchy goes: a rule as the library has it, rows, or none. */
 export function wayOf(hierarchy) {
   if (hierarchy === null || hierarchy === undefined) return "";
