@@ -13,6 +13,7 @@ import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
 from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
+from incrowd.attacks.copies import CopiedPeople
 from incrowd.attacks.synthesis import synthesise
 from incrowd.curves.study_accuracy import study_accuracy
 from incrowd.evaluation import distributions
@@ -28,6 +29,7 @@ from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
 from incrowd.populations import classical_risk, record_risk, sensitivity
 from incrowd.protection import make_codebook, protect_items, protect_trajectories
 from incrowd.protection.original_facts import facts_of_protected
+from incrowd.protection.stream import Stream
 from incrowd.results import Result
 from incrowd.tables import describe_rows
 
@@ -168,6 +170,8 @@ def every_result(results):
         ),
         incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         facts_of_protected(safe),
+        Stream(quasi_identifiers=["age"], k=2, identifiers=[]).append({"age": [30, 30, 30, 40]}),
+        CopiedPeople(("age",), 10, 2, 10, 0),
         protect_items({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", k=2),
         protect_trajectories(
             {"who": [1, 1, 2, 2], "day": [1, 2, 1, 2], "at": list("abab")}, person="who", time="day", place=["at"], k=2

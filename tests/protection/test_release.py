@@ -188,7 +188,7 @@ def test_the_check_of_a_file_finds_an_entry_that_no_cell_has(tmp_path):
     table = pa.table({"town": pa.array(["a", "b", "secret"]).dictionary_encode()}).slice(0, 2)
     file = write_table(table, tmp_path / "plain.parquet")
     with pytest.raises(UnsupportedError, match="differs from its cells"):
-        release._check_metadata(file)
+        release.check_metadata(file)
 
 
 def people(rows=400):
