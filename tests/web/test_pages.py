@@ -34,5 +34,5 @@ def test_no_id_is_given_twice_on_the_workbench(script, address):
 def test_every_module_is_used_and_every_import_is_there():
     modules = {file.name: file.read_text() for file in STATIC.glob("*.js")}
     entries = {"data.js", "points.js", "theme.js", "workbench.js"}
-    imported = {name for text in modules.values() for name in re.findall(r'from "\./([\w-]+\.js)"', text)}
+    imported = {name for text in modules.values() for name in re.findall(r'(?:from|import) "\./([\w-]+\.js)"', text)}
     assert imported | entries == {*modules}

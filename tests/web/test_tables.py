@@ -320,7 +320,7 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
     for name, method in METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
         assert f'data-help="{method.help}" data-inputs="{" ".join(method.inputs)}"' in line
-        assert (" hidden>" in line.partition("</option>")[0]) is (name in ("generalise", "perturb"))
+        assert (" hidden>" in line.partition("</option>")[0]) is (name == "perturb")
 
 
 def test_an_unknown_recipient_is_told_which_there_are(script, demo):

@@ -28,8 +28,10 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     """A hierarchy of a column and what it makes of the rows; labels and values only if they are to be shown.
 
     Raises:
-        InputError: the column does not exist, or the hierarchy does not fit it.
+        InputError: the column does not exist, or the hierarchy does not fit it or is given twice.
     """
+    if sum(given is not None for given in (question.hierarchy, question.groups, question.text)) > 1:
+        raise InputError("a hierarchy is given once: by a rule or rows, by groups, or as a text")
     table.check_names([question.column])
     (column,) = encode(table.table, [question.column])
     given = _settle(question, column)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from incrowd.web.fields import Model, Name, Short
 from incrowd.web.protection_models import HierarchyRows, HierarchyRule
@@ -32,12 +32,6 @@ class HierarchyQuestion(Model):
     text: Annotated[str, StringConstraints(max_length=5_000_000)] | None = None
     show: bool = False
     csv: bool = False
-
-    @model_validator(mode="after")
-    def _require_one(self) -> Self:
-        if sum(given is not None for given in (self.hierarchy, self.groups, self.text)) > 1:
-            raise ValueError("a hierarchy is given once: by a rule or rows, by groups, or as a text")
-        return self
 
 
 class LevelPart(Model):

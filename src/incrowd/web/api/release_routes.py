@@ -43,6 +43,7 @@ def take_action(
         table.history.update(choice.settings)
     if choice.protection is None:
         return ActionDone(settings=table.history.state)
+    table.history.update(models.TableSettings(protection=choice.protection))  # the form shows what was asked for
     return ActionDone(job=start_protection_of(table, server, session, choice.protection).id)
 
 
