@@ -1,8 +1,14 @@
 """A yes is about a file: what it holds besides the rows that were counted was judged by nobody."""
 
+import sqlite3
 import zipfile
+from contextlib import closing
 
 import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 
 from incrowd import assess, protect, read_table
@@ -50,7 +56,41 @@ def spellings(folder):
     return folder / "people.csv", {"fold": True}, "spellings that were read as one value in sex"
 
 
-@pytest.mark.parametrize("make", [workbook, archive, skipped_line, row_names, missing_codes, spellings])
+def metadata(folder):
+    towns, sexes = zip(*ROWS, strict=True)
+    table = pa.table({"town": towns, "sex": sexes}).replace_schema_metadata({"contacts": "somebody"})
+    pq.write_table(table, folder / "people.parquet")
+    return folder / "people.parquet", {}, "metadata (contacts)"
+
+
+def database(folder):
+    with closing(sqlite3.connect(folder / "people.sqlite")) as opened, opened:
+        opened.execute("create table people (town text, sex text)")
+        opened.executemany("insert into people values (?, ?)", ROWS)
+        opened.execute("create table contacts (name text)")
+    return folder / "people.sqlite", {"table": "people"}, "1 other table, contacts"
+
+
+def fixed_width(folder):
+    (folder / "layout.csv").write_text("name,start,width\ntown,1,4\nsex,5,1\n", encoding="utf-8")
+    lines = "".join(f"{town:4}{sex}somebody\n" for town, sex in ROWS)
+    (folder / "people.txt").write_text(lines, encoding="utf-8")
+    return folder / "people.txt", {"layout": folder / "layout.csv"}, "characters that the layout names no column for"
+
+
+def codes(folder):
+    rows = pd.DataFrame(
+        [(1, sex == "f") for _, sex in ROWS] + [(-8, True)] + [(-9, True)] * 11, columns=["town", "sex"]
+    )
+    rows = rows.astype("float64")
+    pyreadstat.write_sav(rows, folder / "people.sav", missing_ranges={"town": [{"lo": -9, "hi": -8}]})
+    return folder / "people.sav", {}, "codes that were read as one missing value in town"
+
+
+MAKERS = [workbook, archive, skipped_line, row_names, missing_codes, spellings, metadata, database, fixed_width, codes]
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_what_a_file_holds_beside_its_rows_is_no_yes_until_it_is_written_anew(tmp_path, make):
     path, reading, words = make(tmp_path)
     table = read_table(path, **reading)

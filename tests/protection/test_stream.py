@@ -156,6 +156,8 @@ def test_a_release_is_not_continued_in_itself_nor_over_waiting_records(tmp_path)
     one, two = first_release(tmp_path), tmp_path / "two.csv"
     with pytest.raises(InputError, match="cannot be continued in itself"):
         append_release(LATER, one, one, force=True)
+    with pytest.raises(InputError, match="whose people are out already"):
+        append_release(one, one, two)
     append_release(LATER, one, two, widest={"age": 5})
     waiting = (tmp_path / "two.csv.waiting").read_bytes()
     other = tmp_path / "other"

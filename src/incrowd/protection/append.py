@@ -65,6 +65,8 @@ def append_release(
     before, target = Path(release), Path(out)
     log = read_log(before)
     log.require_open(before.name)
+    if read_table(data).is_at(before):
+        raise InputError(f"the batch is {before.name} itself, whose people are out already; name the new records")
     if target.exists() and target.samefile(before):
         raise InputError(f"{before.name} cannot be continued in itself; name another file")
     if _waiting_of(target).exists():

@@ -201,6 +201,7 @@ def _unpack_member(path: str, folder: Path, sheet: str | int | None, others: lis
             raise InputError(f"{name} holds no file of a known kind; put a CSV or Parquet file into it")
         member = choose_member(members, sheet, name, "file")
         others += describe_others(files, member, "file")
+        others += ["a comment"] if archive.comment else []
         folder.mkdir(exist_ok=True)
         target = folder / os.path.basename(member)  # never the member's own path, which may lead elsewhere
         with open(target, "wb") as file, archive.open(member) as stream:

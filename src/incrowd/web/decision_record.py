@@ -11,6 +11,7 @@ from incrowd.web.project_models import DecidedNumbers, Decision
 from incrowd.wording import counted, percent
 
 _DECIDED = {"release": "May go out", "refuse": "Must not go out", "later": "Not decided yet"}
+_AGAINST = "Goes out although the verdict is no yes"
 _NUMBERS = {
     "headline": "verdict",
     "people": "people",
@@ -47,7 +48,7 @@ def record_page(decision: Decision) -> str:
         if any(getattr(side, key, None) is not None for side in (decision.before, decision.after))
     ]
     body = (
-        f"<h1>{escape(_DECIDED[decision.decision])}: {escape(about)}</h1>"
+        f"<h1>{escape(_AGAINST if decision.is_against_verdict else _DECIDED[decision.decision])}: {escape(about)}</h1>"
         f"<p><strong>{escape(decision.by)}</strong>, {escape(decision.at)}</p>"
         + (f"<p>{escape(decision.note)}</p>" if decision.note else "")
         + f"<h2>Question</h2>{_table(('', ''), question)}"

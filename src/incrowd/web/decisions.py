@@ -27,7 +27,8 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         jobs: the work on the table, the newest first.
 
     Raises:
-        Refusal: the candidate is none of this table, or a table is released that nobody assessed by these settings.
+        Refusal: the candidate is none of this table, a table is released that nobody assessed by these settings, or
+            it is released against the verdict without a word why.
     """
     judged, settings = table, table.settings
     if candidate is not None:
@@ -39,7 +40,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
     made = card(candidate, judged) if candidate else None
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    return Decision(
+    decided = Decision(
         at=now_in_words(),
         **new.model_dump(exclude={"candidate"}),
         table=describe_table(judged),
@@ -50,6 +51,9 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
     )
+    if decided.is_against_verdict and not new.note.strip():
+        raise Refusal(409, "the verdict is no yes; write in the note why it goes out all the same")
+    return decided
 
 
 def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:

@@ -93,6 +93,12 @@ class Decision(Model):
     candidate: Text | None = None
     protection: ProtectionRequest | None = None
 
+    @property
+    def is_against_verdict(self) -> bool:
+        """Whether a table goes out whose verdict is no yes, or is not known."""
+        judged = self.before if self.candidate is None else self.after
+        return self.decision == "release" and (judged is None or judged.decision != "within")
+
 
 class ProjectRun(Model):
     """Work that was done: what was asked, and what came out in a few numbers."""

@@ -13,7 +13,7 @@ from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.limited_reading import read_limited
-from incrowd.tables.formats.parquet import describe_partitions
+from incrowd.tables.formats.parquet import describe_metadata, describe_partitions
 
 _BYTES_A_SECOND = 10_000_000
 _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged or cut short"
@@ -21,7 +21,7 @@ _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged 
 
 def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of a table, once a child process has checked them: Arrow trusts what such files say."""
-    read_limited(
+    not_counted = read_limited(
         f"{__name__}:check_feather",
         *(paths, name),
         paths=paths,
@@ -31,15 +31,16 @@ def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileConte
         unreadable=_UNREADABLE.format(name=name),
     )
     rows = FileBackend(paths, "feather", name=name, memory=options.memory, workspace=options.workspace)
-    return FileContents(rows, notes=describe_partitions(paths))
+    return FileContents(rows, describe_partitions(paths), not_counted=not_counted)
 
 
-def check_feather(paths: list[str], name: str) -> None:
-    """Read every cell and check that it is one; for a process that may crash."""
+def check_feather(paths: list[str], name: str) -> list[str]:
+    """Read every cell and check that it is one, for a process that may crash; what files say beside their cells."""
     try:
         rows = ds.dataset(paths, format="feather")
         for batch in rows.to_batches(use_threads=False, batch_readahead=0, fragment_readahead=0):
             batch.validate(full=True)
+        return describe_metadata(part.physical_schema for part in rows.get_fragments())
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         if isinstance(error, MemoryError):
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,12 +11,44 @@ import pyarrow.parquet as pq
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.wording import listed
+
+_COLUMNS_OF_FOLDERS = ("columns in the names of folders",)
+_METADATA = {  # types and versions, no values
+    b"ARROW:schema",
+    b"PARQUET:field_id",
+    b"pandas",
+    b"org.apache.spark.sql.parquet.row.metadata",
+    b"org.apache.spark.version",
+    b"parquet.avro.schema",
+    b"writer.model.name",
+}
 
 
 def open_parquet(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of one table; nothing is read before a column is needed."""
     rows = FileBackend(paths, "parquet", name=name, memory=options.memory, workspace=options.workspace)
-    return FileContents(rows, notes=describe_partitions(paths))
+    partitions = describe_partitions(paths)
+    not_counted = [*_COLUMNS_OF_FOLDERS] if partitions else []
+    return FileContents(rows, partitions, not_counted=[*not_counted, *describe_metadata(map(pq.read_schema, paths))])
+
+
+def describe_metadata(schemas: Iterable[pa.Schema]) -> list[str]:
+    """What files say beside their cells, other than how programs read them; texts that nobody judged may be in it.
+
+    Args:
+        schemas: the schema of every file.
+
+    >>> describe_metadata([pa.schema([("age", pa.int64())], metadata={"contacts": "somebody"})])
+    ['metadata (contacts)']
+    """
+    said: dict[str, None] = {}
+    for schema in schemas:
+        for place in (schema, *schema):
+            for key, value in (place.metadata or {}).items():
+                if key not in _METADATA or (key == b"pandas" and b'"attributes": {"' in value):
+                    said[key.decode(errors="replace")] = None
+    return [f"metadata ({listed(said, 5)})"] if said else []
 
 
 def describe_partitions(paths: Sequence[str]) -> list[str]:
