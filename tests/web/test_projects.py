@@ -140,6 +140,19 @@ def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table,
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 
 
+def test_a_table_goes_out_against_its_verdict_only_with_a_word_why_and_the_record_says_so(script, table, wait_for):
+    assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
+    assert wait_for(script, assessed)["state"] == "done"
+    new = {"decision": "release", "by": "me"}
+    refused = script.post(f"{table}/decisions", json=new | {"note": " "})
+    assert refused.status_code == 409
+    assert "write in the note why" in refused.text
+    made = script.post(f"{table}/decisions", json=new | {"note": "a court asked for it"})
+    assert made.status_code == 201
+    assert made.json()["before"]["decision"] != "within"
+    assert "Goes out although the verdict is no yes" in script.get(f"{table}/record.html").text
+
+
 def test_a_table_that_nobody_assessed_is_not_released(script, table):
     new = {"decision": "release", "by": "me"}
     assert script.post(f"{table}/decisions", json=new).status_code == 409
