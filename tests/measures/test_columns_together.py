@@ -1,11 +1,15 @@
 """Kept numbers and dates that only together give back what was made coarser."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from tests.decision import traps
 
-from incrowd import measure, protect
+from incrowd import measure, protect, read_table
+from incrowd.backends import encode
 from incrowd.measures import kept_column_facts
+from incrowd.measures.columns_together import facts_of_columns_together
 
 ROWS = 3_000
 
@@ -97,7 +101,31 @@ def test_a_quasi_identifier_that_stays_fine_tells_something_beside_a_kept_column
     table = {"age": age, "asked": asked, "born": asked - age}
     after = {**table, "age": np.where(age > 20, "[21;99]", "[1;20]")}
     (fact,) = kept_column_facts(table, after, ["age", "asked"], ["born"], coarse=["age"])
-    assert (fact.columns, fact.gives_back) == (("born", "asked"), "age")
+    assert (fact.column, fact.undoes) == ("born", True)
+
+
+@pytest.mark.parametrize("share", [0, 0.01])
+def test_a_kept_column_that_is_computed_from_coarsened_ones_counts_as_known(share):
+    draw = np.random.default_rng(6)
+    height, weight = draw.integers(150, 200, ROWS), draw.integers(50, 110, ROWS)
+    index = np.round(weight / (height / 100) ** 2, 2)
+    index[: int(share * ROWS)] += 3
+    table = {"height": height, "weight": weight, "index": index, "noise": draw.normal(0, 1, ROWS)}
+    after = {**table, "height": [f"[{value // 10 * 10};{value // 10 * 10 + 9}]" for value in height]}
+    after["weight"] = [f"[{value // 20 * 20};{value // 20 * 20 + 19}]" for value in weight]
+    (fact,) = kept_column_facts(table, after, ["height", "weight"], ["index", "noise"])
+    classes = Counter(zip(after["height"], after["weight"], index, strict=True))
+    assert (fact.column, fact.gives_back) == ("index", "height, weight")
+    assert fact.k == min(classes.values()) == 1
+    assert fact.uniques == sum(times == 1 for times in classes.values()) or share
+
+
+def test_a_kept_column_that_only_goes_with_coarsened_ones_is_not_accused():
+    draw = np.random.default_rng(7)
+    height = draw.integers(150, 200, ROWS)
+    table = {"height": height, "weight": np.round(0.9 * height - 90 + draw.normal(0, 12, ROWS), 1)}
+    after = {**table, "height": [f"[{value // 10 * 10};{value // 10 * 10 + 9}]" for value in height]}
+    assert [fact for fact in kept_column_facts(table, after, ["height"], ["weight"]) if fact.undoes] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,8 +147,10 @@ def test_columns_that_are_accused_do_not_depend_on_the_order_of_the_quasi_identi
     kept = {"total": one + other, "difference": one - other}
     before = {"one": one, "other": other, **kept}
     after = {"one": [f"[{value // 10 * 10};{value // 10 * 10 + 9}]" for value in one], "other": ["[0;99]"] * one.size}
-    found = [
-        kept_column_facts(before, after | kept, names, list(kept)) for names in (["one", "other"], ["other", "one"])
-    ]
-    given = [{(frozenset(fact.columns), fact.gives_back, fact.k) for fact in facts if fact.undoes} for facts in found]
+    columns = dict(zip(before, encode(read_table(before), list(before)), strict=True))
+    given = []
+    for names in (["one", "other"], ["other", "one"]):
+        known = [columns[name] for name in names]
+        facts = facts_of_columns_together([columns[name] for name in kept], known, after | kept, names)
+        given.append({(frozenset(fact.columns), fact.gives_back, fact.k) for fact in facts})
     assert given[0] == given[1] == {(frozenset(kept), "other", 1)}

@@ -55,12 +55,14 @@ class Relation:
         told: the share of records whose value is guessed far more closely than the released value tells it.
         by_chance: the share that would be without the columns.
         guesses: what the released rows are guessed to have, as codes from 0.
+        step: how wide the steps of guesses are; 0 where they are values of the column.
     """
 
     columns: tuple[str, ...]
     told: float
     by_chance: float
     guesses: NDArray[np.int64]
+    step: float
 
 
 def read_quantity(column: Coded) -> Quantity | None:
@@ -265,7 +267,8 @@ class _Search:
             return None
         is_exact = np.mean(self.values[_nearest(self.values, guesses)] == truth) >= _NEARLY_ALL
         names = tuple(self.before[n].name for n in columns)
-        return Relation(names, told, found.by_chance, _as_codes(after, self.values if is_exact else 2 * usual))
+        step = 0.0 if is_exact else 2 * usual
+        return Relation(names, told, found.by_chance, _as_codes(after, step or self.values), step)
 
     def _in_units(self, guesses: Floats) -> Floats:
         """Guesses in the units of the target; absurd ones far beyond its values are no guesses."""

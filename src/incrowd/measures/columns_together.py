@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from incrowd.backends import Coded, encode
 from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import Table, read_table
+from incrowd.wording import listed
 
 
 def facts_of_columns_together(
@@ -57,6 +61,35 @@ def facts_of_columns_together(
             if fact.undoes:
                 telling = [one for one in telling if one.name != fact.column]  # it goes, whatever else it tells
                 yield fact
+
+
+def facts_of_computed_columns(
+    kept: Sequence[Coded], known: Sequence[Coded], released: Any, *, person: str | None = None
+) -> Iterator[GivenBack]:
+    """Find the kept numbers and dates that can be computed from quasi-identifiers: whoever knows these knows them too.
+
+    Args:
+        kept: the columns of the original that are released as they were.
+        known: its quasi-identifiers.
+        released: the protected table.
+        person: the column that says whose record it is, where people have several.
+
+    Yields:
+        A fact for every such column that makes classes smaller.
+    """
+    telling, table = _quantities(known), read_table(released)
+    names = [column.name for column in known]
+    for target in _quantities(kept) if telling else ():
+        relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling)
+        if relation is None:
+            continue
+        (after,) = _quantities(encode(table, [target.name]))
+        places = np.floor(after.places / relation.step) if relation.step else after.places
+        relation = replace(relation, guesses=np.unique(places, return_inverse=True)[1][after.codes])
+        told = listed(relation.columns)
+        fact = _fact(table, names, told, replace(relation, columns=(target.name,)), target.name, person)
+        if fact.undoes:
+            yield fact
 
 
 def _quantities(columns: Sequence[Coded]) -> list[Quantity]:

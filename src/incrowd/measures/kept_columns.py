@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.columns_together import facts_of_columns_together
+from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
@@ -77,7 +77,11 @@ def kept_column_facts(
     gone = {fact.column for fact in alone if fact.undoes}
     telling = [column for column in columns if column.name not in gone]
     coarsened = [column.name for column in known] if coarse is None else coarse
-    return (*alone, *facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
+    computed = tuple(facts_of_computed_columns(telling, known, released, person=person))
+    gone = {fact.column for fact in computed}
+    telling = [column for column in telling if column.name not in gone]
+    together = facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person)
+    return (*alone, *computed, *together)
 
 
 def released_column_facts(
