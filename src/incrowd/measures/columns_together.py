@@ -13,7 +13,6 @@ from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relat
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import Table, read_table
-from incrowd.wording import listed
 
 
 def facts_of_columns_together(
@@ -86,8 +85,9 @@ def facts_of_computed_columns(
         (after,) = _quantities(encode(table, [target.name]))
         places = np.floor(after.places / relation.step) if relation.step else after.places
         relation = replace(relation, guesses=np.unique(places, return_inverse=True)[1][after.codes])
-        told = listed(relation.columns)
-        fact = _fact(table, names, told, replace(relation, columns=(target.name,)), target.name, person)
+        first, *others = relation.columns
+        relation = replace(relation, columns=(target.name, *others))
+        fact = _fact(table, names, first, relation, target.name, person)
         if fact.undoes:
             yield fact
 

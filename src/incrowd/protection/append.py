@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from incrowd._support.files import check_free, written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import hash_of, mark_of, read_log, read_mark, write_facts
+from incrowd.protection.marks import hash_of, mark_of, read_log, read_mark, waiting_of, write_facts
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
@@ -69,8 +69,8 @@ def append_release(
         raise InputError(f"the batch is {before.name} itself, whose people are out already; name the new records")
     if target.exists() and target.samefile(before):
         raise InputError(f"{before.name} cannot be continued in itself; name another file")
-    if _waiting_of(target).exists():
-        raise InputError(f"records wait in {_waiting_of(target).name} to join {target.name}; name another file")
+    if waiting_of(target).exists():
+        raise InputError(f"records wait in {waiting_of(target).name} to join {target.name}; name another file")
     if is_text(before) != is_text(target):
         raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
     if delay is not None and log.delay not in (None, delay):
@@ -94,30 +94,25 @@ def append_release(
             added = None if found.protected is None else facts_of_protected(found.protected)
             united = unite_facts(facts, added)
             assert united is not None
-            with written_whole(_waiting_of(target), force=True, private=True) as private:
+            with written_whole(waiting_of(target), force=True, private=True) as private:
                 _write_waiting(stream, private, hash_of(temporary))
             write_facts(united, found.log, temporary, target)
             # closed before the new file has its name: never are two files open that the same people could join
             write_facts(facts, replace(log, continued_in=target.name), before, before)
             is_closed = True
     except BaseException:  # the file did not get its name, so that nothing may wait to join it
-        _waiting_of(target).unlink(missing_ok=True)
+        waiting_of(target).unlink(missing_ok=True)
         if is_closed:
             mark_of(target).unlink(missing_ok=True)
             write_facts(facts, log, before, before)
         raise
-    _waiting_of(before).unlink(missing_ok=True)
+    waiting_of(before).unlink(missing_ok=True)
     return found
-
-
-def _waiting_of(file: Path) -> Path:
-    """Where the records that wait for a class are."""
-    return file.with_name(f"{file.name}.waiting")
 
 
 def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list[int]]:
     """The records that wait, and for how many batches they have; nothing where none do."""
-    file, number = _waiting_of(release), log.batches[-1].waiting
+    file, number = waiting_of(release), log.batches[-1].waiting
     if not number:
         return None, []
     if not file.is_file():

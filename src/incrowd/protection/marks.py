@@ -58,6 +58,11 @@ def mark_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.incrowd")
 
 
+def waiting_of(file: Path) -> Path:
+    """Where the records are that wait for a class of a released file."""
+    return file.with_name(f"{file.name}.waiting")
+
+
 def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Path) -> None:
     """Write facts and a log beside a released file; `written` holds it now, `target` is the name it will have."""
     mark = mark_of(target)
@@ -147,8 +152,8 @@ def copy_release(file: Path, target: Path) -> Path:
 
 
 def remove_release(file: Path) -> None:
-    """Delete a released file and its mark, as far as they are there."""
-    for path in (file, mark_of(file)):
+    """Delete a released file, its mark and the records that wait to join it, as far as they are there."""
+    for path in (file, mark_of(file), waiting_of(file)):
         path.unlink(missing_ok=True)
 
 

@@ -86,7 +86,9 @@ class OpenTable:
     @property
     def current(self) -> OpenTable:
         """This table, or the one that its file was read as since."""
-        return self if self.replaced_by is None else self.replaced_by.current
+        while self.replaced_by is not None and self.replaced_by.replaced_by is not None:
+            self.replaced_by = self.replaced_by.replaced_by  # readings in between need not stay in memory
+        return self.replaced_by or self
 
     @property
     def settings(self) -> models.TableSettings:

@@ -6,10 +6,11 @@ import { SCALES, sharedScale } from "./scales.js";
 /** Read the file again with a change; decisions about columns stay. */
 async function change(changes, words) {
   try {
-    if (!(await allKept())) return;
-    say("Reading the file again…");
-    await api("PATCH", `/tables/${table}/reading`, changes);
-    say(words);
+    if (await allKept()) {
+      say("Reading the file again…");
+      await api("PATCH", `/tables/${table}/reading`, changes);
+      say(words);
+    }
   } catch (error) { problem(error); }
   await reopen();
 }
