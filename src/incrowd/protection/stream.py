@@ -71,7 +71,7 @@ class Stream:
 
     >>> stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 5}, delay=1)
     >>> stream.append({"age": [30, 31, 67]}).sentence
-    '2 records joined in 1 class of at least 2; 1 wait for later batches, and 0 waited for 1 and are left out'
+    '2 records joined in 1 class of at least 2; 1 wait for later batches; 0 had waited for 1 and were left out'
     >>> stream.append({"age": [50, 69]}).batch.released, stream.table["age"].to_pylist()
     (2, ['[30;31]', '[30;31]', '[67;69]', '[67;69]'])
     """
