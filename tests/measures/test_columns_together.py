@@ -1,5 +1,6 @@
 """Kept numbers and dates that only together give back what was made coarser."""
 
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -154,3 +155,17 @@ def test_columns_that_are_accused_do_not_depend_on_the_order_of_the_quasi_identi
         facts = facts_of_columns_together([columns[name] for name in kept], known, after | kept, names)
         given.append({(frozenset(fact.columns), fact.gives_back, fact.k) for fact in facts})
     assert given[0] == given[1] == {(frozenset(kept), "other", 1)}
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-310, 1e-200])
+def test_numbers_whose_squares_are_none_are_left_out_without_a_warning(size):
+    draw = np.random.default_rng(8)
+    age = draw.integers(18, 90, ROWS)
+    after = {"age": [f"[{value // 10 * 10};{value // 10 * 10 + 9}]" for value in age]}
+    kept = {"huge": size * draw.integers(1, 50, ROWS), "other": draw.integers(0, 9, ROWS), "years": age * size}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept_column_facts({"age": age, **kept}, after | kept, ["age"], list(kept))
+        kept_column_facts(
+            {"age": kept["years"], "huge": kept["huge"]}, {**after, "huge": kept["huge"]}, ["age"], ["huge"]
+        )

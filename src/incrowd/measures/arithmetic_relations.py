@@ -113,11 +113,14 @@ def find_relation(
     >>> find_relation(total, total.codes // 20, columns, columns).columns
     ('0', '1')
     """
-    found = [
-        relation
-        for is_log in (False, True)
-        if (relation := _Search(target, released, before, after, is_log=is_log).run()) is not None
-    ]
+    with np.errstate(
+        all="ignore"
+    ):  # squares of the largest and the smallest numbers are none; such columns are left out
+        found = [
+            relation
+            for is_log in (False, True)
+            if (relation := _Search(target, released, before, after, is_log=is_log).run()) is not None
+        ]
     return min(found, key=lambda one: (len(one.columns), -one.told), default=None)
 
 
@@ -164,6 +167,7 @@ class _Search:
         if self.has_answer:
             sample = places[target.codes[order[:half]]][: 10 * _FIT_ROWS]
             self.centre, self.spread = float(np.median(sample)), float(np.std(sample)) or 1.0
+            self.has_answer = bool(np.isfinite(self.centre) and np.isfinite(self.spread))
         self.target = target
         self.places = (places - self.centre) / self.spread
 
@@ -186,7 +190,7 @@ class _Search:
         filled = np.count_nonzero(~np.isnan(values))
         values = _scaled(values, self.is_log)
         values = values[~np.isnan(values)]
-        return bool(values.size > 1 and values.size >= _POSITIVE * filled and np.ptp(values) > 0)
+        return bool(values.size > 1 and values.size >= _POSITIVE * filled and 0 < np.std(values) < np.inf)
 
     def _most_correlated(self, columns: tuple[int, ...]) -> tuple[int, ...]:
         if len(columns) <= _MOST_COLUMNS:
