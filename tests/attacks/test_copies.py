@@ -88,3 +88,15 @@ def test_a_synthetic_release_with_a_few_copies_is_no_yes():
     )
     assert "13 people" in attacks.reason_against(1.0)
     assert not assess(original, released=release, **asked).verdict.exposures
+
+
+def test_copies_that_no_holdout_tells_from_chance_leave_the_answer_open():
+    generator = np.random.default_rng(3)
+    original, release = draw(generator, 300), draw(generator, 300)
+    copied = with_copies(release, original, range(9))
+    twins = {name: values * 2 for name, values in draw(generator, 100).items()}
+    kinds = kinds_for(["pay"], synthetic=True)
+    attacks = attack_release(original, copied, known=["age", "town"], secret="pay", holdout=twins, kinds=kinds)
+    assert attacks.copied.unique_others == 0
+    assert "copies" in attacks.not_tried
+    assert "copies" in attacks.reason_against(1.0)

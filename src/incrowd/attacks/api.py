@@ -189,6 +189,8 @@ def attack_release(
     if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
         compared = dict.fromkeys([*(name for columns in attackers.values() for name in columns or ()), *secrets])
         copied = count_copied_people(tables[0], tables[1], tables[2], list(compared) or setting.known)
+        if copied.copied and not copied.unique_others:
+            not_run["copies"] = "nobody of the holdout is unique, so that copies of people cannot be told from chance"
     return ReleaseAttacks(
         tables[0].name,
         tables[1].name,

@@ -45,7 +45,10 @@ class CopiedPeople(Result):
 
     @property
     def proven(self) -> bool:
-        """Whether chance hardly gives as many: by the exact test of two shares, given both together."""
+        """Whether chance hardly gives as many: by the exact test of two shares, given both together.
+
+        Without unique people in the holdout nothing is proven; `attack_release` then says that it could not be told.
+        """
         both, people_of_both = self.copied + self.copied_others, self.unique + self.unique_others
         if not self.copied:
             return False
