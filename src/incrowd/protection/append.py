@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from incrowd._support.files import check_free, written_whole
+from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import hash_of, mark_of, read_log, read_mark, waiting_of, write_facts
+from incrowd.protection.marks import mark_of, read_log, read_mark, waiting_of, write_facts
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
@@ -95,7 +95,7 @@ def append_release(
             united = unite_facts(facts, added)
             assert united is not None
             with written_whole(waiting_of(target), force=True, private=True) as private:
-                _write_waiting(stream, private, hash_of(temporary))
+                _write_waiting(stream, private, file_hash(temporary))
             write_facts(united, found.log, temporary, target)
             # closed before the new file has its name: never are two files open that the same people could join
             write_facts(facts, replace(log, continued_in=target.name), before, before)
@@ -123,7 +123,7 @@ def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list
         waited = [int(batches) for batches in about["waited"]]
     except (pa.ArrowInvalid, OSError, KeyError, ValueError, TypeError):
         raise InputError(f"{file.name} cannot be read") from None
-    if about.get("release") != hash_of(release) or not len(waited) == table.num_rows == number:
+    if about.get("release") != file_hash(release) or not len(waited) == table.num_rows == number:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
     return table.replace_schema_metadata(None), waited
 

@@ -14,7 +14,7 @@ from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.attack_task import attackers
 
 _ROWS = "kept-rows.txt"
-_NO_COMMAND = "# a file or a name cannot be typed on the command line as it is; use the Python script"
+_UNTYPABLE = "# a file or a name cannot be typed on the command line as it is; use the Python script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def attack(
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
     command = "\n".join([*dict.fromkeys([*released.before, *(holdout.before if holdout else ())]), found.cli])
     return models.Equivalent(
-        cli=_only_once(command) if typable else _NO_COMMAND,
+        cli=_only_once(command) if typable else _UNTYPABLE,
         python=f"{released.script}\n\n{python}" if released.script else python,
     )
 
