@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from incrowd.results import Result
 from incrowd.tables.roles.columns import ColumnFacts, count_distinct_rows, has_gaps, look_at_columns
+from incrowd.tables.roles.direct_identifiers import find_direct_identifier
 from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks, topics, word_list, words_of
 from incrowd.tables.roles.values import (
     MANY,
@@ -130,7 +131,18 @@ def _as(
 
 
 def _suggest(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
-    """The role of one column: what makes every role pointless, then weights, names, values."""
+    """The role of one column; cells that name people by themselves outweigh its name."""
+    suggested = _suggest_indirectly(facts, evidence, weight)
+    if suggested.role == "identifier" and suggested.confidence == "high":
+        return suggested
+    direct = find_direct_identifier(facts)
+    return suggested if direct is None else _as(facts, direct.role, direct.reason, direct.confidence, direct.topic)
+
+
+def _suggest_indirectly(
+    facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None
+) -> SuggestedRole:
+    """The role of one column by what makes every role pointless, then weights, names, values."""
     if facts.kind == "nested":
         return _as(facts, "other", "it holds lists or records, which are not looked into; a person must decide", "low")
     if facts.distinct == 0:
