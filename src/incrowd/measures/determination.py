@@ -139,7 +139,7 @@ def _count_cells(
     return distinct, np.bincount(where, weights=times).astype(np.int64)
 
 
-def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, seed: int = 0) -> Determination:
+def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Determination:
     """How well the codes of one column tell the values behind ranges, where only the ranges are known.
 
     If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
@@ -150,7 +150,6 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
         one: codes from 0 of the column that may give the values away.
         low: lower limit of each record's range, or its rank among all limits (a whole number from 0).
         high: upper limit of each record's range, included.
-        seed: seed of the random order that stands for chance.
 
     Returns:
         The share of records told, beside the share that chance tells.
@@ -168,13 +167,11 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
         ends = np.unique(ends, return_inverse=True)[1]
     low, high = np.split(ends.astype(np.int64), 2)
     told, sizes = _in_common(one, low, high)
-    shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
+    shuffled, _ = _in_common(np.random.default_rng(0).permutation(one), low, high)
     return _against_shuffled(told, shuffled, sizes)
 
 
-def set_determination(
-    one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]], *, seed: int = 0
-) -> Determination:
+def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> Determination:
     """How well the codes of one column tell the values behind sets, where only the sets are known.
 
     If the column tells the value, all sets of the records that share a code have one member in common. So the share of
@@ -185,7 +182,6 @@ def set_determination(
         one: codes from 0 of the column that may give the values away.
         labels: codes from 0 of each record's set.
         members: the members of every set, as codes from 0.
-        seed: seed of the random order that stands for chance.
 
     Returns:
         The share of records told, beside the share that chance tells.
@@ -200,7 +196,7 @@ def set_determination(
     sizes = np.array([members_of.size for members_of in members])
     flat, ends = np.concatenate(members), np.cumsum(sizes)
     told, records = _members_in_common(one, labels, flat, ends, sizes)
-    shuffled, _ = _members_in_common(np.random.default_rng(seed).permutation(one), labels, flat, ends, sizes)
+    shuffled, _ = _members_in_common(np.random.default_rng(0).permutation(one), labels, flat, ends, sizes)
     return _against_shuffled(told, shuffled, records)
 
 

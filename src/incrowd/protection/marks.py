@@ -17,8 +17,8 @@ from incrowd.measures import GivenBack
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
+from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import Kind
-from incrowd.tables.roles.suggest import Confidence
 
 SCHEMA = "incrowd/release/1"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.intervals import EPOCH
+from incrowd.protection.interval_labels import EPOCH
 from incrowd.protection.problem import as_days, as_floats
 
 _OUTERMOST = 11  # rows that the first and the last range have at least: a few people at an end are not told apart

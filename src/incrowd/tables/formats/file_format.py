@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class FileContents:
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
-    codebook: Codebook = field(default_factory=Codebook)
+    codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
 
 
@@ -85,7 +85,7 @@ class FileFormat:
     magic: bytes = b""
     several_files: bool = False
     infers_types: bool = False
-    write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
+    write: Mapping[str, Callable[[pa.Table, Path, FileCodebook], None]] = field(default_factory=dict)
 
 
 def require_package(package: str, name: str) -> Any:
