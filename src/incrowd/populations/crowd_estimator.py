@@ -242,7 +242,9 @@ class Tail:
             posterior = Posterior(np.array([model.d]), np.array([model.alpha]), np.ones(1))
         else:
             posterior = model_class_sizes(sizes).posterior
-        return cls(int(grown.sizes[-1]), posterior, *np.unique(grown.sample_class_sizes, return_inverse=True))
+        tally = np.bincount(grown.sample_class_sizes)
+        place = (np.cumsum(tally > 0) - 1)[grown.sample_class_sizes]
+        return cls(int(grown.sizes[-1]), posterior, np.flatnonzero(tally), place)
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
         """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
