@@ -48,7 +48,7 @@ def test_addresses_in_a_tenth_of_the_cells_name_people_too():
 
 
 OTHER_WORDS = {
-    "countries": "Albania|Chad|Georgia|Jordan|Kenya|New Zealand|Puerto Rico|South Africa|Sri Lanka|Zambia",
+    "countries": "Albania|Chad|Georgia|Jordan|Kenya|New Zealand|Puerto Rico|South Africa|United States|Zambia",
     "cities": "San Antonio|San Diego|New York|Los Angeles|Santa Ana|Baton Rouge|El Paso|Fort Worth|Saint Paul|"
     "Kansas City|Long Beach|Oklahoma City|Salt Lake City|San Jose|Las Vegas|Virginia Beach|Colorado Springs",
     "jobs": "Machine Operator|Sales Clerk|Truck Driver|School Teacher|Registered Nurse|Chief Executive|Farm Worker|"
