@@ -110,7 +110,29 @@ def test_reading_again_keeps_decisions_and_makes_results_stale(script, table, wa
     assert "null='-9', scales={'race': 'nominal'}" in commands["python"]
 
 
-@pytest.mark.parametrize("how", [{"scales": {"race": "colour"}}, {"scales": {"nobody": "nominal"}}, {"sheet": "x"}])
+def test_missing_codes_of_one_column_are_read_and_repeated(script, table, wait_for):
+    triage = script.patch(f"{table}/reading", json={"null": "NA;income=-9"})
+    assert triage.status_code == 200, triage.text
+    columns = {one["name"]: one for one in triage.json()["columns"]}
+    assert columns["income"]["nulls"] == sum(row[3] == -9 for row in ROWS)
+    assert triage.json()["reading"]["null"] == "NA;income=-9"
+    job = script.post(f"{table}/leaks").json()
+    wait_for(script, job)
+    commands = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()
+    assert "--null NA --null income=-9" in commands["cli"]
+    assert "null='NA;income=-9'" in commands["python"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"scales": {"race": "colour"}},
+        {"scales": {"nobody": "nominal"}},
+        {"sheet": "x"},
+        {"null": "nobody=-9"},
+        {"null": "income="},
+    ],
+)
 def test_a_reading_that_cannot_be_leaves_the_table_as_it_was(script, table, how):
     before = script.get(table).json()
     answer = script.post(f"{table}/reading", json={"reading": how})
