@@ -164,17 +164,19 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
     for column, codes in enumerate(coded):
         discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
-        chain = []
+        chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
-            context = prefix if len(before) == column else join_codes([coded[place] for place in before])
-            fitted = _fit_level(context, codes, base, some, clusters)
+            is_prefix = len(before) == column
+            context = prefix if is_prefix else join_codes([coded[place] for place in before])
+            pair_of = joined if is_prefix else join_codes([context, codes])
+            fitted = _fit_level(context, pair_of, base, some, clusters)
             if fitted is not None:
                 discount, strength, base = fitted
                 chain.append(Level(column, before, discount, strength))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
-        prefix = join_codes([prefix, codes])
+        prefix = joined
     shares = np.empty(0) if not hidden or design is None else design.shares
     given = tuple(telling[place] for place in order)
     return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given, clusters)
@@ -273,18 +275,17 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
 
 def _fit_level(
     context: NDArray[np.int64],
-    codes: Codes,
+    pair_of: NDArray[np.int64],
     base: NDArray[np.float64],
     some: NDArray[np.int64],
     clusters: Clusters,
 ) -> tuple[float, float, NDArray[np.float64]] | None:
-    """Discount and strength of one context, and each record's chance there without itself.
+    """Discount and strength of one context, and each record's chance there without itself; `pair_of` has its value too.
 
     None where the context tells no more than the level below.
     """
     from incrowd.populations import kernels_crowd
 
-    pair_of = join_codes([context, codes])
     first = first_places(pair_of)
     group = np.bincount(context)[context] - 1.0 * _left_out(context, clusters)
     pair = np.bincount(pair_of)[pair_of] - 1.0 * _left_out(pair_of, clusters)
