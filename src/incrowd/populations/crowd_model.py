@@ -99,13 +99,15 @@ class CrowdModel:
 
     def log_next_chances(self) -> NDArray[np.float64]:
         """Log of the chance that the next person has each record's values, by the model with that record."""
-        found = np.zeros(self.people)
-        for column, codes in enumerate(self.codes[self.hidden :], start=self.hidden):
+        found, joined = np.zeros(self.people), np.zeros(self.people, dtype=np.int64)
+        for column, codes in enumerate(self.codes):
+            prefix, joined = joined, join_codes([joined, codes])
+            if column < self.hidden:
+                continue
             d, theta = self.margins[column]
             chance = (np.bincount(codes)[codes] - d) / (self.people + theta)
             for level in reversed([one for one in self.levels if one.column == column]):
-                context = join_codes([self.codes[place] for place in level.given])
-                pair_of = join_codes([context, codes])
+                context, pair_of = _join_context(self.codes, column, level.given, prefix, joined)
                 distinct = np.bincount(context[first_places(pair_of)])[context]
                 kept = np.bincount(pair_of)[pair_of] - level.discount
                 new = (level.strength + level.discount * distinct) * chance
@@ -166,9 +168,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         margins.append((discount, strength))
         chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
-            is_prefix = len(before) == column
-            context = prefix if is_prefix else join_codes([coded[place] for place in before])
-            pair_of = joined if is_prefix else join_codes([context, codes])
+            context, pair_of = _join_context(coded, column, before, prefix, joined)
             fitted = _fit_level(context, pair_of, base, some, clusters)
             if fitted is not None:
                 discount, strength, base = fitted
@@ -214,6 +214,20 @@ def join_codes(columns: list[Any]) -> NDArray[np.int64]:
     for column in columns[1:]:
         found = kernels_crowd.number_groups(found, column.astype(np.int64), 2 << int(found.size).bit_length())
     return found
+
+
+def _join_context(
+    coded: Sequence[Codes],
+    column: int,
+    given: tuple[int, ...],
+    prefix: NDArray[np.int64],
+    joined: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Codes of a context of a column without its value and with it: `prefix` and `joined` where it is all before."""
+    if len(given) == column:
+        return prefix, joined
+    context = join_codes([coded[place] for place in given])
+    return context, join_codes([context, coded[column]])
 
 
 def _entropy(codes: NDArray[Any]) -> float:
