@@ -14,7 +14,7 @@ import typer
 from incrowd._support.option import Option
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
-from incrowd.cli.outputs import FIGURE_OUTPUT, Input
+from incrowd.cli.command_files import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
 from incrowd.wording import number
 
@@ -89,7 +89,7 @@ def check_share(given: float | None, flag: str) -> None:
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_LISTS = ("columns", "texts", "groups", "numbers", "steps")
+_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps")
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(_LISTS, list[str]),
     "share": float,
