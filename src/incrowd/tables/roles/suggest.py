@@ -125,7 +125,7 @@ def _as(
     also: str = "",
     secondary: bool = False,
 ) -> SuggestedRole:
-    counts = (facts.name, facts.kind, facts.distinct, facts.nulls, facts.rows, facts.generalised)
+    counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
     return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary)  # type: ignore[arg-type]
 
 
