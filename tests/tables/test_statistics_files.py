@@ -16,7 +16,7 @@ from incrowd import InputError, measure, protect, read_table
 from incrowd.backends.scales import Scale
 from incrowd.protection import write_protected
 from incrowd.tables import write_table
-from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion
+from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion
 from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
@@ -218,7 +218,7 @@ def test_a_protected_file_goes_back_in_its_own_format(tmp_path, ending):
 
 def test_labels_that_no_cell_has_are_not_written(tmp_path):
     table = pa.table({"sex": ["male", "{male,female}", None]})
-    write_table(table, tmp_path / "x.sav", codebook=Codebook(value_labels={"sex": {**LABELS, 9.0: PAIN[-9.0]}}))
+    write_table(table, tmp_path / "x.sav", codebook=FileCodebook(value_labels={"sex": {**LABELS, 9.0: PAIN[-9.0]}}))
     _, meta = pyreadstat.read_sav(tmp_path / "x.sav")
     assert meta.variable_value_labels == {"sex": {1.0: "male", 10.0: "{male,female}"}}
 
@@ -226,7 +226,7 @@ def test_labels_that_no_cell_has_are_not_written(tmp_path):
 def test_labels_too_long_for_a_format_are_written_as_text(tmp_path):
     long = "{" + ",".join(f"level {number}" for number in range(30)) + "}"
     table = pa.table({"sex": ["male", long]})
-    write_table(table, tmp_path / "x.sav", codebook=Codebook(value_labels={"sex": LABELS}))
+    write_table(table, tmp_path / "x.sav", codebook=FileCodebook(value_labels={"sex": LABELS}))
     assert read_table(tmp_path / "x.sav").to_arrow().to_pydict() == {"sex": ["male", long]}
 
 

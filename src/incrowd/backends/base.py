@@ -43,7 +43,6 @@ class BaseBackend:
 
     keeps_row_order = True
     rows_are_local = True
-    writes_to_stores = False
     needs_credentials = False
 
     def __init__(self, columns: Sequence[str], *, name: str, memory: int, needs: MemoryNeeds | None = None) -> None:
@@ -195,7 +194,7 @@ class BaseBackend:
 
     def _derived(self, rows: pa.Table) -> BaseBackend:
         """Rows made of these, with the same name, limits and scales."""
-        from incrowd.backends.memory import arrow_backend
+        from incrowd.backends.frame_backend import arrow_backend
 
         backend = arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
         backend.scales = self.scales

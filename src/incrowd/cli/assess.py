@@ -12,7 +12,7 @@ from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
-from incrowd.cli.outputs import Input, Output
+from incrowd.cli.command_files import Input, Output
 from incrowd.cli.prompts import confirm_roles
 from incrowd.cli.question_options import ASSESS, asks, question_from
 from incrowd.errors import InputError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, terminal
-from incrowd.cli.outputs import Input
+from incrowd.cli import command_files, options, terminal
+from incrowd.cli.command_files import Input
 from incrowd.errors import InputError
 from incrowd.wording import counted, percent, percent_interval
 
@@ -82,7 +82,7 @@ def attack_release_of_table(
     html: Annotated[
         Path | None,
         typer.Option("--html", help="Also write one HTML page."),
-        outputs.Output("page", frozenset({".html"}), ".html"),
+        command_files.Output("page", frozenset({".html"}), ".html"),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -117,7 +117,7 @@ def attack_release_of_table(
         )
     people = found.by_group(table, by) if by is not None else []
     if html is not None:
-        from incrowd.reports.attacks import write_attacks
+        from incrowd.reports.attack_page import write_attacks
 
         terminal.note(f"page written to {write_attacks(found, html, groups=people, force=force)}")
     if json:
@@ -167,12 +167,12 @@ def split_table_file(
     out: Annotated[
         str,
         typer.Option("--out", help="File of the part to make the release from.", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
     holdout: Annotated[
         str,
         typer.Option("--holdout", help="File of the people who are kept back.", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
     share: Annotated[
         float,
@@ -197,7 +197,7 @@ def synthesise_table(
     out: Annotated[
         str,
         typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make. Default: as many.")] = None,
     columns: Annotated[

@@ -12,8 +12,8 @@ import typer
 from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
+from incrowd.cli.command_files import Input, Output
 from incrowd.cli.hints import with_flags
-from incrowd.cli.outputs import Input, Output
 from incrowd.cli.question_options import asks, question_from
 from incrowd.errors import IncrowdError, InputError
 

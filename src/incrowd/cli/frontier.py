@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.command_files import save_figure
 from incrowd.cli.evaluate import Secret, read_secret
-from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent

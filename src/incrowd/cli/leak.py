@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import command_files, options, terminal
 from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import counted
@@ -98,7 +98,7 @@ def leak_attack(
     else:
         say(answer)
     if plot is not None:
-        outputs.save_figure(_chart(answer), plot, force=force)
+        command_files.save_figure(_chart(answer), plot, force=force)
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
         raise typer.Exit(1)
 

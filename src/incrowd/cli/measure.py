@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import masked
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import command_files, options, terminal
 from incrowd.cli.measure_households import show_households
 from incrowd.cli.measure_items import measure_items
 from incrowd.errors import InputError
@@ -59,7 +59,7 @@ def measure_table(
     records: Annotated[
         str | None,
         typer.Option("--records", help="Write the table with every record's class size: .parquet."),
-        outputs.STORED_TABLE,
+        command_files.STORED_TABLE,
     ] = None,
     json: options.Json = False,
     force: options.Force = False,
@@ -146,7 +146,7 @@ def _records_place(records: str, person: str | None) -> str | Path:
         raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
     if person is not None:
         raise InputError("--records is about records, not about people with several; leave out --person or --records")
-    return outputs.place_of(records)
+    return command_files.place_of(records)
 
 
 def _plain(

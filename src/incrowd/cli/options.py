@@ -14,7 +14,7 @@ import typer
 from incrowd._support.option import Option
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
-from incrowd.cli.outputs import FIGURE_OUTPUT, Input
+from incrowd.cli.command_files import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
 from incrowd.wording import number
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import TABLE_OUTPUT, Input
+from incrowd.cli.command_files import TABLE_OUTPUT, Input
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diversity import find_diverse
+from incrowd.protection.diverse_classes import find_diverse
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
 from incrowd.protection.problem import Problem

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import (
+from incrowd.protection.interval_labels import (
     MOST_PARTS,
     Labels,
     ValueLabels,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.infer_types import NUMBER
 from incrowd.wording import listed
 
@@ -107,7 +107,7 @@ class ColumnCodes:
             self.counts[name].update(counts)
 
 
-def add_counts(codebook: Codebook, counts: Mapping[str, Mapping[str, int]]) -> Codebook:
+def add_counts(codebook: FileCodebook, counts: Mapping[str, Mapping[str, int]]) -> FileCodebook:
     """The codebook with how often the codes of single columns occur; a file's own kinds of missing values stay."""
     found = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
     told = {name: codes for name, codes in found.items() if codes}

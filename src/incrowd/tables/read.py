@@ -17,7 +17,7 @@ from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import TypeInference
@@ -297,7 +297,7 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
         for column, kind in schema.items()
         if isinstance(kind, nw.Enum) and all(isinstance(level, str) for level in kind.categories)
     }
-    return Table(rows, native=frame, codebook=Codebook(scales=ordered))
+    return Table(rows, native=frame, codebook=FileCodebook(scales=ordered))
 
 
 def _as_column(values: Any) -> Any:

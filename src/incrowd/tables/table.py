@@ -12,7 +12,7 @@ from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -59,7 +59,7 @@ class Table:
         not_counted: Iterable[str] = (),
         named: Sequence[str] = (),
         written: str = "",
-        codebook: Codebook | None = None,
+        codebook: FileCodebook | None = None,
     ) -> None:
         self.backend = backend
         self.native = native
@@ -68,7 +68,7 @@ class Table:
         self.not_counted = tuple(not_counted)
         self.named = tuple(named) or (self.source or "TABLE",)
         self.written = written
-        self.codebook = codebook or Codebook()
+        self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()
         self.members: tuple[str, ...] = ()
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from incrowd.tables.roles.suggest import Confidence
+from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
 from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Role, Secret, Short
 from incrowd.web.models import Reading

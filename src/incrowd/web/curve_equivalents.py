@@ -11,7 +11,7 @@ from incrowd.web.equivalents import both_ways, call_of, forecast_arguments, with
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.curve_tasks import exact_columns
 
-_NO_COMMAND = "# use the Python script"
+_SCRIPT_ONLY = "# use the Python script"
 
 
 def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
@@ -111,7 +111,7 @@ def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) ->
         f"curve = robust_curve_from_ranks({ranks!r}, gallery={question.gallery!r})",
         *_forecast_lines(question),
     ]
-    cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _NO_COMMAND
+    cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _SCRIPT_ONLY
     return models.Equivalent(cli=cli, python="\n".join(python))
 
 
@@ -155,7 +155,7 @@ def techniques(
     told = ["answers = {", *fits, "}", 'print("\\n".join(name_leaders(answers)))']
     typable = len(files) == len(names) and not any(one.people for one in question.techniques)
     return models.Equivalent(
-        cli="\n".join([*files, command]) if typable else _NO_COMMAND,
+        cli="\n".join([*files, command]) if typable else _SCRIPT_ONLY,
         python="\n".join([*imported, *scripts, *told]),
     )
 
@@ -185,5 +185,5 @@ def _script(
     verb, *arguments = words or ["measure"]
     found = both_ways(table.source, verb, arguments, names, lines)
     return models.Equivalent(
-        cli=_NO_COMMAND if words is None else found.cli, python=with_import(found.python, imported)
+        cli=_SCRIPT_ONLY if words is None else found.cli, python=with_import(found.python, imported)
     )

@@ -99,6 +99,8 @@ def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
 def saved_reading(table: OpenTable, project: models.Project) -> Reading:
     """How the file of a table is read with the scales and missing codes of a project; the rest is the file's own."""
     saved, columns = project.table.reading, {*table.table.columns}
+    if saved is None:
+        return Reading(**table.source.how)
     scales = {name: scale for name, scale in saved.scales.items() if name in columns}
     missing = MissingCodes.parse(saved.null)
     codes = {name: stated for name, stated in missing.by_column.items() if name in columns}

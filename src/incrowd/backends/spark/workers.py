@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import CellProtection
 from incrowd.backends.encode import Coded, codes_among, encode
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spark.kd_tree import Tree
 

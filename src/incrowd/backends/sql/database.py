@@ -19,7 +19,7 @@ from incrowd._support.addresses import DATABASES, scheme_of
 from incrowd.backends.base import BaseBackend
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
-from incrowd.backends.protocol import ClassCounts, MemoryNeeds
+from incrowd.backends.protocol import ClassCounts
 from incrowd.backends.relational import class_counts, quote_name
 from incrowd.errors import InputError, MissingDependencyError
 
@@ -176,10 +176,8 @@ class DatabaseBackend(BaseBackend):
     tables in that.
     """
 
-    def __init__(
-        self, database: Session, *, memory: int, infer_types: InferTypes, needs: MemoryNeeds | None = None
-    ) -> None:
-        super().__init__(tuple(database.columns), name=database.name, memory=memory, needs=needs)
+    def __init__(self, database: Session, *, memory: int, infer_types: InferTypes) -> None:
+        super().__init__(tuple(database.columns), name=database.name, memory=memory)
         self.table, self.file, self.others = database.table, database.file, database.others
         self.needs_credentials = database.file is None
         self.database: Session | None = database

@@ -24,7 +24,7 @@ from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.checked_file import CheckedFile
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
@@ -106,7 +106,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         workspace=workspace,
         is_own=True,
     )
-    ordered = Codebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
     return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted, first.codes.counts)
 
 

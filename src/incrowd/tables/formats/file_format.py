@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.wording import counted, listed
 
@@ -61,7 +61,7 @@ class FileContents:
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
-    codebook: Codebook = field(default_factory=Codebook)
+    codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
     code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     members: list[str] = field(default_factory=list)
@@ -89,7 +89,7 @@ class FileFormat:
     magic: bytes = b""
     several_files: bool = False
     infers_types: bool = False
-    write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
+    write: Mapping[str, Callable[[pa.Table, Path, FileCodebook], None]] = field(default_factory=dict)
 
 
 def require_package(package: str, name: str) -> Any:

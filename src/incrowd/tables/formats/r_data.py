@@ -13,7 +13,7 @@ from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import refuse_repeated
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook, label_texts
+from incrowd.tables.file_codebook import FileCodebook, label_texts
 from incrowd.tables.formats.file_format import (
     FileContents,
     FileFormat,
@@ -48,7 +48,7 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
             advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
             imports=("rdata",),
         )
-        codebook = Codebook(
+        codebook = FileCodebook(
             told["descriptions"],
             {column: dict(texts) for column, texts in told["value_labels"]},
             scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
@@ -234,7 +234,7 @@ def _contents(frame: _Frame, name: str) -> FileContents:
         rows = pa.table(columns)
     except (pa.ArrowInvalid, ValueError):
         raise InputError(f"{name}: the columns of the data frame differ in length; it may be damaged") from None
-    return FileContents(rows, notes, codebook=Codebook(descriptions, value_labels, scales=scales))
+    return FileContents(rows, notes, codebook=FileCodebook(descriptions, value_labels, scales=scales))
 
 
 def _whole(column: pa.Array) -> pa.Array:

@@ -14,7 +14,7 @@ from incrowd.backends.scales import Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Codebook:
+class FileCodebook:
     """Descriptions of columns.
 
     Attributes:
