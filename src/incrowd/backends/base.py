@@ -252,14 +252,14 @@ class BaseBackend:
 
 
 def refuse_repeated(columns: Sequence[str], table: str) -> None:
-    """Stop if a column's name is not its own."""
+    """Refuse column names that appear more than once."""
     same = [name for name, times in Counter(columns).items() if times > 1]
     if same:
         raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
 
 
 def record_without_person(person: str) -> InputError:
-    """The error for records of nobody."""
+    """The error for records without a value in the person column."""
     return InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
 
 
