@@ -101,6 +101,11 @@ def test_sas_transport_value_by_value(tmp_path, survey):
     assert nulls.to_arrow(["kids"])["kids"].to_pylist() == [0, 2, None, 99, 1, 3]
     assert nulls.to_arrow(["town"])["town"].to_pylist()[0] is None
     assert nulls.codebook.missing["pain"] == {"-9": 1}
+    single = read_table(tmp_path / "survey.xpt", null={"kids": "98-99", "pain": [-8]})
+    assert single.to_arrow(["kids"])["kids"].to_pylist() == [0, 2, None, None, 1, 3]
+    assert single.to_arrow(["pain"])["pain"].to_pylist()[3] == -9
+    assert single.codebook.missing == {"kids": {"98": 1, "99": 1}}
+    assert single.notes[-1] == "no cell of pain holds the missing code -8; check what was stated"
 
 
 def test_labels_of_a_catalogue_beside_a_sas_file(tmp_path, survey, monkeypatch):

@@ -33,7 +33,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page.wait_for_selector("#inspector h3 >> text=27 missing")
     assert page.input_value("#missing") == "-9"
     reading = ask(page, "GET", f"/tables/{table}")["reading"]
-    assert (reading["null"], reading["scales"]) == ("-9", {"race": "nominal"})
+    assert (reading["null"], reading["scales"]) == ("income=-9", {"race": "nominal"})
 
     page.click("#coarsen-columns summary")
     page.click("#coarsened button[data-column=age]")

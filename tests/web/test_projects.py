@@ -70,6 +70,20 @@ def test_a_project_goes_on_on_the_same_file(script, table, protected):
     assert "protection done" in trail
 
 
+def test_a_project_that_does_not_say_how_its_file_was_read_leaves_the_reading_as_it_is(script, table):
+    script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"})
+    project = script.get(f"{table}/project").json()
+    del project["table"]["reading"], project["decisions"][0]["table"]["reading"]
+    again = upload(script, as_csv(ROWS))
+    reading = {"null": "A", "scales": {"age": "nominal"}}
+    assert script.post(f"{again}/reading", json={"reading": reading}).status_code == 200
+    assert script.post(f"{again}/project", json=project).status_code == 200
+    now = script.get(again).json()["reading"]
+    assert (now["null"], now["scales"]) == ("A", {"age": "nominal"})
+    assert len(script.get(f"{again}/decisions").json()) == 1
+    assert script.get(f"{again}/record.html").status_code == 200
+
+
 def test_on_another_file_what_changed_is_told_and_open(script, table):
     project = script.get(f"{table}/project", params={"cells": True}).json()
     rows = [(f"about {age}", sex, illness, n) for n, (age, sex, _, illness) in enumerate(ROWS[:90])]

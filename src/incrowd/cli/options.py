@@ -91,7 +91,7 @@ def check_share(given: float | None, flag: str) -> None:
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_LISTS = ("columns", "texts", "groups", "numbers", "steps")
+_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps")
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(_LISTS, list[str]),
     "whole": int,

@@ -40,6 +40,8 @@ def _value(option: Option, typed: Any, columns: Sequence[str]) -> Any:
         return tuple(options.names(typed, columns))
     if option.kind == "texts":
         return tuple(typed or ())
+    if option.kind == "codes":
+        return ";".join(typed) if typed else None
     if option.kind == "groups":
         return options.groups(typed)
     if option.kind == "people":

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.measures.determination import Determination
+from incrowd.tables.measured_texts import read_measured_texts
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ _US_PER_DAY = 86_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column of numbers or dates; `places` are its distinct values as numbers (dates in days), NaN for a null."""
+    """A column of numbers, dates or times; `places` are its distinct values as numbers, NaN for a null."""
 
     name: str
     codes: NDArray[Any]
@@ -66,7 +67,7 @@ class Relation:
 
 
 def read_quantity(column: Coded) -> Quantity | None:
-    """A column as numbers; None where it holds neither numbers nor dates.
+    """A column as numbers; None where it holds neither numbers, dates or times nor texts that write some.
 
     >>> from incrowd.backends import encode
     >>> from incrowd.tables import read_table
@@ -82,8 +83,13 @@ def read_quantity(column: Coded) -> Quantity | None:
         values = values.cast(pa.int32())
     elif types.is_date(kind) or types.is_timestamp(kind):
         values, days = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64()), _US_PER_DAY
+    elif types.is_time(kind):
+        values, days = pc.cast(values, pa.time64("us")).cast(pa.int64()), _US_PER_DAY
     elif types.is_boolean(kind):
         values = values.cast(pa.int8())
+    elif types.is_string(kind) or types.is_large_string(kind):
+        written = read_measured_texts(values)
+        return None if written is None else Quantity(column.name, column.codes, written)
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         return None
     numbers = pc.cast(values, pa.float64(), safe=False)

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import nbinom
+from scipy.special import expit, logit, nbdtrik
 
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.crowd_growth import sizes_without
@@ -129,11 +128,20 @@ def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> Crowd
     cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
     first = first_places(cell)
     f, a, r = seen[first], evidence[first], odds[first]
-    ends = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (_TAIL, 1.0 - _TAIL))
-    least, most = (np.asarray(end, dtype=np.float64) for end in ends)
+    least, most = (f + quantile_of_others(level, a, r) for level in (_TAIL, 1.0 - _TAIL))
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
     return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])
+
+
+def quantile_of_others(level: float, evidence: Floats, odds: Floats) -> Floats:
+    """The smallest number that NB(a, r) does not exceed with at least this chance, `evidence` being a and `odds` r.
+
+    >>> quantile_of_others(0.5, np.array([1.0]), np.array([1.0]))  # none with a chance of 1/2
+    array([0.])
+    """
+    chance = 1.0 / (1.0 + odds)
+    return np.where(chance**evidence >= level, 0.0, np.ceil(nbdtrik(level, evidence, chance)))
 
 
 def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Floats:

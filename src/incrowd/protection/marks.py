@@ -62,11 +62,21 @@ def waiting_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.waiting")
 
 
+def require_own_mark(target: Path) -> Path:
+    """The place of a file's mark, where nothing else has taken it."""
+    mark = mark_of(target)
+    if not mark.exists():
+        return mark
+    if mark.is_file():  # a pipe is not opened: that would wait for whoever writes to it
+        with open(mark, encoding="utf-8", errors="replace") as opened:
+            if SCHEMA.rpartition("/")[0] in opened.read(200):
+                return mark
+    raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
+
+
 def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Path) -> None:
     """Write facts and a log beside a released file; `written` holds it now, `target` is the name it will have."""
-    mark = mark_of(target)
-    if mark.exists() and SCHEMA.rpartition("/")[0] not in mark.read_text(encoding="utf-8", errors="replace")[:200]:
-        raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
+    mark = require_own_mark(target)
     saved = {"schema": SCHEMA, "sha256": file_hash(written), **facts.to_dict(), "log": log.to_dict()}
     with written_whole(mark, force=True) as temporary:
         temporary.write_text(json.dumps(saved, indent=2) + "\n", encoding="utf-8")
@@ -138,7 +148,7 @@ def read_log(file: Path) -> ReleaseLog:
     read_mark(read_table(file))  # refuses a mark of another file
     try:
         return ReleaseLog.read(json.loads(mark.read_text(encoding="utf-8"))["log"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{mark.name} has no log that can be read; protect all records together") from None
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
-from incrowd.web.fields import WHOLE, Columns, Model, Name, Secret, Short
+from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
 from incrowd.web.models import Column, Reading
 
 
@@ -31,7 +31,7 @@ class TriageColumn(Column):
 class Triage(Model):
     """All columns, how many of them a person has decided about, and how the file is read.
 
-    `takes_null`: texts that stand for missing values can be named, for every column of the file.
+    `takes_null`: texts that stand for missing values can be named, for every column of the file or for one.
     """
 
     decided: int
@@ -100,7 +100,7 @@ class NewReading(Model):
 class ReadingChanges(Model):
     """What changes in how the file is read; all else stays, and a value or scale that is null is as at first."""
 
-    null: Short | None = None
+    null: MissingCodes | None = None
     sheet: Short | None = None
     scales: Annotated[dict[Name, Secret | None], Field(max_length=2_000)] = {}
 

@@ -285,7 +285,8 @@ def _reading(source: Source) -> list[str]:
     scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
     words = [
         word
-        for name, value in how.items()
+        for name, entry in how.items()
+        for value in (entry.split(";") if name == "null" else [entry])
         for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
     ]
     return [*words, *given("--scale", scales or None)]

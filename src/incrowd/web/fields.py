@@ -36,6 +36,7 @@ Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
 Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+MissingCodes = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Columns = Annotated[list[Name], Field(max_length=2_000)]
 

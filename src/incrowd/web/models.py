@@ -17,6 +17,7 @@ from incrowd.web.fields import (
     Id,
     Kind,
     Limit,
+    MissingCodes,
     Model,
     Name,
     OneOf,
@@ -71,14 +72,15 @@ class Limits(Model):
 
 
 class Reading(Model):
-    """How a file is read, where that is not found by looking at it; `null` are texts that stand for nothing.
+    """How a file is read, where that is not found by looking at it.
 
+    `null` are texts that stand for a missing value, in every column or in single ones: "NA,-9;age=97-99".
     `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
     """
 
     separator: Separator | None = None
     encoding: Encoding | None = None
-    null: Short | None = None
+    null: MissingCodes | None = None
     sheet: Short | None = None
     skip_bad_lines: bool = False
     scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}

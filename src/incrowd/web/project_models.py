@@ -45,12 +45,12 @@ class ProjectColumn(Model):
 
 
 class ProjectTable(Model):
-    """The table that the project is about; no cells."""
+    """The table that the project is about; no cells. The oldest projects do not say how it was read."""
 
     name: str
     rows: int
     columns: Annotated[list[ProjectColumn], Field(max_length=20_000)]
-    reading: Reading
+    reading: Reading | None = None
 
 
 class AcceptedRisk(Model):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
 from incrowd.tables.file_codebook import FileCodebook
+from incrowd.tables.missing_codes import MissingCodes
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class ReadOptions:
         return {name: getattr(self, name) for name in special if getattr(self, name) not in (None, False)}
 
     @property
-    def nulls(self) -> tuple[str, ...]:
-        """The texts that stand for a missing value, besides the empty cell."""
-        return tuple(dict.fromkeys(word.strip() for word in (self.null or "").split(",") if word.strip()))
+    def missing(self) -> MissingCodes:
+        """The texts and codes that stand for a missing value, besides the empty cell."""
+        return MissingCodes.parse(self.null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class FileContents:
     """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
-    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows.
+    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows. `code_counts` is
+    how often the missing codes that were stated for single columns occur.
     """
 
     rows: Backend | pa.Table
@@ -61,6 +63,7 @@ class FileContents:
     conventions: str = ""
     codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
+    code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

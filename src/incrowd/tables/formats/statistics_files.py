@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion, code_text, label_texts
 from incrowd.tables.formats.file_format import FileContents, ReadOptions
 from incrowd.tables.formats.spool import spool
+from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.wording import listed
 
 _BYTES_A_CELL = 80  # of a chunk: the Python value and its place in a list, and the Arrow cell
@@ -143,6 +144,7 @@ def open_statistics(
     if options.encoding is not None:
         how["encoding"] = options.encoding
     seen: dict[str, _Column] = {}
+    codes = ColumnCodes(options.missing.by_column)
     first: Any = None
 
     def batches() -> Iterator[pa.Table]:
@@ -157,10 +159,11 @@ def open_statistics(
                         seen.update(columns)
                     _refuse_others(_meanings(seen, first, package), _meanings(columns, meta, package), path, name)
                     checked = True
-                yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options) for key in chunk})
+                yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options, codes) for key in chunk})
 
     cells = spool(batches(), workspace.folder, name)
-    return _contents(cells, workspace, seen, first, package, name, options)
+    contents = _contents(cells, workspace, seen, first, package, name, options)
+    return replace(contents, code_counts=codes.counts)
 
 
 def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[str, tuple[Any, ...]]:
@@ -228,7 +231,9 @@ def _columns(meta: Any, catalogue: Mapping[str, Mapping[Any, str]], name: str) -
     return {key: _Column(not kinds[key].startswith("string"), labels[key]) for key in meta.column_names}
 
 
-def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions) -> pa.Array:
+def _cells(
+    values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions, codes: ColumnCodes
+) -> pa.Array:
     """A column of a chunk, with nulls in place of missing codes, which are counted by their kind."""
     if not column.numeric:
         cells = pa.array([value or None for value in values], pa.string())
@@ -240,7 +245,8 @@ def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: Re
             column.missing.update({_kind(column, letter): times for letter, times in letters.items()})
             cells = pa.array([None if isinstance(value, str) else value for value in values], pa.float64())
         cells = pc.if_else(pc.is_finite(cells), cells, None)
-    gone = _missing(cells, column, meta.missing_ranges.get(name, ()), options.nulls)
+    stated = codes.find(name, cells)
+    gone = _missing(cells, column, meta.missing_ranges.get(name, ()), options.missing.everywhere, stated)
     if gone is not None:
         for entry in cells.filter(gone).value_counts().to_pylist():
             column.missing[_kind(column, entry["values"])] += entry["counts"]
@@ -249,13 +255,14 @@ def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: Re
     return cells
 
 
-def _missing(cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...]) -> pa.Array | None:
-    """Which cells hold a code for a missing value; None where there is no such code."""
+def _missing(
+    cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...], gone: pa.Array | None
+) -> pa.Array | None:
+    """Which cells hold a code for a missing value, besides those that are `gone`; None where there is no such code."""
     codes: list[Any] = list(nulls)
     if column.numeric:
         codes = [float(word) for word in nulls if _is_number(word)]
     spans = [(span["lo"], span["hi"]) for span in ranges] + [(code, code) for code in codes]
-    gone = None
     for low, high in spans:
         within = pc.and_(pc.greater_equal(cells, pa.scalar(low, cells.type)), pc.less_equal(cells, high))
         within = pc.fill_null(within, False)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
+from incrowd.tables.roles.direct_identifiers import find_direct_identifier
 from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
 from incrowd.tables.roles.values import (
     MANY,
@@ -69,7 +70,20 @@ def describe_role(
 
 
 def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
-    """The role of one column: what makes every role pointless, then weights, names, values."""
+    """The role of one column; cells that name people by themselves outweigh its name."""
+    suggested = _suggest_indirectly(facts, evidence, weight)
+    if suggested.role == "identifier" and suggested.confidence == "high":
+        return suggested
+    direct = find_direct_identifier(facts)
+    if direct is None:
+        return suggested
+    return describe_role(facts, direct.role, direct.reason, direct.confidence, direct.topic)
+
+
+def _suggest_indirectly(
+    facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None
+) -> SuggestedRole:
+    """The role of one column by what makes every role pointless, then weights, names, values."""
     if facts.kind == "nested":
         return describe_role(
             facts, "other", "it holds lists or records, which are not looked into; a person must decide", "low"
