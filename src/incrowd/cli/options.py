@@ -106,7 +106,7 @@ def annotation(option: Option) -> Any:
         return Annotated[bool, typer.Option(flags, help=option.help)]
     if option.kind == "share":
         return Annotated[float | None, share_option(str(option.flag), option.help)]
-    more = {"show_default": False} if option.kind in _LISTS else {}
+    more: dict[str, Any] = {"show_default": False} if option.kind in _LISTS else {}
     marks = [Input()] if option.kind == "file" else []
     return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more), *marks]
 
