@@ -79,7 +79,7 @@ class TemporalConversion:
         return ticks.cast(self.type)
 
     def in_sql(self, column: str) -> str:
-        """The same sums in SQL."""
+        """SQL that converts a stored column, given as SQL."""
         if self.kind == "date":
             days = f"CAST(floor({column} * {self.seconds / 86_400!r}) AS INTEGER) - {self._days}"
             return f"(DATE '1970-01-01' + ({days}))"
