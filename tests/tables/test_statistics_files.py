@@ -20,6 +20,8 @@ from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeCon
 from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 
 @pytest.fixture
 def survey():
