@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from incrowd._support.files import check_free, written_whole
+from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import hash_of, mark_of, read_log, read_mark, require_own_mark, waiting_of, write_facts
+from incrowd.protection.marks import mark_of, read_log, read_mark, require_own_mark, waiting_of, write_facts
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
@@ -114,7 +114,7 @@ def _append(
             united = unite_facts(facts, added)
             assert united is not None
             with written_whole(waiting_of(target), force=True, private=True) as private:
-                _write_waiting(stream, private, hash_of(temporary))
+                _write_waiting(stream, private, file_hash(temporary))
             write_facts(united, found.log, temporary, target)
             if read_log(before) != log:  # by somebody who does not look at locks
                 raise InputError(f"{before.name} was continued or changed meanwhile; append to what it is now")
@@ -157,7 +157,7 @@ def _read_waiting(release: Path, log: ReleaseLog, published: Table) -> tuple[pa.
         raise InputError(f"{file.name} cannot be read") from None
     kept = [name for name in published.columns if name not in log.released]
     fits = fits and {*table.column_names} == {*log.quasi_identifiers, *kept}
-    if about.get("release") != hash_of(release) or not len(waited) == table.num_rows == number or not fits:
+    if about.get("release") != file_hash(release) or not len(waited) == table.num_rows == number or not fits:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
     return table.replace_schema_metadata(None), waited
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.protection.interval_labels import EPOCH
 from incrowd.protection.problem import as_days, as_floats
 
 _OUTERMOST = 11  # rows that the first and the last range have at least: a few people at an end are not told apart
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200)
-_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def count_on_round_axis(
@@ -42,7 +42,7 @@ def count_on_round_axis(
         return None
     where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
     counts = np.bincount(where, weights=tally, minlength=len(edges) - 1).astype(np.int64).tolist()
-    return counts, [date.fromordinal(int(edge) + _EPOCH).isoformat() for edge in edges] if days else list(edges)
+    return counts, [date.fromordinal(int(edge) + EPOCH).isoformat() for edge in edges] if days else list(edges)
 
 
 def _number_edges(low: float, high: float, bins: int, is_whole: bool) -> list[float]:
@@ -60,10 +60,10 @@ def _number_edges(low: float, high: float, bins: int, is_whole: bool) -> list[fl
 
 def _month_edges(low: float, high: float, bins: int) -> list[float]:
     """Edges at the beginnings of months, quarters, years or decades, as days since 1970."""
-    first, last = (_month_of(date.fromordinal(int(place) + _EPOCH)) for place in (low, high))
+    first, last = (_month_of(date.fromordinal(int(place) + EPOCH)) for place in (low, high))
     step = next((months for months in _MONTHS if (last - first) // months < bins), _MONTHS[-1])
     numbers = range(first // step * step, last // step * step + step + 1, step)
-    return [_first_day(month).toordinal() - _EPOCH for month in numbers]
+    return [_first_day(month).toordinal() - EPOCH for month in numbers]
 
 
 def _first_day(month: int) -> date:

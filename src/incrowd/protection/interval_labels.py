@@ -20,7 +20,7 @@ from incrowd.protection.recoding import as_text, as_written, format_set, interva
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
-_EPOCH = date(1970, 1, 1).toordinal()
+EPOCH = date(1970, 1, 1).toordinal()
 
 
 class ValueLabels(Labels):
@@ -119,7 +119,7 @@ def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
     if any(isinstance(point, date) != days for point in points):
         raise InputError(f"cut points for {column.name!r} must be {'days: 1980-01-31' if days else 'numbers'}")
     edges = [
-        point.toordinal() - _EPOCH if isinstance(point, date) else float(Fraction(point) - start) for point in points
+        point.toordinal() - EPOCH if isinstance(point, date) else float(Fraction(point) - start) for point in points
     ]
     return _value_ranges(column, np.searchsorted(np.unique(edges), place, side="right"))
 
@@ -193,7 +193,7 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
 
 def _write(value: float, days: bool, start: int) -> str:
     if days:
-        day = int(value) + _EPOCH
+        day = int(value) + EPOCH
         return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
     is_short = bool(start) or abs(value) < 1e16  # else hundreds of digits, most of which the number does not have
     return str(start + int(value)) if value == int(value) and is_short else repr(float(value))
