@@ -198,9 +198,24 @@ def test_a_hierarchy_is_seen_as_its_parts_and_values_only_when_asked(script, tab
     assert found["hierarchy"] == [[city, "north" if city in "AB" else "south"] for city in "ABCDE"]
     assert found["csv"] == "".join(f"{city};{'north' if city in 'AB' else 'south'};*\n" for city in "ABCDE")
     assert {value["value"]: value["label"] for value in found["values"]} == dict(found["hierarchy"])
+    assert found["groups"] == [{"name": "north", "values": ["A", "B"]}, {"name": "south", "values": ["C", "D", "E"]}]
     loaded = script.post(address, json={"column": "city", "text": found["csv"]}).json()
+    assert loaded["groups"] == []  # its values were not to be shown
     assert loaded["hierarchy"] == [[*row, "*"] for row in found["hierarchy"]]
     assert loaded["levels"] == [{**found["levels"][0], "first": loaded["levels"][0]["first"]}]
+
+
+def test_groups_hold_the_rare_values_too_when_a_column_is_opened_again(script):
+    places = [f"place {number:03}" for number in range(230)]
+    rows = "".join(f"{place}\n" * (1 + (number < 215)) for number, place in enumerate(places))
+    made = script.post("/api/v1/tables", files={"file": ("places.csv", io.BytesIO(f"place\n{rows}".encode()))}).json()
+    address = f"/api/v1/tables/{made['id']}/columns/hierarchy"
+    rare = [{"name": "far", "values": [places[0], places[229]]}]
+    kept = script.post(address, json={"column": "place", "groups": rare}).json()["hierarchy"]
+    found = script.post(address, json={"column": "place", "hierarchy": kept, "show": True}).json()
+    assert (len(found["values"]), found["other_values"]) == (200, 30)
+    assert places[229] not in {value["value"] for value in found["values"]}
+    assert found["groups"] == rare
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         after=models.CandidateRisk(**found["after"]),
         risk=found["risk"],
         basis=found["basis"],
+        highest=verdict["highest"],
         detail=found["evaluation"]["granularity"],
         decision=verdict["decision"],
         headline=verdict["headline"],

@@ -54,6 +54,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
         values=values,
         other_values=filled - common.size,
         other_rows=int(tally[:filled].sum() - tally[common].sum()),
+        groups=_groups(column, first) if question.show and isinstance(given, list) else [],
         csv=arx_text(_all_rows(column, levels)) if question.csv and given is not None else None,
         masked=not question.show,
     )
@@ -109,6 +110,16 @@ def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.Hier
     rows = np.bincount(level.groups, weights=tally).astype(np.int64)
     shown = [models.LevelPart(label=_label(level, group, show), rows=int(rows[group])) for group in range(rows.size)]
     return models.HierarchyLevel(parts=rows.size, smallest=int(rows[rows > 0].min()), first=shown[:_LISTED])
+
+
+def _groups(column: Coded, level: Level) -> list[models.LabelledValues]:
+    """The values with another label than their own, by that label."""
+    found: dict[str, list[str]] = {}
+    for code, value in enumerate(as_text(column.values).to_pylist()):
+        label = str(level.labels[level.groups[code]])
+        if value is not None and label != value:
+            found.setdefault(label, []).append(value)
+    return [models.LabelledValues(name=label, values=values) for label, values in found.items()]
 
 
 def _label(level: Level, group: int, show: bool) -> str | None:

@@ -40,6 +40,17 @@ def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Eq
     return _script(table, imported, lines, (), ["measure", *each("--qi", known), "--fit"])
 
 
+def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, counts: Source) -> models.Equivalent:
+    """`incrowd regenerate`."""
+    lines = [
+        f"filled = regenerate(table, read_counts({counts.file!r}), seed={question.seed})",
+        'write_table(filled, "filled.csv")',
+    ]
+    imported = "from incrowd.protection import regenerate\nfrom incrowd.protection.regeneration import read_counts\n"
+    words = ["regenerate", "--counts", counts.file, "--out", "filled.csv", *given("--seed", question.seed or None)]
+    return _script(table, imported + "from incrowd.tables import write_table", lines, (), words)
+
+
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
     """`correctness_curve`, and the forecast of it by the law alone."""
     known, person = exact_columns(table, question), table.one_with_role("person")

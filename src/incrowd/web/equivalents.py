@@ -36,6 +36,8 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
         person=person,
         weights=table.one_with_role("weight") if person is None else None,
         population=table.settings.population,
+        strata=table.settings.strata,
+        cluster=table.settings.cluster,
         protection=False,
         seed=question.seed,
     )

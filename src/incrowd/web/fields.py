@@ -27,6 +27,7 @@ Kind = Literal[
     "curve",
     "techniques",
     "masked",
+    "regeneration",
     "simulation",
 ]
 

@@ -145,12 +145,15 @@ class TableSettings(Model):
     `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
     that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
     average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain,
-    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out.
+    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out. `strata`
+    and `cluster` are columns that say how the people were drawn; they may have any role.
     """
 
     roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
     decided: Annotated[list[Name], Field(max_length=5_000)] = []
     population: People | None = None
+    strata: Name | None = None
+    cluster: Name | None = None
     recipient: Recipient = "public"
     threshold: Limit | None = None
     highest: Limit | None = None

@@ -41,7 +41,7 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
     """Forecast a table as an assessment does, so that the risk has one answer."""
     names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     weights = next(iter(table.decided_as("weight")), None) if person is None else None
-    drawn_from = table.settings.population
+    settings = table.settings
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
@@ -51,8 +51,10 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
             table.table,
             question.at,
             quasi_identifiers=known,
-            population=drawn_from,
+            population=settings.population,
             weights=weights,
+            strata=settings.strata,
+            cluster=settings.cluster,
             person=person,
             k=question.k,
             seed=question.seed,
