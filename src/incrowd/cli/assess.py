@@ -144,5 +144,5 @@ def _save(table: Table, found: Assessment, question: Question) -> Path:
 
 
 def _folder(table: Table) -> Path:
-    """Where a table's settings are: beside a file, in the folder one works in for what is no file."""
+    """The folder of a table's settings: that of its file, or the current one where the table is no file."""
     return Path() if table.source is None or "://" in table.source else Path(table.source).parent

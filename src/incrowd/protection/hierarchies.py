@@ -65,7 +65,7 @@ class Level:
 
     @property
     def covered(self) -> NDArray[np.int64]:
-        """For every value how many values its label covers."""
+        """How many values the label of every value covers."""
         return np.bincount(self.groups)[self.groups]
 
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
@@ -21,7 +20,7 @@ def open_table(
 ) -> OpenTable:
     """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
     try:
-        table = _read_file(file, settings, source.how)
+        table = read_table(file, memory=settings.memory, most_columns=settings.max_columns, **source.how)
         _check_size(table, settings)
         table.name = name
         if not table.rows:
@@ -42,11 +41,6 @@ def open_table(
     found.sheets = sheets if len(sheets) > 1 else []
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
     return found
-
-
-def _read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
-    """A file as a table, within the server's limits of memory and columns."""
-    return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
 
 
 def _warmed(table: OpenTable) -> None:
