@@ -64,7 +64,7 @@ class _Reader:
         self.filled = original.filled_size
         self.text = as_text(original.values)
         self.labels = as_text(protected.values)
-        self.texts: list[str | None] = self.labels.to_pylist()
+        self.texts: list[Any] = self.labels.to_pylist()
         size = protected.size
         self.low, self.high = np.full(size, np.nan), np.full(size, np.nan)
         self.open_ended = np.zeros(size, dtype=np.bool_)

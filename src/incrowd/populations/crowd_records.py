@@ -226,7 +226,7 @@ def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64])
     order = np.lexsort((likely, group))
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
         for records in _equal_parts(members, max(1, members.size // _ALIKE)):
-            pooled_lows, pooled_highs = (np.hstack(ends[:, records]) for ends in (lows, highs))
+            pooled_lows, pooled_highs = (np.hstack(list(ends[:, records])) for ends in (lows, highs))
             high[records] = 1.0 / np.quantile(pooled_lows, _TAIL, axis=1, keepdims=True)
             low[records] = 1.0 / np.quantile(pooled_highs, 1.0 - _TAIL, axis=1, keepdims=True)
     return low / seen, high / seen

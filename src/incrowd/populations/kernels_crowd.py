@@ -245,7 +245,7 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
                     keys[level] = _group_key(levels, level, marks)
                     row = _row(groups, keys[level])
                     rows[level] = np.int64(row)
-                    count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
+                    count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)  # type: ignore[assignment]
                 elif counts[above] == 1:
                     count, begin = 1, begins[above]
                     for place in range(levels.fresh[level], levels.end[level]):
@@ -256,7 +256,7 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
                 if count and count & (count - 1) == 0:
                     room += 2 * count
                 if drawn and not accepted and count > 0:
-                    place, chance = begin + np.int64(_uniform(random) * count), _uniform(random)
+                    place, chance = begin + np.int64(_uniform(random) * count), _uniform(random)  # type: ignore[assignment]
                     d, theta = levels.discount[level], levels.strength[level]
                     # a value that is there once bounds the chance from below, one without a discount from above
                     if chance < (1.0 - d) * count / (count + theta):
