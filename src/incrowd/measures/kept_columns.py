@@ -165,8 +165,10 @@ def _ranks(column: Coded) -> NDArray[np.int64] | None:
     quantity = read_quantity(column)
     if quantity is None:
         return None
-    ranks = np.unique(quantity.places, return_inverse=True)[1]
-    return np.where(np.isnan(quantity.places), -1, ranks)[quantity.codes]
+    ranks: NDArray[np.int64] = np.where(
+        np.isnan(quantity.places), -1, np.unique(quantity.places, return_inverse=True)[1]
+    )
+    return np.asarray(ranks[quantity.codes])
 
 
 def _facts(
