@@ -16,6 +16,7 @@ Kind = Literal[
     "switch",
     "groups",
     "rules",
+    "contents",
     "source",
     "file",
     "numbers",
@@ -23,8 +24,8 @@ Kind = Literal[
     "steps",
 ]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
-that are known together by a label, the limits of `check`, the table itself, another table; a number for each column,
-numbers of intervals, what is done to columns in order."""
+that are known together by a label, the limits of `check`, what columns held, the table itself, another table; a number
+for each column, numbers of intervals, what is done to columns in order."""
 
 
 @dataclass(frozen=True, slots=True)
