@@ -9,6 +9,8 @@ from incrowd.errors import InputError
 from incrowd.populations.result import PopulationRisk
 from incrowd.recipients import judge, settle_limits
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 CROWD = {"age": [30] * 20 + [40] * 20, "sex": (["f"] * 10 + ["m"] * 10) * 2}
 
 

@@ -102,12 +102,6 @@ class Roles(Result):
         return next(iter(self._overlooked("weight")), None) if self.weight is None else None
 
     @property
-    def uncounted(self) -> tuple[str, ...]:
-        """Where nobody confirmed the roles: the columns that no number looks at."""
-        free = (one.column for one in self.suggested if self.role(one.column) == "other")
-        return () if self.confirmed else tuple(name for name in free if name not in self.stated)
-
-    @property
     def generalised_quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers that hold ranges or sets, as in a table that was protected."""
         names = (one.column for one in self.suggested if one.generalised)

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import stats
 
 from incrowd.attacks.gallery import SLACK
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
@@ -122,7 +121,9 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
 
 def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:
     """The chance of as many copies or more among both, given how many there are together: the exact test."""
-    return float(stats.hypergeom.sf(copied - 1, unique + unique_others, unique, copied + copied_others))
+    from scipy.stats import hypergeom  # a slow import
+
+    return float(hypergeom.sf(copied - 1, unique + unique_others, unique, copied + copied_others))
 
 
 def count_copied_people(original: Table, released: Table, holdout: Table, columns: Sequence[str]) -> CopiedPeople:

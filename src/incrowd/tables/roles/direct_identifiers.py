@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from incrowd.tables.roles.columns import ColumnFacts
+from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
-from incrowd.tables.roles.suggest import SuggestedRole
+from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.table import Table
 
 _FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share one, at most

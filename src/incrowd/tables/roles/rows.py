@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
-from incrowd.tables.roles.columns import count_distinct_rows
+from incrowd.tables.roles.column_facts import count_distinct_rows
+from incrowd.tables.roles.column_role import Confidence, SuggestedRole
 from incrowd.tables.roles.linked_rows import find_linked_rows
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
-from incrowd.tables.roles.suggest import Confidence, SuggestedRole, suggest_roles
+from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
 from incrowd.wording import listed
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from incrowd.tables.roles.columns import ColumnFacts
+from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import topics, whole_words, word_list, word_pattern, words_of
 
 MANY = 20  # values, all different, of which there are more than a kind of thing has
