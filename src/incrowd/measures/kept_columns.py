@@ -84,7 +84,7 @@ def kept_column_facts(
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
     together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
-    gone = {fact.column for fact in together}
+    gone = {fact.column for fact in together} | {*secrets}  # how far a secret follows is counted as disclosure
     telling = [column for column in telling if column.name not in gone]
     following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
     return (*alone, *computed, *together, *following)
