@@ -102,3 +102,71 @@ def test_copies_that_no_holdout_tells_from_chance_leave_the_answer_open():
     assert attacks.copied.unique_others == 0
     assert "copies" in attacks.not_tried
     assert "copies" in attacks.reason_against(1.0)
+
+
+def wide(generator, rows):
+    """People by numbers that hardly anybody else has, so that a near copy is nearer than anybody else."""
+    return {
+        "age": generator.integers(20, 80, rows),
+        "height": generator.normal(170, 9, rows).round(),
+        "income": generator.lognormal(8, 0.6, rows).round(),
+        "rent": generator.lognormal(6, 0.4, rows).round(),
+    }
+
+
+def attacked(original, release, holdout):
+    return attack_release(
+        original,
+        release,
+        known=["age", "height", "income"],
+        secret="rent",
+        holdout=holdout,
+        kinds=kinds_for(["rent"], synthetic=True),
+    )
+
+
+def test_a_few_near_copies_are_proven_and_are_no_yes():
+    generator = np.random.default_rng(11)
+    original, release, holdout = (wide(generator, 600) for _ in range(3))
+    assert not attacked(original, release, holdout).near_copies.proven
+    rows = np.arange(50)
+    for name in release:
+        release[name][rows] = original[name][rows]
+    release["age"][rows] += generator.choice([-1, 1], 50)
+    for name in ("income", "rent"):
+        release[name][rows] = (release[name][rows] * 1.01 + 1).round()
+    found = attacked(original, release, holdout)
+    assert not found.copied.proven
+    assert found.near_copies.proven
+    assert found.copies == (found.near_copies.sentence,)
+    assert "near copies" in found.reason_against(1.0)
+    asked = {"quasi_identifiers": ["age", "height", "income"], "sensitive": ["rent"], "protection": False}
+    asked |= {"holdout": holdout, "synthetic": True, "rows_are_people": True}
+    verdict = assess(original, released=release, **asked).verdict
+    assert verdict.decision == "exposed"
+    assert found.near_copies.sentence in verdict.exposures
+
+
+def test_near_copies_are_those_that_plain_python_counts():
+    generator = np.random.default_rng(12)
+    original, release, holdout = ({"x": generator.integers(0, 10_000, rows)} for rows in (90, 120, 70))
+    release["x"][:15] = original["x"][:15] + 1
+    found = attack_release(original, release, known=["x"], holdout=holdout, kinds=["linkability"])
+    near, released = found.near_copies, release["x"].tolist()
+    everybody = [*original["x"].tolist(), *holdout["x"].tolist()]
+    is_near = []
+    for place, one in enumerate(everybody):
+        alike = min(abs(one - other) for row, other in enumerate(everybody) if row != place)
+        is_near.append(5 * min(abs(one - other) for other in released) < alike)
+    assert (near.people, near.near, near.others, near.near_others) == (90, sum(is_near[:90]), 70, sum(is_near[90:]))
+    assert near.proven == CopiedPeople(("x",), near.people, near.near, near.others, near.near_others).proven
+
+
+def test_releases_that_know_nobody_seldom_come_nearer_to_the_original():
+    accused = 0
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        original, release, holdout = (wide(generator, rows) for rows in (150, 200, 120))
+        found = attack_release(original, release, known=list(release), holdout=holdout, kinds=["linkability"])
+        accused += found.near_copies.proven
+    assert accused <= 5  # of 40, at 5 % each

@@ -119,6 +119,24 @@ def test_a_saved_question_is_asked_again(capsys, stays):
     assert "settings taken from" in err
 
 
+def test_a_saved_declaration_is_asked_for_again_when_the_column_has_changed(capsys, tmp_path):
+    def write(code):
+        rows = [f"{30 + row % 3},{'fm'[row % 2]},{code(row)}" for row in range(600)]
+        (tmp_path / "t.csv").write_text("\n".join(["age,sex,zz", *rows]) + "\n")
+        return tmp_path / "t.csv"
+
+    asked = ["assess", write(lambda row: "ab"[row // 7 % 2]), "--no-protection"]
+    declared = ["--other", "zz", "--rows-are-people"]
+    assert run(capsys, *asked, "--qi", "age,sex", *declared, "--save")[0] == 0
+    assert 'zz = "text: few values"' in (tmp_path / "incrowd.toml").read_text()
+    assert run(capsys, *asked)[0] == 0
+    write(lambda row: f"{row * 7919 % 601 // 4:03x}w")
+    code, out, err = run(capsys, *asked)
+    assert code == 1
+    assert "zz held something else" in " ".join((out + err).split())
+    assert run(capsys, *asked, "--other", "zz")[0] == 0  # said again
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [(["--min-k", "1"], 0), (["--min-k", "2"], 1), (["--max-risk", "7"], 2), ([], 2), (["--policy", "none.toml"], 2)],

@@ -17,6 +17,7 @@ Kind = Literal[
     "switch",
     "groups",
     "rules",
+    "contents",
     "source",
     "file",
     "numbers",
@@ -24,8 +25,9 @@ Kind = Literal[
     "steps",
 ]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
-that are known together by a label, the limits of `check`, the table itself, another table; a number for each column,
-numbers of intervals, what is done to columns in order; missing codes, in one text with ; between those of columns."""
+that are known together by a label, the limits of `check`, what columns held, the table itself, another table; a number
+for each column, numbers of intervals, what is done to columns in order; missing codes, in one text with ; between those
+of columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
+from incrowd.assessment.contents import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import Question
 from incrowd.assessment.result import SECTIONS, Assessment
@@ -23,8 +24,8 @@ from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.protection.marks import OriginalFacts
-from incrowd.tables import Table, describe_rows, read_table
-from incrowd.wording import Advice, percent
+from incrowd.tables import Table, describe_rows, read_table, suggest_roles
+from incrowd.wording import Advice, listed, percent
 
 _MOST_PEOPLE = 10**10
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -243,6 +244,8 @@ def _begin(
     files = {name: getattr(question, name) for name in ("released", "holdout", "kept_rows")}
     files |= {name: one for name, one in given.items() if one is not None}
     judged = table if question.released is None else read_table(files["released"])
+    if question.contents:
+        question = forget_outdated(question, suggest_roles(judged))
     roles = settle_roles(judged, question, original if judged is table else table)
     settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
@@ -287,6 +290,14 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
     notes = [Advice(note) for note in facts.notes]
     if question.released is not None:
         notes.append(Advice(f"everything is about {question.released}, which was made from {question.source}"))
+    if question.contents:
+        notes.append(
+            Advice(
+                f"{listed(list(question.contents))} held something else when the role was saved, so it was not taken "
+                "over; read the column and say again what it is",
+                ("other", "sensitive"),
+            )
+        )
     if question.synthetic:
         notes.append(
             Advice("the rows of the release are nobody's, as you said; sections on classes describe rows, not people")

@@ -35,6 +35,8 @@ class Question:
       `cluster` are columns that say how they were drawn, and give a column no role.
     - `recipient` (None is "public") sets the limit on the risk, unless a `threshold` does. `groups` are columns that
       attackers know together. `protection`: whether its cost is tried. `rules` are the limits of `check`.
+    - `contents`: what columns held when they were declared `other` or sensitive, by a settings file; where that has
+      changed they are judged anew.
     - `released` is a table made from this one; it is then judged in its place, and attacked with what the original and
       a `holdout` tell. Of a `synthetic` one no row was made from one person.
     - `source` names the file or the address, and the last fields how it is read.
@@ -106,6 +108,7 @@ class Question:
     )
     seed: int | None = asked("whole", "--seed", "Seed of every random choice. Default: 0.")
     rules: Mapping[str, float] = option("rules", None, section="rules", default={})
+    contents: Mapping[str, str] = option("contents", None, section="contents", default={})
     source: str | None = option("source", None, section="table", key="file")
     separator: str | None = reading("text", "--separator", "Separator of a CSV file, if not found.")
     encoding: str | None = reading("text", "--encoding", "Encoding of a CSV file, such as cp1252.")
@@ -278,7 +281,7 @@ class Question:
         return {
             one.name: as_plain(value)
             for one, value in self.said()
-            if not (one.reading or one.kind in ("source", "rules"))
+            if not (one.reading or one.kind in ("source", "rules", "contents"))
         }
 
     def to_options(self) -> dict[str, Any]:

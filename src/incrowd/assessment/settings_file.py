@@ -113,6 +113,10 @@ def _read_section(file: str, section: str, entries: Mapping[str, Any]) -> dict[s
     """The entries of one section of a settings file, by the names of their fields."""
     if section == "groups":
         return {"groups": {label: _listed_names(file, label, names) for label, names in entries.items()}}
+    if section == "contents":
+        if not all(isinstance(text, str) for text in entries.values()):
+            raise InputError(f"{file}: contents must be texts, as saving the question writes them")
+        return {"contents": dict(entries)}
     if section == "rules":  # checked where rules are used
         return {"rules": dict(entries)}
     known = {option.key: option for option in OPTIONS if option.section == section}

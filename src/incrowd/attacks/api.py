@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.attacks.attribution import attack_by_attribution
-from incrowd.attacks.copies import count_copied_people
+from incrowd.attacks.copies import count_copied_people, find_near_copies
 from incrowd.attacks.distances import attack_by_distances
 from incrowd.attacks.inference import attack_by_inference
 from incrowd.attacks.linkability import attack_by_linkability
@@ -185,10 +185,11 @@ def attack_release(
             labels += [label] * len(done)
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
-    copied = None
+    copied = near_copies = None
     if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
         compared = dict.fromkeys([*(name for columns in attackers.values() for name in columns or ()), *secrets])
         copied = count_copied_people(tables[0], tables[1], tables[2], list(compared) or setting.known)
+        near_copies = find_near_copies(setting, [*setting.known, *secrets])
         if copied.copied and not copied.unique_others:
             not_run["copies"] = "nobody of the holdout is unique, so that copies of people cannot be told from chance"
     return ReleaseAttacks(
@@ -201,6 +202,7 @@ def attack_release(
         not_run,
         seed,
         copied,
+        near_copies,
     )
 
 

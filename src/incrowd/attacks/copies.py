@@ -1,4 +1,4 @@
-"""People who stand in a synthetic release as they are: more of them than chance puts there."""
+"""People who stand in a synthetic release as they are, or nearly: more of them than chance puts there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.attacks.gallery import SLACK
+from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import listed, number, people
 
 _MISSING = "\x00"  # joins match no nulls
+_NEAR = 0.2  # of the distance of the person who is most alike
 _SURE = 0.05  # the chance of as many copies among people whom the release does not know
 
 
@@ -48,12 +52,7 @@ class CopiedPeople(Result):
 
         Without unique people in the holdout nothing is proven; `attack_release` then says that it could not be told.
         """
-        both, people_of_both = self.copied + self.copied_others, self.unique + self.unique_others
-        if not self.copied:
-            return False
-        from scipy.stats import hypergeom  # a slow import
-
-        return bool(hypergeom.sf(self.copied - 1, people_of_both, self.unique, both) < _SURE)
+        return self.copied > 0 and _by_chance(self.copied, self.unique, self.copied_others, self.unique_others) < _SURE
 
     @property
     def sentence(self) -> str:
@@ -62,6 +61,69 @@ class CopiedPeople(Result):
             f"The release holds exact copies ({listed(self.columns)}) of {people(self.copied)} unique in the original; "
             f"chance explains about {number(self.by_chance, 2)}."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class NearCopies(Result):
+    """People of the original, and of the holdout, whom a released record comes nearer than any other person does.
+
+    Attributes:
+        columns: the columns that are compared.
+        people: people of the original who were looked at, and `near` those whom a released record comes near: to less
+            than a fifth of the distance of the person who is most like them, of the original and the holdout.
+        others: people of the holdout who were looked at, and `near_others` those whom one comes near.
+    """
+
+    columns: tuple[str, ...]
+    people: int
+    near: int
+    others: int
+    near_others: int
+    _derived: ClassVar[tuple[str, ...]] = ("proven",)
+
+    @property
+    def proven(self) -> bool:
+        """Whether chance hardly gives as many, by the exact test of two shares, given both together.
+
+        People whom the release does not know are exchangeable, so of those it comes near the ones of the original are
+        a draw without replacement, whatever the columns and distances are.
+        """
+        return self.near > 0 and _by_chance(self.near, self.people, self.near_others, self.others) < _SURE
+
+    @property
+    def sentence(self) -> str:
+        """Whom the release comes near, against chance."""
+        return (
+            f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
+            f"{self.near:,} have a released record at less than a fifth of the distance of the person most like "
+            f"them; chance explains about {number(self.people * self.near_others / self.others, 2)}."
+        )
+
+
+def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
+    """Count the people of the original, and of the holdout, whom a release comes nearer than any other person does.
+
+    Args:
+        setting: the original, the release and the holdout on one scale, and the people who are looked at.
+        columns: the columns that are compared.
+    """
+    counts: list[int] = []
+    for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, setting.controls)):
+        probes = setting.probes(columns, side, rows)
+        released = setting.gallery(columns, RELEASED, side).nearest(probes)[0][:, 0]
+        alike = [
+            setting.gallery(columns, other, side).nearest(probes, wanted=2)[0][:, int(other == side)]  # not oneself
+            for other in (ORIGINAL, HOLDOUT)
+        ]
+        counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*alike)))]
+    return NearCopies(tuple(columns), *counts)
+
+
+def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:
+    """The chance of as many copies or more among both, given how many there are together: the exact test."""
+    from scipy.stats import hypergeom  # a slow import
+
+    return float(hypergeom.sf(copied - 1, unique + unique_others, unique, copied + copied_others))
 
 
 def count_copied_people(original: Table, released: Table, holdout: Table, columns: Sequence[str]) -> CopiedPeople:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd.attacks.copies import CopiedPeople
+from incrowd.attacks.copies import CopiedPeople, NearCopies
 from incrowd.attacks.result import AttackRisk, Rate, wilson
 from incrowd.backends import encode
 from incrowd.errors import UnsupportedError
@@ -53,6 +53,7 @@ class ReleaseAttacks(Result):
         not_run: why others could not be; what was not run was not shown to fail.
         seed: of every random choice.
         copied: of a synthetic release with a holdout, who stands in it as they are.
+        near_copies: of the same, whom released records come nearer than they come to others.
     """
 
     original: str
@@ -64,7 +65,14 @@ class ReleaseAttacks(Result):
     not_run: Mapping[str, str]
     seed: int
     copied: CopiedPeople | None = None
+    near_copies: NearCopies | None = None
     _derived: ClassVar[tuple[str, ...]] = ("sentence",)
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """What proves that people stand in the release as they are, or nearly; copies that are exact go first."""
+        found = [one for one in (self.copied, self.near_copies) if one is not None and one.proven]
+        return tuple(one.sentence for one in found[:1])
 
     @property
     def worst(self) -> AttackRisk | None:
@@ -115,8 +123,7 @@ class ReleaseAttacks(Result):
         reasons = []
         if self.worst is not None and self.worst.risk.high > limit:
             reasons.append(f"the risk of {self.worst.about} may be as high as {percent(self.worst.risk.high)}")
-        if self.copied is not None and self.copied.proven:
-            reasons.append(self.copied.sentence.rstrip("."))
+        reasons += [sentence.rstrip(".") for sentence in self.copies]
         if self.worst is None or self.not_tried:
             missing = ", ".join(self.not_tried) or "only distances were asked for"
             reasons.append(f"not every attack could be run ({missing}), and what was not tried is not known to fail")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.assessment.contents import with_contents
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal
@@ -140,6 +141,7 @@ def _save(table: Table, found: Assessment, question: Question) -> Path:
     Identifiers that were only recognised are left out: they are recognised again.
     """
     answered = replace(found.provenance.question, identifiers=question.identifiers)
+    answered = with_contents(answered, found.roles.suggested)
     return save_question(answered, _folder(table) / FILE_NAME, force=True)
 
 

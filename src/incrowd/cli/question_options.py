@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from incrowd._support.option import Option
@@ -57,4 +58,8 @@ def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Ques
         columns: the columns of the table, which may have commas in their names.
         before: the question of the settings file.
     """
-    return (before or Question()).with_given(**_values(typed, columns))
+    values = _values(typed, columns)
+    saved = before or Question()
+    now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}  # judged as they are
+    contents = {name: held for name, held in saved.contents.items() if name not in now}
+    return replace(saved.with_given(**values), contents=contents)

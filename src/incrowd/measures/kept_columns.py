@@ -84,7 +84,7 @@ def kept_column_facts(
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
     together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
-    gone = {fact.column for fact in together}
+    gone = {fact.column for fact in together} | {*secrets}  # how far a secret follows is counted as disclosure
     telling = [column for column in telling if column.name not in gone]
     following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
     return (*alone, *computed, *together, *following)
@@ -165,8 +165,10 @@ def _ranks(column: Coded) -> NDArray[np.int64] | None:
     quantity = read_quantity(column)
     if quantity is None:
         return None
-    ranks = np.unique(quantity.places, return_inverse=True)[1]
-    return np.where(np.isnan(quantity.places), -1, ranks)[quantity.codes]
+    ranks: NDArray[np.int64] = np.where(
+        np.isnan(quantity.places), -1, np.unique(quantity.places, return_inverse=True)[1]
+    )
+    return np.asarray(ranks[quantity.codes])
 
 
 def _facts(

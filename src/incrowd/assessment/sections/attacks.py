@@ -38,10 +38,9 @@ def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJ
         return AttackJudgement(not_run=(_ALL,))
     limit = question.limits.of_average
     stands = [(one, judge(one.risk.value, limit, one.risk[1:])) for one in attacks.deciding]
-    copied = (attacks.copied.sentence,) if attacks.copied is not None and attacks.copied.proven else ()
     return AttackJudgement(
         (
-            *copied,
+            *attacks.copies,
             *(
                 f"{one.sentence.rstrip('.')}. That is above the {chosen_percent(limit)} accepted ({one.about})."
                 for one, standing in stands

@@ -1,0 +1,64 @@
+"""What a column held when a person judged it, so that a saved role does not outlive it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from incrowd.assessment.question import Question
+
+if TYPE_CHECKING:
+    from incrowd.tables import SuggestedRole
+
+_FEW, _MOSTLY = 60, 0.5  # values that are codes or answers, and values for each row from which on most differ
+_GRADES = ("few values", "many values", "mostly different values", "names people or records")
+_NUMBERS = {"integer": "number"}
+
+
+def content_of(one: SuggestedRole) -> str:
+    """The kind of values of a column, and how closely they single out rows.
+
+    >>> from incrowd.tables import read_table, suggest_roles
+    >>> [content_of(one) for one in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
+    ['number: few values', 'text: names people or records']
+    """
+    filled = one.rows - one.nulls
+    grade = 1 if one.distinct > _FEW else 0
+    if grade and one.distinct >= _MOSTLY * filled:
+        grade = 2
+    if one.role in ("identifier", "person") and one.confidence != "low":
+        grade = 3
+    return f"{_NUMBERS.get(one.kind, one.kind)}: {_GRADES[grade]}"
+
+
+def with_contents(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
+    """The question with what the columns hold now of which it lowers what an attacker is taken to know."""
+    judged = {*question.other, *(question.sensitive or ())}
+    return replace(question, contents={one.column: content_of(one) for one in suggested if one.column in judged})
+
+
+def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
+    """The question without the saved roles of columns that hold something else now, which it then names as `contents`.
+
+    A column counts as changed if its values are of another kind, or single out rows more closely than they did.
+    """
+    judged = [one for one in suggested if one.column in question.contents]
+    outdated = {
+        one.column: question.contents[one.column] for one in judged if _changed(question.contents[one.column], one)
+    }
+    sensitive = question.sensitive
+    return replace(
+        question,
+        other=tuple(name for name in question.other if name not in outdated),
+        sensitive=None if sensitive is None else tuple(name for name in sensitive if name not in outdated),
+        contents=outdated,
+    )
+
+
+def _changed(held: str, one: SuggestedRole) -> bool:
+    """Whether a column that has several values holds something else than it did."""
+    (kind, _, grade), (kind_now, _, grade_now) = (text.partition(": ") for text in (held, content_of(one)))
+    if one.distinct <= 1:
+        return False
+    return kind != kind_now or grade not in _GRADES or _GRADES.index(grade_now) > _GRADES.index(grade)
