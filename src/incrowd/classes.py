@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._support.distinct import count_numbers
 from incrowd.backends import CountedRows, class_numbers, encode_each, merge_counts, pack
 from incrowd.errors import InputError
 from incrowd.results import Result
@@ -38,10 +39,9 @@ class ClassSizes(Result):
 
     @classmethod
     def from_sizes(cls, sizes: ArrayLike) -> ClassSizes:
-        """From the size of every class: `[3, 2, 1]` is three classes of six people."""
+        """Class sizes from the size of every class: `[3, 2, 1]` is three classes of six people."""
         array = _whole_numbers(sizes, "class sizes")
-        distinct, counts = np.unique(array, return_counts=True)
-        return cls.from_counts(distinct, counts)
+        return cls.from_counts(*count_numbers(array))
 
     @classmethod
     def from_counts(
@@ -51,7 +51,7 @@ class ClassSizes(Result):
         *,
         records: int | None = None,
     ) -> ClassSizes:
-        """From the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
+        """Class sizes from the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
         if isinstance(sizes, Mapping):
             counts = list(sizes.values())
             sizes = list(sizes.keys())

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
@@ -60,7 +60,7 @@ class Measured:
 
     @classmethod
     def of(cls, fit: CurveFit) -> Measured:
-        """Of sparse and robust curves the covariance was measured. Of others it is computed, for the people tested.
+        """The points of a fit; their covariance was measured for sparse and robust curves, and is computed for others.
 
         Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
         point was measured once, with as many people as its gallery has.
@@ -250,7 +250,10 @@ def _covariance_over(wide: Posterior, measured: Measured, moments: CurveMoments)
 def _flattening(misfit: float, measured: Measured) -> float:
     """How flat a likelihood must be for the best model to be plausible, where none comes near the points; at most 1."""
     freedom = measured.values.size - 2
-    return 1.0 / max(misfit / chi2.ppf(_STRANGE, freedom), 1.0) if freedom else 1.0
+    if not freedom:
+        return 1.0
+    strange = 2.0 * float(gammaincinv(freedom / 2.0, _STRANGE))  # a quantile of χ²
+    return 1.0 / max(misfit / strange, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,8 @@ from incrowd.special import Floats, log_chance_missed
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
     """Population class sizes taken to be distributed as the sample's: uniques = a₁ P(F=1 | f=1) / π."""
-    _needs_uniques(sizes)
+    if not sizes.uniques:
+        raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
     _needs_some_repeats(sizes)
     size, share = sizes.sizes.astype(np.float64), sizes.counts / sizes.classes
     once = np.exp(_log_one_drawn(size, sizes.people, population))
@@ -66,7 +67,7 @@ def slide_negative_binomial(sizes: ClassSizes, population: int) -> ClassicalEsti
     ones, twos = float(sizes.uniques), float(sizes.histogram().get(2, 0))
     if not ones or not twos:
         raise UnsupportedError("SNB needs both unique records and pairs; there are none of one of them")
-    total, alpha, beta = _solve_snb(ones, twos, sizes.classes, sizes.people, fraction)
+    total, alpha, beta = _solve_snb(ones, twos, sizes.classes, fraction)
     return ClassicalEstimate(method="snb", population=population, population_uniques=total * beta**alpha)
 
 
@@ -167,11 +168,6 @@ def _from_model(method: str, model: PitmanYor, population: int) -> ClassicalEsti
     )
 
 
-def _needs_uniques(sizes: ClassSizes) -> None:
-    if not sizes.uniques:
-        raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
-
-
 def _needs_some_repeats(sizes: ClassSizes) -> None:
     if sizes.classes == sizes.people:
         raise UnsupportedError("all records are unique; the method needs some that are alike")
@@ -185,7 +181,7 @@ def _log_one_drawn(size: Floats, people: int, population: int) -> Floats:
     )
 
 
-def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: float) -> tuple[float, float, float]:
+def _solve_snb(ones: float, twos: float, classes: int, fraction: float) -> tuple[float, float, float]:
     """K_N, α and β that meet the observed a₁, a₂ and number of sample classes.
 
     With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)], and a class is in the sample unless nobody of it is:

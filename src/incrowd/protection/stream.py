@@ -21,7 +21,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
-from incrowd.protection.diversity import is_diverse
+from incrowd.protection.diverse_classes import is_diverse
 from incrowd.protection.problem import DiversityKind
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog
 from incrowd.protection.result import Protected

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd._support.memory import require_memory
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.table import Table
@@ -150,7 +150,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 
 
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
-    """For every text the spelling that stands for all that differ in case, blanks or Unicode form: the commonest.
+    """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
 
     Args:
         times: how often each text occurs.

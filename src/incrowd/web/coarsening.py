@@ -42,7 +42,9 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     first = levels[min(1, len(levels) - 1)]
     text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size
     values = [
-        models.GroupedValue(value=value, label=_shown(first, code, question.show), rows=int(tally[code]))
+        models.GroupedValue(
+            value=value, label=_label(first, int(first.groups[code]), question.show), rows=int(tally[code])
+        )
         for code, value in zip(common.tolist(), text, strict=True)
     ]
     return models.HierarchyView(
@@ -52,6 +54,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
         values=values,
         other_values=filled - common.size,
         other_rows=int(tally[:filled].sum() - tally[common].sum()),
+        groups=_groups(column, first) if question.show and isinstance(given, list) else [],
         csv=arx_text(_all_rows(column, levels)) if question.csv and given is not None else None,
         masked=not question.show,
     )
@@ -109,8 +112,14 @@ def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.Hier
     return models.HierarchyLevel(parts=rows.size, smallest=int(rows[rows > 0].min()), first=shown[:_LISTED])
 
 
-def _shown(level: Level, code: int, show: bool) -> str | None:
-    return _label(level, int(level.groups[code]), show)
+def _groups(column: Coded, level: Level) -> list[models.LabelledValues]:
+    """The values with another label than their own, by that label."""
+    found: dict[str, list[str]] = {}
+    for code, value in enumerate(as_text(column.values).to_pylist()):
+        label = str(level.labels[level.groups[code]])
+        if value is not None and label != value:
+            found.setdefault(label, []).append(value)
+    return [models.LabelledValues(name=label, values=values) for label, values in found.items()]
 
 
 def _label(level: Level, group: int, show: bool) -> str | None:

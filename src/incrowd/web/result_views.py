@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 
-_VIEWS = {"points": "forecast", "curve": "forecast", "solution": "protection"}  # whose template shows a kind
+_VIEWS = {  # the template of a kind of job that has none of its own
+    "points": "forecast",
+    "curve": "forecast",
+    "solution": "protection",
+    "check": "figures",
+    "techniques": "figures",
+}
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
@@ -114,6 +120,6 @@ def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, An
 
 
 def _highest(spec: Mapping[str, Any]) -> float:
-    """Where the risk axis of a comparison ends."""
+    """The upper end of the risk axis of a comparison."""
     top: float = spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     return top

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from incrowd.backends.cell_protection import CellJob, CellLimits, CellProtection, Checked, ProtectedCells, TreeCells
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.assign_cells import CellAssigner
+from incrowd.backends.spark.column_types import quote_name
 from incrowd.backends.spark.column_values import count_column_values, sample_distinct_rows
-from incrowd.backends.spark.columns import quote_name
 from incrowd.backends.spark.session import spark_errors
 from incrowd.backends.spark.store import check_writable, written_by_spark
 from incrowd.errors import InputError
@@ -73,7 +73,7 @@ def _few_partitions(session: SparkSession, rows: int) -> Iterator[None]:
 
 
 def _check_target(columns: Sequence[str], out: str | os.PathLike[str] | None) -> str:
-    """Where to write, if the columns can be sent to the workers."""
+    """The place to write to; raises where the columns cannot be sent to the workers."""
     if out is None:
         raise InputError("say where the cluster writes the protected table: a folder of Parquet files", hint="out")
     if not os.fspath(out).lower().endswith((".parquet", ".pq")):
