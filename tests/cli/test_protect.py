@@ -7,6 +7,8 @@ import pyarrow.parquet
 import pytest
 from tests.cli.running import run
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 QI = "age,town"
 
 

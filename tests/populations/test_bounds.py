@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import TABLES
 
 from incrowd import ClassSizes, UnsupportedError, forecast, population_risk, record_risk
 from incrowd.populations import METHODS, posterior_estimator, sample
@@ -43,7 +44,7 @@ def tables(draw):
     return {f"c{place}": column for place, column in enumerate(columns)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * TABLES, deadline=None)
 @given(tables(), st.sampled_from(METHODS), st.integers(0, 3), st.sampled_from([0, 1, 2, 10, 500]), st.integers(0, 9))
 def test_every_method_keeps_to_its_interval_and_to_what_is_certain(table, method, more, times, seed):
     names, people = list(table), len(table["c0"])
@@ -53,7 +54,7 @@ def test_every_method_keeps_to_its_interval_and_to_what_is_certain(table, method
     check_risk(risk, ClassSizes.from_table(table, quasi_identifiers=names))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=TABLES, deadline=None)
 @given(tables(), st.data(), st.integers(0, 9))
 def test_samples_with_weights_keep_to_their_interval_and_to_what_is_certain(table, data, seed):
     names, people = list(table), len(table["c0"])
@@ -65,7 +66,7 @@ def test_samples_with_weights_keep_to_their_interval_and_to_what_is_certain(tabl
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=TABLES, deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.floats(0, 6), st.sampled_from(POSTERIOR_ONLY))
 def test_class_sizes_keep_to_their_interval_and_to_what_is_certain(sizes, magnitude, method):
     classes = ClassSizes.from_sizes(sizes)
@@ -83,7 +84,7 @@ def test_class_sizes_keep_to_their_interval_and_to_what_is_certain(sizes, magnit
         assert is_inside(0.0, estimate.value, 1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=TABLES, deadline=None)
 @given(tables(), st.integers(0, 5_000))
 def test_the_average_of_record_risks_is_inside_its_interval(table, more):
     names, people = list(table), len(table["c0"])

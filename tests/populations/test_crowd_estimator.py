@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
+from tests.protection.plain import TABLES
 
 from incrowd import ClassSizes, UnsupportedError, population_risk, record_risk
 from incrowd.populations import crowd_estimator, risk_curve
@@ -197,7 +198,7 @@ def tables(draw):
     return table
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * TABLES, deadline=None)
 @given(tables(), st.sampled_from([0, 1, 2, 100, 5_000]), st.sampled_from(["combined", "crowd"]), st.integers(0, 3))
 def test_estimates_lie_inside_intervals_and_limits_for_odd_tables(table, more, method, seed):
     names, people = list(table), table["c0"].size

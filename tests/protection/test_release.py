@@ -31,6 +31,8 @@ from incrowd import UnsupportedError, protect
 from incrowd.protection import registry, release, write_protected
 from incrowd.tables import write_table
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 
 def buffers_of(array):
     """All bytes that an Arrow array can reach."""

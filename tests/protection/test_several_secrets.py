@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import reference
 from tests.cli.running import run
+from tests.protection.plain import TABLES as PROPERTY_TABLES
 
 from incrowd import UnsupportedError, read_table
 from incrowd import protect as protect_and_shuffle
@@ -76,7 +77,7 @@ def check(safe, groups, rows, kind, l, t):  # noqa: E741
     assert safe.guarantee.t == max(one.t for one in safe.guarantee.sensitive)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * PROPERTY_TABLES)
 @given(TABLES, st.integers(2, 4), st.sampled_from([None, 2, 3]), st.sampled_from([None, 0.05, 0.2, 0.5]), KINDS)
 def test_the_partition_reaches_l_and_t_of_two_columns(table, k, l, t, kind):  # noqa: E741
     before = table.to_pylist()
@@ -94,7 +95,7 @@ def test_the_partition_reaches_l_and_t_of_two_columns(table, k, l, t, kind):  # 
     check(safe, groups, rows, "distinct" if l is None and kind == "recursive" else kind, l, t)
 
 
-@settings(max_examples=50)
+@settings(max_examples=PROPERTY_TABLES)
 @given(TABLES, st.integers(2, 4), st.integers(2, 3))
 def test_full_domain_generalisation_reaches_l_of_two_columns(table, k, l):  # noqa: E741
     before = table.to_pylist()
@@ -109,7 +110,7 @@ def test_full_domain_generalisation_reaches_l_of_two_columns(table, k, l):  # no
     check(safe, groups, rows, "distinct", l, None)
 
 
-@settings(max_examples=100)
+@settings(max_examples=PROPERTY_TABLES)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), ILLNESS, st.integers(0, 3)), min_size=10, max_size=50),
     st.integers(2, 3),

@@ -1,7 +1,6 @@
 """A table that is protected in its cluster keeps its promise, and costs as much as on one machine."""
 
 import threading
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -176,8 +175,15 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
     generator = np.random.default_rng(0)
     everybody = {"x": generator.normal(size=4_500), "y": generator.normal(size=4_500), "name": np.arange(4_500)}
 
+    held = tmp_path / "held"  # while this file is there, only the first part of the rows goes on
+
     def slowly(batches):
-        time.sleep(0.2)
+        import time
+
+        from pyspark import TaskContext
+
+        while TaskContext.get().partitionId() and held.exists():
+            time.sleep(0.02)
         yield from batches
 
     rows = in_small_cells(everybody)
@@ -186,18 +192,21 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
     safe = protect(rows, **options, out=tmp_path / "safe.parquet")
     assert safe.settings["cells"] > 1
     assert (safe.classes.smallest, safe.classes.largest <= 13) == (7, True)
-    found, doing = [], []
+    found = []
+
+    def hold(what, done):
+        if what == "making classes and writing them":
+            held.touch()
 
     def again():
-        told = {"out": tmp_path / "again.parquet", "progress": lambda what, done: doing.append(what)}
-        found.append(protect(in_small_cells(slow), **options, **told))
+        found.append(protect(in_small_cells(slow), **options, out=tmp_path / "again.parquet", progress=hold))
 
     working = threading.Thread(target=again)
     working.start()
-    writing = ["making classes and writing them"]
-    wait_for(lambda: not working.is_alive() or (doing[-1:] == writing and task_is_done(session)))
+    wait_for(lambda: not working.is_alive() or (held.exists() and task_is_done(session)), seconds=400)
     in_the_middle = working.is_alive()
     cluster.kill(cluster.running[1])
+    held.unlink(missing_ok=True)
     working.join(timeout=400)
     assert in_the_middle
     assert found[0].classes == safe.classes

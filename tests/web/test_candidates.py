@@ -11,6 +11,8 @@ from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
 from incrowd.web.protection_models import ProtectionRequest
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 NAMES = ["age", "sex", "city", "illness"]
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "quasi-identifier", "illness": "sensitive"}
