@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 SETUP := $(VENV)/.setup
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+# compiled modules are kept: else every process that a test starts compiles the package anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo docs test tests check bench papers fuzz floors sbom lock clean
 
@@ -43,7 +45,7 @@ fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.memory
 	$(BIN)/python -m tests.fuzz.soak --seconds $(or $(SECONDS),3600)
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
-	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection
+	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection tests/populations/test_bounds.py tests/populations/test_crowd_estimator.py
 
 # the oldest versions that pyproject.toml allows, in an environment of their own
 floors: $(SETUP)

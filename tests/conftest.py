@@ -1,5 +1,6 @@
 """What tests share: where real data is, if anywhere, and a browser."""
 
+import gc
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
 from tests.growths import few_growths
@@ -16,6 +18,7 @@ from tests.growths import few_growths
 _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize=not _IS_SEARCH)
 settings.load_profile("incrowd")
+typer.main.get_command = cache(typer.main.get_command)  # made once, not for every command that a test runs
 _PATIENCE = 600_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
 
 
@@ -50,6 +53,17 @@ def pytest_make_parametrize_id(val):
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing is thrown away while tests are collected: looking for it takes a third of that time, and some later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Tests of one name (schemathesis has one for every operation) get a number: xdist would run the first only."""
     seen = Counter()
@@ -73,6 +87,18 @@ def shared_data():
 def quick_estimates():
     """For modules that do not test how exact an estimate is."""
     with few_growths():
+        yield
+
+
+@pytest.fixture(scope="module")
+def no_child_processes():
+    """For modules that do not test in which process a file is read: all are read in this one."""
+    from tests.tables.call_here import call_here
+
+    from incrowd.tables.formats import limited_reading
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limited_reading, "call_limited", call_here)
         yield
 
 

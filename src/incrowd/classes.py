@@ -39,7 +39,7 @@ class ClassSizes(Result):
 
     @classmethod
     def from_sizes(cls, sizes: ArrayLike) -> ClassSizes:
-        """From the size of every class: `[3, 2, 1]` is three classes of six people."""
+        """Class sizes from the size of every class: `[3, 2, 1]` is three classes of six people."""
         array = _whole_numbers(sizes, "class sizes")
         return cls.from_counts(*count_numbers(array))
 
@@ -51,7 +51,7 @@ class ClassSizes(Result):
         *,
         records: int | None = None,
     ) -> ClassSizes:
-        """From the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
+        """Class sizes from the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
         if isinstance(sizes, Mapping):
             counts = list(sizes.values())
             sizes = list(sizes.keys())

@@ -67,7 +67,7 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
     if seed < 0:
         raise InputError(f"a seed of {seed}; give 0 or more")
     land = _draw_map()
-    codes = pa.array(_diagnosis_codes())
+    codes = pa.array([f"{1 + code:03d}.{code % 10}" for code in range(_DIAGNOSES)])  # as ICD-9-CM has them, ascending
     blocks = []
     for number, start in enumerate(range(0, rows, _BLOCK)):
         generator = np.random.default_rng([seed, number])
@@ -205,8 +205,3 @@ def _draw_diagnosis(age: NDArray[np.int8], generator: np.random.Generator) -> ND
     """A code by rank: a few are common, most are rare, and age shifts which."""
     rank = np.floor(_DIAGNOSES ** generator.random(_BLOCK)).astype(np.int64) - 1
     return ((rank * 7 + 11 * (age // 18)) % _DIAGNOSES).astype(np.int16)
-
-
-def _diagnosis_codes() -> list[str]:
-    """ICD-9-CM-like codes, in ascending order."""
-    return [f"{1 + number:03d}.{number % 10}" for number in range(_DIAGNOSES)]

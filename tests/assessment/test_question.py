@@ -18,6 +18,8 @@ from incrowd.assessment.settings_file import from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
 from incrowd.cli.question_options import ASSESS, question_from
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
     [
         "age",

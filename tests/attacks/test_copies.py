@@ -11,6 +11,8 @@ from incrowd import assess, read_table
 from incrowd.attacks import attack_release, kinds_for
 from incrowd.attacks.copies import CopiedPeople, count_copied_people
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 COLUMNS = ["age", "town", "pay"]
 
 

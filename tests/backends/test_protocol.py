@@ -18,6 +18,8 @@ from incrowd.backends import Backend, MemoryNeeds, encode
 from incrowd.backends.cell_protection import CellJob
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 NAMES = ["age", "town"]
 ROWS = pa.table(
     {

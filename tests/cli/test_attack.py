@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from incrowd import InputError
 from incrowd.cli.app import app
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 
 def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])

@@ -12,6 +12,8 @@ from incrowd.protection import write_protected
 from incrowd.reports import key_numbers
 from incrowd.tables import describe_rows
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 CROWD = {"age": [30] * 40 + [40] * 40, "sex": (["f"] * 20 + ["m"] * 20) * 2}
 
 

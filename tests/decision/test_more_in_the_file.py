@@ -14,6 +14,8 @@ import pytest
 from incrowd import assess, protect, read_table
 from incrowd.protection import write_protected
 
+pytestmark = pytest.mark.usefixtures("no_child_processes", "quick_estimates")
+
 ROWS = [(town, sex) for town in ("Ulm", "Bonn") for sex in ("f", "m") for _ in range(12)]
 TEXT = "town,sex\n" + "".join(f"{town},{sex}\n" for town, sex in ROWS)
 ASKED = {"quasi_identifiers": ["town", "sex"], "recipient": "public", "rows_are_people": True}

@@ -8,6 +8,8 @@ from incrowd import assess, check, protect, read_table
 from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.protection import write_protected
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 YES = "within"
 
 

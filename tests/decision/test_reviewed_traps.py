@@ -9,6 +9,8 @@ from incrowd.errors import InputError
 from incrowd.populations.result import PopulationRisk
 from incrowd.recipients import judge, settle_limits
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 CROWD = {"age": [30] * 20 + [40] * 20, "sex": (["f"] * 10 + ["m"] * 10) * 2}
 
 
@@ -161,3 +163,14 @@ def test_people_linked_by_a_code_that_is_declared_harmless_are_asked_about(role)
     assert found.decision == "undecided"
     assert any("zz" in str(reason) for reason in found.internal_reasons)
     assert judge_release(table, Question(**asked, other=["visit"], person="zz")).decision == "within"
+
+
+def test_a_weight_whose_name_may_mean_that_of_a_body_needs_the_population():
+    draw = np.random.default_rng(10)
+    table = {"age": draw.integers(3, 6, 600), "wt": draw.normal(70, 9, 600).round(1)}
+    with pytest.raises(InputError, match="give the population too"):
+        decide(table, quasi_identifiers=["age"], weights="wt")
+    found = decide(table, quasi_identifiers=["age"], weights="wt", population=9_000)
+    assert (found.decision, found.basis) == ("within", "population")
+    with pytest.raises(InputError, match="no sampling weight"):  # nobody means an age by a weight
+        decide(table, quasi_identifiers=["wt"], weights="age", population=9_000)

@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.fuzz import run, seeds
 
 from incrowd._support import files, private_folders
-from incrowd.protection.marks import remove_release
+from incrowd.protection.marks import mark_of, remove_release, waiting_of
 
 EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod", "os.fsync"}
 KILLS = EVENTS | {"os.remove", "os.rmdir", "os.scandir"}  # a process may also end before one of these
@@ -34,6 +34,7 @@ COMMANDS = {
     "protect spss": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.sav"],
     "protect stata": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.dta"],
     "replace": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv", "--force"],
+    "append": ["protect", "plain.csv", "--append", "BASE.csv", "--widest", "age=5", "--out", "OUT.csv"],
     "curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv"],
     "junit": ["check", "plain.csv", *READ, "--min-k", "2", "--junit", "OUT.xml"],
     "records": ["population", "plain.csv", *READ, "--population", "400", "--records", "OUT.csv"],
@@ -86,18 +87,23 @@ class Trial:
     def __init__(self, folder, temporary, command):
         self.folder, self.temporary = folder, temporary
         self.words = [word.replace("OUT.", f"{folder}/OUT.") for word in command]
-        self.words = [str(folder / word) if word == "plain.csv" else word for word in self.words]
+        self.words = [str(folder / word) if word in ("plain.csv", "BASE.csv") else word for word in self.words]
+        self.base = folder / "BASE.csv"
+        self.base_is_used = str(self.base) in self.words
         self.out = next(Path(word) for word in self.words if "OUT." in word)
-        self.replaces = "--force" in command
+        self.replaces, self.base_files = "--force" in command, {}
         self.expected = None
         assert self.attempt(lambda: None)[0] in (0, 1)
         self.expected = self.out.stat().st_size
         remove_release(self.out)
+        remove_release(self.base)
 
     def attempt(self, arm):
         """Run it once; its exit code and the promises that it broke."""
         if self.replaces:
             self.out.write_text("as before")
+        if self.base_is_used:
+            self._restore_base()
         before = seeds._csv()
         code, said, _, _ = run.run_case(self.folder, self.words, arm)
         broken = [words for words in run.BROKEN if words in said]
@@ -106,8 +112,11 @@ class Trial:
         if (self.folder / "plain.csv").read_bytes() != before:
             broken.append("the input was changed")
         left = {path.name for path in self.folder.iterdir()} - {"plain.csv", self.out.name}
-        if self.out.exists() or code == -signal.SIGKILL:  # beside a release is what its original tells
-            left.discard(f"{self.out.name}.incrowd")
+        if self.out.exists() or code == -signal.SIGKILL:  # beside a release is what its original tells, and who waits
+            left -= {mark_of(self.out).name, waiting_of(self.out).name}
+        if self.base_is_used:
+            left -= {self.base.name, mark_of(self.base).name}
+            broken += self._broken_of_base(code)
         if any(not (code == -signal.SIGKILL and files._DRAFT.fullmatch(name)) for name in left):
             broken.append(f"left behind: {sorted(left)}")
         whole = self.out.exists() and (self.expected is None or abs(self.out.stat().st_size - self.expected) <= 200)
@@ -118,9 +127,30 @@ class Trial:
             broken.append("it said that it was done, and there is no output")
         return code, broken
 
+    def _restore_base(self):
+        """The release that others join, as it was written."""
+        if not self.base_files:
+            words = ["protect", self.folder / "plain.csv", *READ, "--k", "2", "--out", self.base]
+            assert run.run_case(self.folder, list(map(str, words)))[0] == 0
+            self.base_files.update({path: path.read_bytes() for path in (self.base, mark_of(self.base))})
+        for path, content in self.base_files.items():
+            path.write_bytes(content)
+
+    def _broken_of_base(self, code):
+        """A release is never changed; it is closed where another one continues it, and open where none does."""
+        if self.base.read_bytes() != self.base_files[self.base]:
+            yield "the release that others join was changed"
+        is_open = mark_of(self.base).read_bytes() == self.base_files[mark_of(self.base)]
+        if is_open == self.out.exists() and not (code == -signal.SIGKILL and not self.out.exists()):
+            yield "two releases are open, or none"
+        for private in self.folder.glob("*.waiting"):
+            if private.stat().st_mode & 0o077:
+                yield "others can read the records that wait"
+
     def clean(self):
         """Make room for the next trial; what the next run would not remove is a broken promise."""
         remove_release(self.out)
+        remove_release(self.base)
         private_folders._remove_abandoned(self.temporary)
         files._remove_abandoned(self.folder)  # a file that was to replace another has a hidden name for a moment
         hidden = [path for path in self.folder.iterdir() if path.name != "plain.csv"]

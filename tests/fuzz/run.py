@@ -16,8 +16,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
+import typer.main
 from tests.fuzz import seeds
 
 from incrowd._support import limited_process, private_folders
@@ -33,6 +35,7 @@ def warm_up(folder):
     from incrowd.tables.formats import limited_reading
 
     limited_reading.call_limited = _call_forked
+    typer.main.get_command = cache(typer.main.get_command)  # made once: forks have it
     (folder / "curve.csv").write_bytes(seeds._CURVE)
     for command in [*seeds.COMMANDS, ["forecast", str(folder / "curve.csv"), "--at", "100000"]]:
         words = [str(folder / "plain.csv") if word == "FILE" else word for word in command if "OUT" not in word]

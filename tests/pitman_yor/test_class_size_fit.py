@@ -124,7 +124,7 @@ def test_the_posterior_agrees_with_a_dense_grid():
 def test_intervals_hold_the_truth_as_often_as_they_say():
     random = np.random.default_rng(11)
     held = []
-    for seed in range(300):
+    for seed in range(150):
         h, gamma = random.uniform(4, 12), random.uniform(0, 0.8)
         model, population, people = (
             PitmanYor.from_entropy(h=h, gamma=gamma),
@@ -143,6 +143,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         intervals += [answer.correctness(population)[1:], answer.uniqueness(population)[1:]]
         truths = [h, gamma, whole.size / population, (whole == 1).sum() / population]
         held.append([low <= truth <= high for (low, high), truth in zip(intervals, truths, strict=True)])
-    assert len(held) > 280
+    assert len(held) > 140
     share = np.mean(held, axis=0)
+    # of 147 true 95 % intervals fewer than 90 % hold in 1 of 140 cases, as do 90 % or more of 83 % intervals
     assert np.all((share >= 0.90) & (share <= 0.98)), share

@@ -13,6 +13,8 @@ from incrowd.protection import Hierarchy, write_protected
 from incrowd.protection.marks import copy_release, mark_of, read_mark, remove_release
 from incrowd.protection.original_facts import facts_of_protected
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
 NUMBERS = ("told", "by_chance", "uniques", "k_without", "k")
 NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}

@@ -13,6 +13,8 @@ from incrowd.protection.marks import mark_of, read_mark
 from incrowd.tables import parse_generalised
 from incrowd.web.releases import Release
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 NAMES = ["age", "town"]
 
 

@@ -1,6 +1,5 @@
 """Files that are cut short or damaged: read as they are or refused in words, and never with a cell."""
 
-import importlib
 import json
 import subprocess
 import sys
@@ -9,14 +8,14 @@ import warnings
 import numpy as np
 import pytest
 from tests.cli.running import run
+from tests.tables.call_here import call_here
 from tests.tables.made_files import PLANTED, WRITERS, make_file
 
 from incrowd import measure, read_table
-from incrowd._support.limited_process import ChildError
 from incrowd.errors import IncrowdError
 from incrowd.tables.formats import limited_reading
 
-MUTATIONS = 50
+MUTATIONS = 30
 IN_CHILDREN = 5  # of files that a child process of a second each opens; further ones are read in one process
 IN_PROCESS = {
     ".avro",
@@ -46,17 +45,6 @@ def damage(whole, seed):
     return bytes(data)
 
 
-def call_here(function, *arguments, **limits):
-    """The reader's function in this process; what it fails by is reported as its child process does."""
-    module, name = function.split(":")
-    try:
-        return getattr(importlib.import_module(module), name)(*arguments)
-    except IncrowdError:
-        raise
-    except BaseException as error:  # a panic in Rust is no Exception
-        raise ChildError("memory" if isinstance(error, MemoryError) else "crash") from None
-
-
 @pytest.mark.parametrize("ending", WRITERS)
 def test_damaged_files_are_read_or_refused_without_a_cell(tmp_path, monkeypatch, ending):
     path, options = make_file(tmp_path, ending)
@@ -64,7 +52,7 @@ def test_damaged_files_are_read_or_refused_without_a_cell(tmp_path, monkeypatch,
     errors = []
     for seed in range(IN_CHILDREN if ending in {".feather", ".xlsx"} else MUTATIONS):
         path.write_bytes(damage(whole, seed))
-        if seed == 3 and ending in IN_PROCESS:
+        if seed == 2 and ending in IN_PROCESS:
             monkeypatch.setattr(limited_reading, "call_limited", call_here)
         try:
             with warnings.catch_warnings():
@@ -80,7 +68,8 @@ def test_damaged_files_are_read_or_refused_without_a_cell(tmp_path, monkeypatch,
 
 MANY = """
 import json, resource, sys
-from tests.tables.test_damaged_files import call_here, damage
+from tests.tables.call_here import call_here
+from tests.tables.test_damaged_files import damage
 from incrowd import measure, read_table
 from incrowd.errors import IncrowdError
 from incrowd.tables.formats import limited_reading

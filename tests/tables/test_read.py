@@ -20,6 +20,8 @@ from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_
 from incrowd.backends.relational import count_in_engine
 from incrowd.tables.formats import format_of
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 ROWS = pa.table(
     {
         "zip": ["00501", "00501", None, "02139"],

@@ -8,6 +8,8 @@ import pytest
 from incrowd import InputError, read_table
 from incrowd.backends import encode
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 
 def written(tmp_path, text, name="t.csv"):
     (tmp_path / name).write_text(text, encoding="utf-8")

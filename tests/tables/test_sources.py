@@ -15,6 +15,8 @@ from tests.tables.made_files import make_file
 from incrowd import InputError, read_table
 from incrowd.tables import read, sources, write_table
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 CSV = b"age,zip\n30,00501\n41,02139\n"
 CELLS = {"age": [30, 41], "zip": ["00501", "02139"]}
 

@@ -20,6 +20,8 @@ from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeCon
 from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 
 @pytest.fixture
 def survey():
@@ -324,8 +326,9 @@ def test_an_r_file_with_several_frames_lists_them(tmp_path):
     rdata.write_rda(tmp_path / "all.RData", {"one": frame, "numbers": [1.0, 2.0], "two": frame})
     with pytest.raises(InputError, match="holds 2 data frames; ask for one of: one, two") as error:
         read_table(tmp_path / "all.RData")
-    assert error.value.hint == ("sheet",)
-    assert read_table(tmp_path / "all.RData", sheet="two").rows == 2
+    assert (error.value.hint, error.value.choices) == (("sheet",), ("one", "two"))
+    two = read_table(tmp_path / "all.RData", sheet="two")
+    assert (two.rows, two.members) == (2, ("one", "two"))
     rdata.write_rds(tmp_path / "numbers.rds", [1.0, 2.0])
     with pytest.raises(InputError, match="holds no data frame"):
         read_table(tmp_path / "numbers.rds")

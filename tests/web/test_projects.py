@@ -224,3 +224,26 @@ def test_a_forged_decision_is_refused_or_shown_as_it_is(script, table, forged, s
     project = script.get(f"{table}/project").json() | {"decisions": [made | forged]}
     assert script.post(f"{table}/project", json=project).status_code == status
     assert script.get(f"{table}/record.html", params={"number": 0}).status_code == 200
+
+
+@pytest.mark.parametrize("detail", ["NaN", "-Infinity", "1e999", "[" * 900 + "]" * 900, '{"a": ' * 90 + "1" + "}" * 90])
+@pytest.mark.parametrize("part", ["trail", "runs"])
+def test_details_that_cannot_be_written_again_are_refused(script, table, part, detail):
+    project = script.get(f"{table}/project").json()
+    entry = {"at": "x", "what": "y", "details": {"put": 1}}
+    run = {"kind": "protection", "at": "x", "question": {"put": 1}, "summary": {}}
+    project[part] = [entry if part == "trail" else run]
+    text = json.dumps(project).replace('"put": 1', f'"put": {detail}')
+    answer = script.post(f"{table}/project", content=text, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert "is not right" in answer.text
+    assert script.get(f"{table}/project").status_code == script.get(f"{table}/trail").status_code == 200
+
+
+@pytest.mark.parametrize("changed", [{"rows": -1}, {"rows": 10**400}, {"columns": [{"nulls": -1}]}])
+def test_a_table_of_impossible_counts_is_no_project(script, table, changed):
+    project = script.get(f"{table}/project").json()
+    if "columns" in changed:
+        changed = {"columns": [project["table"]["columns"][0] | changed["columns"][0]]}
+    project["table"] |= changed
+    assert script.post(f"{table}/project", json=project).status_code == 422

@@ -23,8 +23,26 @@ def count_numbers(
         found = np.flatnonzero(tally)
         return found, tally[found].astype(np.int64)
     if times is None:
-        ordered = np.sort(numbers)  # np.unique hashes, which takes longer
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        ordered = np.sort(numbers)
+        starts = np.flatnonzero(_is_first(ordered))
         return ordered[starts].astype(np.int64), np.diff(starts, append=ordered.size)
     distinct, where = np.unique(numbers, return_inverse=True)
     return distinct, np.bincount(where, weights=times).astype(np.int64)
+
+
+def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
+    """The distinct values in ascending order, none of them NaN; `np.unique` hashes, which takes many times as long.
+
+    >>> distinct_values(np.array([0.5, 0.1, 0.5]))
+    array([0.1, 0.5])
+    """
+    ordered = np.sort(values)
+    found: NDArray[Any] = ordered[_is_first(ordered)]
+    return found
+
+
+def _is_first(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of some values in order differ from the one before."""
+    found = np.ones(ordered.size, dtype=np.bool_)
+    found[1:] = ordered[1:] != ordered[:-1]
+    return found

@@ -221,7 +221,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         pseudonyms=drawn,
     )
     if roles.weight is not None:
-        _check_weight(table, roles.weight, roles.suggested)
+        _check_weight(table, roles.weight, roles.suggested, question.population is not None)
     return roles
 
 
@@ -238,8 +238,9 @@ def _stated_roles(table: Table, question: Question) -> dict[str, str]:
     return found
 
 
-def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole]) -> None:
+def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole], population_is_given: bool) -> None:
     """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
-    refuse_other_columns(next(one for one in suggested if one.column == weight))
+    looks = next(one for one in suggested if one.column == weight)
+    refuse_other_columns(looks, population_is_given=population_is_given)
     if table.backend.rows_are_local:
-        read_weights(table, weight)
+        read_weights(table, weight, population_is_given=population_is_given)

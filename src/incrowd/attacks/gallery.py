@@ -47,7 +47,7 @@ class Probes:
         high = np.stack([one.high[codes[:, place]] for place, one in enumerate(labels)], axis=1)
         return cls(low, high, codes)
 
-    def take(self, rows: NDArray[np.int64]) -> Probes:
+    def take(self, rows: NDArray[np.int64] | slice) -> Probes:
         """Some of the probes."""
         return Probes(self.low[rows], self.high[rows], self.codes[rows])
 

@@ -113,18 +113,20 @@ def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int 
 def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> Probes:
     """Different predicates that hold for exactly one released record, as many as there are targets if possible."""
     wanted, draws = setting.targets.size, setting.random("singling out")
-    found = Probes.of(setting.encoded.only(setting.known), RELEASED, np.empty(0, dtype=np.int64))
-    several = method == "multivariate"
-    middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known] if several else []
-    for tried in range(0, _CANDIDATES * wanted if several else 1, _BATCH):
-        candidates = _several_columns(setting, draws, middles) if several else _single_columns(setting, draws)
+    if method == "univariate":  # no two of them are the same
+        candidates = _single_columns(setting, draws)
+        level, _ = count(setting, candidates, RELEASED, most=2)
+        return candidates.take(np.flatnonzero(level == 1)[:wanted])
+    found = setting.probes(setting.known, RELEASED, np.empty(0, dtype=np.int64))
+    middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
+    for tried in range(0, _CANDIDATES * wanted, _BATCH):
+        candidates = _several_columns(setting, draws, middles)
         level, _ = count(setting, candidates, RELEASED, most=2)
         found = found.joined(candidates.take(np.flatnonzero(level == 1)))
-        if several:  # those of one column differ
-            found = found.take(_first_of_each(np.concatenate([found.low, found.high], axis=1)))
+        found = found.take(_first_of_each(np.concatenate([found.low, found.high], axis=1)))
         if len(found.low) >= wanted or (tried and not len(found.low)):
             break
-    return found.take(np.arange(min(wanted, len(found.low))))
+    return found.take(slice(wanted))
 
 
 def _first_of_each(rows: Floats) -> NDArray[np.int64]:

@@ -91,6 +91,6 @@ def _by_records(keys: Sequence[str], parts: int) -> str:
 
 
 def _by_people(keys: Sequence[str], person: str, parts: int) -> str:
-    """A sum does not depend on the order of a person's records."""
+    """Parts by a sum over a person's records, which does not depend on their order."""
     parts_of = f"SELECT {person}, (sum(hash({', '.join(keys)})) % {parts})::INTEGER AS part FROM whole_table GROUP BY 1"
     return f"SELECT w.*, p.part FROM whole_table AS w JOIN ({parts_of}) AS p USING ({person})"

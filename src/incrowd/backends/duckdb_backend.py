@@ -243,7 +243,7 @@ class FileBackend(BaseBackend):
         return 2 * sum(sorted(widest.values())[-2:])
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Through DuckDB, which reads the files itself and spills where it must."""
+        """The named columns through DuckDB, which reads the files itself and spills where it must."""
         import narwhals.stable.v2 as nw
         import pyarrow as pa
 

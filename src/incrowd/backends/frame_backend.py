@@ -50,7 +50,7 @@ class FrameBackend(BaseBackend):
             return int(self._frame.select(nw.len()).collect("pyarrow").item())
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Without a copy where the frame is Arrow inside; a lazy frame is run once, so that its rows stay aligned."""
+        """Read without a copy where the frame holds Arrow; a lazy frame is run once, so that its rows stay aligned."""
         import narwhals.stable.v2 as nw
 
         with self._running, engine_errors("the frame"):

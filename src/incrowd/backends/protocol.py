@@ -84,7 +84,7 @@ class Backend(Protocol):
     rows_are_local: bool
     """Whether rows can be read on this machine, whatever their number; otherwise only counts come here."""
     needs_credentials: bool
-    """Whether whoever opens the table again gives a user and a password."""
+    """Whether opening the table again takes a user and a password."""
 
     @property
     def columns(self) -> tuple[str, ...]:

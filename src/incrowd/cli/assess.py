@@ -14,7 +14,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.prompts import confirm_roles
-from incrowd.cli.question_options import ASSESS, asks, question_from
+from incrowd.cli.question_options import ASSESS, question_from, takes_question_options
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @options.opens_table
-@asks(*ASSESS)
+@takes_question_options(*ASSESS)
 def assess_table(
     table: options.TablePath,
     html: Annotated[
@@ -144,5 +144,5 @@ def _save(table: Table, found: Assessment, question: Question) -> Path:
 
 
 def _folder(table: Table) -> Path:
-    """Where a table's settings are: beside a file, in the folder one works in for what is no file."""
+    """The folder of a table's settings: that of its file, or the current one where the table is no file."""
     return Path() if table.source is None or "://" in table.source else Path(table.source).parent

@@ -63,19 +63,14 @@ def attack_release_of_table(
         list[str] | None,
         typer.Option("--noise", help="How far off knowledge may be, for linkage: age=1. Repeat.", show_default=False),
     ] = None,
-    missing: Annotated[
-        float,
-        typer.Option("--missing", help="Share of cells not known, for linkage.", parser=options.share, metavar="SHARE"),
-    ] = 0.0,
+    missing: Annotated[float, options.share_option("--missing", "Share of cells not known, for linkage.")] = 0.0,
     kept_rows: KeptRows = None,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
     max_attack: Annotated[
         float | None,
-        typer.Option(
+        options.share_option(
             "--max-attack",
-            help="Exit 1 if the interval of a risk reaches above it, or an attack could not be run: 0.05 or 5%.",
-            parser=options.share,
-            metavar="SHARE",
+            "Exit 1 if the interval of a risk reaches above it, or an attack could not be run: 0.05 or 5%.",
         ),
     ] = None,
     seed: options.Seed = 0,
@@ -174,10 +169,7 @@ def split_table_file(
         typer.Option("--holdout", help="File of the people who are kept back.", show_default=False),
         command_files.TABLE_OUTPUT,
     ],
-    share: Annotated[
-        float,
-        typer.Option("--share", help="Share of people kept back: 0.2 or 20%.", parser=options.share, metavar="SHARE"),
-    ] = 0.2,
+    share: Annotated[float, options.share_option("--share", "Share of people kept back: 0.2 or 20%.")] = 0.2,
     person: options.Person = None,
     seed: options.Seed = 0,
     force: options.Force = False,
@@ -206,10 +198,7 @@ def synthesise_table(
     model: Annotated[
         str, typer.Option("--model", help="crowd, copula or independent (columns by themselves).")
     ] = "crowd",
-    copied: Annotated[
-        float,
-        typer.Option("--copied", help="Share of rows copied on purpose.", parser=options.share, metavar="SHARE"),
-    ] = 0.0,
+    copied: Annotated[float, options.share_option("--copied", "Share of rows copied on purpose.")] = 0.0,
     holdout: Holdout = None,
     secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
     seed: options.Seed = 0,

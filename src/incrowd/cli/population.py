@@ -26,13 +26,7 @@ def population_of_table(
         str | None, typer.Option("--population", help="How many people the table was drawn from, such as 38e6.")
     ] = None,
     fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--fraction",
-            help="Instead: the share of them that is in the table: 0.01 or 1%.",
-            parser=options.share,
-            metavar="SHARE",
-        ),
+        float | None, options.share_option("--fraction", "Instead: the share of them that is in the table: 0.01 or 1%.")
     ] = None,
     weights: Annotated[
         str | None,

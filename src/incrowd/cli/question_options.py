@@ -13,7 +13,7 @@ ASSESS = tuple(option.name for option in OPTIONS if option.flag is not None and 
 """The options of `assess`, besides those on reading."""
 
 
-def asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_question_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a verb with `**` these options of a question, after its table; `question_from` reads what was typed."""
 
     added = {

@@ -123,7 +123,7 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
 
 
 def _index_of_pairs(holder: NDArray[np.int64], point: NDArray[np.int64], people: int, points: int) -> _Index:
-    """From (person, point) pairs in ascending order."""
+    """Build the index from (person, point) pairs in ascending order."""
     start = np.concatenate([[0], np.cumsum(np.bincount(holder, minlength=people))])
     by_point = np.argsort(point, kind="stable")
     heads = np.concatenate([[0], np.cumsum(np.bincount(point, minlength=points))])

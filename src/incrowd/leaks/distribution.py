@@ -161,7 +161,7 @@ def _seconds_a_trial(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
 
 
 def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
-    """By a contour integral for the leak and a Fourier sum for the people named (see saddle_point.py)."""
+    """Exact, by a contour integral for the leak and a Fourier sum for the people named (see saddle_point.py)."""
     people = sizes.people
     if leaked == 0:
         return NamedPeople(people, 0, "exact", None, None, 0.0, 0.0, 0, np.ones(1))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded
 from incrowd.measures.determination import Determination
 from incrowd.tables.measured_texts import read_measured_texts
@@ -167,7 +168,7 @@ class _Search:
         order = np.random.default_rng(0).permutation(np.flatnonzero((times > 0)[target.codes]))
         half, most = order.size // 2, max(_FIT_ROWS, _ROWS_PER_COLUMN * len(before))
         self.fitted, self.judged = order[: min(half, most)], order[half:]
-        self.values = np.unique(target.places[times > 0])
+        self.values = distinct_values(target.places[times > 0])
         self.has_answer = half > 1 and self.values.size > 1
         self.centre, self.spread = 0.0, 1.0
         if self.has_answer:

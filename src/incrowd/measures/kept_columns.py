@@ -16,6 +16,7 @@ from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
@@ -82,8 +83,11 @@ def kept_column_facts(
     computed = tuple(facts_of_computed_columns(telling, known, released, person=person))
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
-    together = facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person)
-    return (*alone, *computed, *together)
+    together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
+    gone = {fact.column for fact in together}
+    telling = [column for column in telling if column.name not in gone]
+    following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
+    return (*alone, *computed, *together, *following)
 
 
 def released_column_facts(

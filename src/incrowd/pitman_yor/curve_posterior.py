@@ -60,7 +60,7 @@ class Measured:
 
     @classmethod
     def of(cls, fit: CurveFit) -> Measured:
-        """Of sparse and robust curves the covariance was measured. Of others it is computed, for the people tested.
+        """The points of a fit; their covariance was measured for sparse and robust curves, and is computed for others.
 
         Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
         point was measured once, with as many people as its gallery has.

@@ -38,7 +38,7 @@ class CurvePrediction:
 
     @classmethod
     def of(cls, fit: CurveFit) -> CurvePrediction:
-        """From the posterior given the points of this fit."""
+        """The prediction from the posterior given the points of this fit."""
         return cls(fit, curve_posteriors(fit))
 
     def entropy(self, level: float = 0.95) -> Interval:

@@ -27,7 +27,8 @@ from incrowd.special import Floats, log_chance_missed
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
     """Population class sizes taken to be distributed as the sample's: uniques = a₁ P(F=1 | f=1) / π."""
-    _needs_uniques(sizes)
+    if not sizes.uniques:
+        raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
     _needs_some_repeats(sizes)
     size, share = sizes.sizes.astype(np.float64), sizes.counts / sizes.classes
     once = np.exp(_log_one_drawn(size, sizes.people, population))
@@ -165,11 +166,6 @@ def _from_model(method: str, model: PitmanYor, population: int) -> ClassicalEsti
         population_uniques=float(model.uniqueness(population)) * population,
         sample_to_population=float(model.correctness(population)),
     )
-
-
-def _needs_uniques(sizes: ClassSizes) -> None:
-    if not sizes.uniques:
-        raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
 
 
 def _needs_some_repeats(sizes: ClassSizes) -> None:

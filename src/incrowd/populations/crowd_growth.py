@@ -102,6 +102,7 @@ class Growth:
             pairs=np.zeros((room, 2), dtype=np.uint64),
             classes=np.zeros((room, 2), dtype=np.uint64),
             pool=np.zeros(room, dtype=np.int32),
+            free=np.full(64, -1, dtype=np.int64),
             used=np.zeros(5, dtype=np.int64),
             random=np.zeros(1, dtype=np.uint64),
         )
@@ -121,6 +122,7 @@ class Growth:
             pairs=urn.pairs.copy(),
             classes=urn.classes.copy(),
             pool=_wider(urn.pool[: urn.used[POOL]], urn.pool.size),
+            free=urn.free.copy(),
             used=urn.used.copy(),
             random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64).astype(np.uint64),
         )

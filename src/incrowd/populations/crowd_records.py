@@ -225,7 +225,16 @@ def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64])
     highs = np.stack([growth.high for growth in estimate.growths]) / seen
     order = np.lexsort((likely, group))
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        for records in np.array_split(members, max(1, members.size // _ALIKE)):
-            high[records] = 1.0 / np.quantile(lows[:, records], _TAIL)
-            low[records] = 1.0 / np.quantile(highs[:, records], 1.0 - _TAIL)
+        for records in _equal_parts(members, max(1, members.size // _ALIKE)):
+            pooled_lows, pooled_highs = (np.hstack(ends[:, records]) for ends in (lows, highs))
+            high[records] = 1.0 / np.quantile(pooled_lows, _TAIL, axis=1, keepdims=True)
+            low[records] = 1.0 / np.quantile(pooled_highs, 1.0 - _TAIL, axis=1, keepdims=True)
     return low / seen, high / seen
+
+
+def _equal_parts(members: NDArray[np.int64], parts: int) -> list[NDArray[np.int64]]:
+    """Parts of about the same size, one a row: those that are longer by one first, as `np.array_split` has them."""
+    size, longer = divmod(members.size, parts)
+    split = longer * (size + 1)
+    blocks = (members[:split].reshape(longer, size + 1), members[split:].reshape(parts - longer, size))
+    return [block for block in blocks if block.size]

@@ -38,6 +38,8 @@ class Urn(NamedTuple):
     `pool` (upper half) and how many they are (lower half); they are moved to twice the room whenever their number is a
     power of two. Of a context that one person has, the upper half is that person, and `pool` has nothing. Where the
     context of the level above has one person or nobody there is no row: it would tell what that person's values tell.
+    `free` has, for every power of two, a place in `pool` of that size that was left, whose first entry is the next such
+    place; -1 where there is none.
     A row of `pairs` holds the key of a context with a value and its count, for contexts of several people at levels
     with a discount; a row of `classes` the key of a whole record and its count. `used` holds how much of each is used,
     and `random` the state of the generator. Where `silent` has entries, one for each person of the sample, those marked
@@ -53,5 +55,6 @@ class Urn(NamedTuple):
     pairs: NDArray[np.uint64]
     classes: NDArray[np.uint64]
     pool: NDArray[np.int32]
+    free: NDArray[np.int64]
     used: NDArray[np.int64]
     random: NDArray[np.uint64]

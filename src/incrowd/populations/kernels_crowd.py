@@ -148,6 +148,31 @@ def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-
     return _mix(key) | np.uint64(1)
 
 
+@numba.njit(inline="always", cache=True)
+def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
+    """Where so many values, a power of two, go in the pool: a place that was left, or behind all others."""
+    place = 0
+    while 1 << place < size:
+        place += 1
+    room = free[place]
+    if room >= 0:
+        free[place] = pool[room]
+    else:
+        room = used[POOL]
+        used[POOL] += size
+    return room
+
+
+@numba.njit(inline="always", cache=True)
+def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
+    """Leave a place of the pool to others."""
+    place = 0
+    while 1 << place < size:
+        place += 1
+    pool[begin] = free[place]
+    free[place] = begin
+
+
 @numba.njit(cache=True, nogil=True)
 def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # type: ignore[no-untyped-def]
     """Count a person in the context of every level; `keys` to `begins` are what was found there."""
@@ -169,7 +194,7 @@ def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # ty
                 groups[row, 1] = (np.uint64(other) << _HALF) | np.uint64(1)
             continue
         if count & (count - 1) == 0:
-            room = used[POOL]
+            room = _take_room(pool, urn.free, used, 2 * count)
             if count == 1:
                 row = _open_group(groups, used, key)
                 pool[room] = values[column, begin]
@@ -178,8 +203,8 @@ def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # ty
             else:
                 for place in range(count):
                     pool[room + place] = pool[begin + place]
+                _leave_room(pool, urn.free, begin, count)
             begin = room
-            used[POOL] += 2 * count
         pool[begin + count] = values[column, person]
         groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count + 1)
         if is_discounted:

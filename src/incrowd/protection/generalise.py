@@ -86,7 +86,7 @@ class _Search:
                     f"{visited:,} of {combinations:,} combinations of levels were looked at; fewer levels would show "
                     "whether there are better ones",
                 )
-                best = best or self._climb(node)[1]
+                best = best or self._find_boundary(node)[1]
                 break
             if visited % 64 == 0:
                 self.problem.progress("searching levels", min(visited / combinations, 1.0))
@@ -98,7 +98,7 @@ class _Search:
                 if total < least and failing < self.problem.rows:
                     best, least = node, total
             elif self.fails_downwards:
-                highest = self._climb(node)[0]
+                highest = self._find_boundary(node)[0]
                 self.failed = np.vstack([self.failed[~(self.failed <= highest).all(axis=1)], highest])
         if best is None:
             raise UnsupportedError(
@@ -189,7 +189,7 @@ class _Search:
             self.passed = np.vstack([self.passed[~(self.passed >= node).all(axis=1)], node])
         return passes
 
-    def _climb(self, node: Node) -> tuple[Node, Node]:
+    def _find_boundary(self, node: Node) -> tuple[Node, Node]:
         """Two neighbours on the way up from a node that fails, column after column: the last that fails, and the next.
 
         Where even the highest fails, it is both.

@@ -49,7 +49,7 @@ class OriginalFacts(Result):
 
 
 def mark_of(file: Path) -> Path:
-    """Where the mark of a released file is.
+    """The path of the mark of a released file.
 
     >>> mark_of(Path("safe.csv")).name
     'safe.csv.incrowd'
@@ -58,7 +58,7 @@ def mark_of(file: Path) -> Path:
 
 
 def waiting_of(file: Path) -> Path:
-    """Where the records are that wait for a class of a released file."""
+    """The path of the records that wait for a class of a released file."""
     return file.with_name(f"{file.name}.waiting")
 
 

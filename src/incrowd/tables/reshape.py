@@ -150,7 +150,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 
 
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
-    """For every text the spelling that stands for all that differ in case, blanks or Unicode form: the commonest.
+    """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
 
     Args:
         times: how often each text occurs.

@@ -32,6 +32,7 @@ class Table:
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
         guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
+        members: the names of the tables that a workbook or an R file holds.
     """
 
     __slots__ = (
@@ -39,6 +40,7 @@ class Table:
         "backend",
         "codebook",
         "guessed_scales",
+        "members",
         "named",
         "native",
         "not_counted",
@@ -68,6 +70,7 @@ class Table:
         self.written = written
         self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()
+        self.members: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, both_ways, with_import
+from incrowd.web.equivalents import ScriptName, command_and_script, with_import
 from incrowd.web.jobs import Job
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.attack_task import attackers
@@ -73,7 +73,7 @@ def attack(
         *given("--seed", question.seed or None),
         *released.options,
     ]
-    found = both_ways(
+    found = command_and_script(
         table.source, "attack", [released.file, *arguments], [], _lines(question, known, released, holdout)
     )
     python = with_import(found.python, "from incrowd.attacks import attack_release")

@@ -42,7 +42,9 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     first = levels[min(1, len(levels) - 1)]
     text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size
     values = [
-        models.GroupedValue(value=value, label=_shown(first, code, question.show), rows=int(tally[code]))
+        models.GroupedValue(
+            value=value, label=_label(first, int(first.groups[code]), question.show), rows=int(tally[code])
+        )
         for code, value in zip(common.tolist(), text, strict=True)
     ]
     return models.HierarchyView(
@@ -108,10 +110,6 @@ def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.Hier
     rows = np.bincount(level.groups, weights=tally).astype(np.int64)
     shown = [models.LevelPart(label=_label(level, group, show), rows=int(rows[group])) for group in range(rows.size)]
     return models.HierarchyLevel(parts=rows.size, smallest=int(rows[rows > 0].min()), first=shown[:_LISTED])
-
-
-def _shown(level: Level, code: int, show: bool) -> str | None:
-    return _label(level, int(level.groups[code]), show)
 
 
 def _groups(column: Coded, level: Level) -> list[models.LabelledValues]:

@@ -9,25 +9,17 @@ from pydantic import Field
 
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
-from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Role, Secret, Short
-from incrowd.web.models import Reading
+from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
+from incrowd.web.models import Column, Reading
 
 
-class TriageColumn(Model):
+class TriageColumn(Column):
     """A column to be decided about.
 
     `scale` is how its values compare, `scale_stated` what somebody said it is, and `scale_suggested` another that fits
     better; `missing_codes` are numbers that may stand for missing values.
     """
 
-    name: str
-    type: str
-    distinct: int | None
-    nulls: int
-    role: Role
-    decided: bool
-    suggested: Role
-    reason: str
     confidence: Confidence
     topic: str
     scale: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from incrowd.assessment.command_line import each, given
 from incrowd.web import curve_models, models
-from incrowd.web.equivalents import both_ways, call_of, forecast_arguments, with_import
+from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments, with_import
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.curve_tasks import exact_columns
 
@@ -70,7 +70,7 @@ def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.E
     """`incrowd measure` of items."""
     arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
     asked = {"person": question.person, "item": question.item, "known": question.known}
-    found = both_ways(
+    found = command_and_script(
         table.source, "measure", arguments, [], [call_of("found", "itemset_anonymity", asked), "print(found)"]
     )
     python = with_import(found.python, "from incrowd.measures import itemset_anonymity")
@@ -104,7 +104,7 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
     parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
     python = f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))"
     typed = [*given("--group", question.group), *given("--confidence", question.confidence)]
-    curve = both_ways(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
+    curve = command_and_script(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
     return models.Equivalent(
         cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
         python=with_import(python, "from incrowd.curves import study_accuracy"),
@@ -194,7 +194,7 @@ def _script(
 ) -> models.Equivalent:
     """A script, and the command of these words where there are some."""
     verb, *arguments = words or ["measure"]
-    found = both_ways(table.source, verb, arguments, names, lines)
+    found = command_and_script(table.source, verb, arguments, names, lines)
     return models.Equivalent(
         cli=_SCRIPT_ONLY if words is None else found.cli, python=with_import(found.python, imported)
     )

@@ -69,6 +69,6 @@ Seed = Annotated[int, Field(ge=0, le=2**32), WHOLE]
 
 
 class Model(BaseModel):
-    """No unknown fields, no NaN, and a yes is not a 1."""
+    """Base of all models: unknown fields, NaN, and numbers in place of true and false are refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)

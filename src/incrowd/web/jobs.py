@@ -103,7 +103,7 @@ class Job:
 
     @property
     def quick(self) -> bool:
-        """Whether it is done in milliseconds, as a slider that is dragged needs it."""
+        """Whether the job takes milliseconds, as one that follows a slider must."""
         return self.kind == "leak"
 
     @property
@@ -341,7 +341,7 @@ class Jobs:
                     job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
-        """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""
+        """Forget the oldest finished jobs, of each kind apart, so that jobs of a slider push out no assessment."""
         with self._changed:
             alike = (job for job in self._of(newest.session) if job.finished and job.kind == newest.kind)
             finished = sorted(alike, key=lambda job: job.created)

@@ -86,7 +86,7 @@ class Reading(Model):
     scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}
 
     def options(self) -> dict[str, Any]:
-        """What is not as usual."""
+        """The options that differ from their defaults."""
         return self.model_dump(exclude_defaults=True)
 
 

@@ -43,7 +43,7 @@ class Release:
 
     @property
     def rows_file(self) -> Path:
-        """Where `kept_rows` is kept for the next start of the server."""
+        """The file that keeps `kept_rows` for the next start of the server."""
         return self.file.with_suffix(".rows.npy")
 
     def delete(self) -> None:
@@ -62,7 +62,7 @@ class Release:
         return assign_classes(self.table, self.quasi_identifiers, self.person)
 
     def row_of(self, record: int) -> int | None:
-        """Where a record of the original is; None where it was left out."""
+        """The row of a record of the original; None where it was left out."""
         if self.kept_rows is None:
             return record
         rows = np.flatnonzero(self.kept_rows == record)

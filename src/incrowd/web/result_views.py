@@ -120,6 +120,6 @@ def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, An
 
 
 def _highest(spec: Mapping[str, Any]) -> float:
-    """Where the risk axis of a comparison ends."""
+    """The upper end of the risk axis of a comparison."""
     top: float = spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     return top

@@ -109,7 +109,7 @@ class _Server(uvicorn.Server):
         self._clean = clean
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, and end the process after a few seconds."""
+        """Stop serving, and end the process after a few seconds."""
         if self.should_exit:
             self._end_now(sig)
         late = threading.Timer(_PATIENCE, self._end_now, [sig])

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
@@ -21,7 +20,7 @@ def open_table(
 ) -> OpenTable:
     """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
     try:
-        table = _read_file(file, settings, source.how)
+        table = read_table(file, memory=settings.memory, most_columns=settings.max_columns, **source.how)
         _check_size(table, settings)
         table.name = name
         if not table.rows:
@@ -33,20 +32,15 @@ def open_table(
         raise Refusal(413, str(error)) from None
     except IncrowdError as error:
         sentence = _renamed(str(error), folder, name)
-        if "sheet" in error.hint and (choices := list_members(file)):
-            raise Refusal(400, sentence, choices) from None
+        if error.choices:
+            raise Refusal(400, sentence, error.choices) from None
         raise InputError(sentence, hint=error.hint) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
-    sheets = list_members(file)
+    sheets = list_members(file) or list(table.members)
     found.sheets = sheets if len(sheets) > 1 else []
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
     return found
-
-
-def _read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
-    """A file as a table, within the server's limits of memory and columns."""
-    return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
 
 
 def _warmed(table: OpenTable) -> None:

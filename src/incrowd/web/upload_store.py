@@ -20,7 +20,7 @@ TABLE_FOLDER = re.compile(_PREFIX + r"[a-z0-9_]{8}")
 
 
 class Store:
-    """Where tables lie. `scratch` is deleted when the server ends, or when the next one starts.
+    """The folders of uploaded tables. `scratch` is deleted when the server ends, or when the next one starts.
 
     Tables are in it too, unless they are to be kept in another folder.
     """

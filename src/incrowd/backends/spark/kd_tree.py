@@ -102,7 +102,7 @@ def _median_cut(
 
 
 def quantiles(values: NDArray[np.float64], weights: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
-    """Where to cut a line so that the parts weigh about the same; equal values are never cut apart.
+    """The cuts of a line into parts of about the same weight; equal values are never cut apart.
 
     >>> quantiles(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]), 2).tolist()
     [3.0]

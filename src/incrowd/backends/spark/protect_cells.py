@@ -73,7 +73,7 @@ def _few_partitions(session: SparkSession, rows: int) -> Iterator[None]:
 
 
 def _check_target(columns: Sequence[str], out: str | os.PathLike[str] | None) -> str:
-    """Where to write, if the columns can be sent to the workers."""
+    """The place to write to; raises where the columns cannot be sent to the workers."""
     if out is None:
         raise InputError("say where the cluster writes the protected table: a folder of Parquet files", hint="out")
     if not os.fspath(out).lower().endswith((".parquet", ".pq")):

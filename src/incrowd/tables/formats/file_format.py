@@ -55,7 +55,7 @@ class FileContents:
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
     `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows. `code_counts` is
-    how often the missing codes that were stated for single columns occur.
+    how often the missing codes that were stated for single columns occur, `members` the names of the file's tables.
     """
 
     rows: Backend | pa.Table
@@ -64,6 +64,7 @@ class FileContents:
     codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
     code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    members: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +130,11 @@ def choose_member(members: list[str], wanted: str | int | None, name: str, what:
     if wanted is None and len(members) == 1:
         return members[0]
     if wanted is None:
-        raise InputError(f"{name} holds {len(members):,} {what}s; ask for one of: {listed(members, 20)}", hint="sheet")
+        words = f"{name} holds {len(members):,} {what}s; ask for one of: {listed(members, 20)}"
+        raise InputError(words, hint="sheet", choices=members)
     if str(wanted) not in members:
-        raise InputError(f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}", hint="sheet")
+        words = f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}"
+        raise InputError(words, hint="sheet", choices=members)
     return str(wanted)
 
 

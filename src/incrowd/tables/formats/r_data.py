@@ -53,14 +53,20 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
             {column: dict(texts) for column, texts in told["value_labels"]},
             scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
         )
-        return FileContents(load_cells(file), told["notes"], codebook=codebook, not_counted=told["not_counted"])
+        return FileContents(
+            load_cells(file),
+            told["notes"],
+            codebook=codebook,
+            not_counted=told["not_counted"],
+            members=told["members"],
+        )
     finally:
         private.close()
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
     """Read one data frame and write it as an Arrow file, for a process that may crash; what the file says about it."""
-    frame, not_counted = _frame(path, name, sheet, encoding)
+    frame, members, not_counted = _frame(path, name, sheet, encoding)
     contents = _contents(frame, name)
     assert isinstance(contents.rows, pa.Table)
     save_cells(contents.rows, file)
@@ -68,14 +74,15 @@ def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | No
     return {
         "notes": contents.notes,
         "not_counted": not_counted,
+        "members": members,
         "descriptions": codebook.descriptions,
         "value_labels": [(column, list(texts.items())) for column, texts in codebook.value_labels.items()],
         "scales": [(column, scale.kind, scale.levels) for column, scale in codebook.scales.items()],
     }
 
 
-def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str]]:
-    """The data frame that is asked for, and what the file holds besides it."""
+def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str], list[str]]:
+    """The data frame that is asked for, the names of all, and what the file holds besides it."""
     rdata = require_package("rdata", name)
     classes = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
@@ -101,7 +108,7 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")
     wanted = choose_member(list(frames), sheet, name, "data frame")
-    return frames[wanted], describe_others(list(objects), wanted, "object")
+    return frames[wanted], list(frames), describe_others(list(objects), wanted, "object")
 
 
 class _NotPlainError(ValueError):

@@ -66,7 +66,7 @@ class TemporalConversion:
 
     @property
     def _days(self) -> int:
-        """From the origin to 1970."""
+        """Days from the origin to 1970."""
         return 0 if self.kind == "time" else (date(1970, 1, 1) - self.origin).days
 
     def convert(self, stored: pa.Array) -> pa.Array:
@@ -79,7 +79,7 @@ class TemporalConversion:
         return ticks.cast(self.type)
 
     def in_sql(self, column: str) -> str:
-        """The same sums in SQL."""
+        """SQL that converts a stored column, given as SQL."""
         if self.kind == "date":
             days = f"CAST(floor({column} * {self.seconds / 86_400!r}) AS INTEGER) - {self._days}"
             return f"(DATE '1970-01-01' + ({days}))"
@@ -167,7 +167,7 @@ def open_statistics(
 
 
 def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[str, tuple[Any, ...]]:
-    """By column, what says what its cells stand for; the width of a text and the decimals of a number do not."""
+    """What says what the cells of each column stand for; not the width of a text or the decimals of a number."""
     return {
         key: (
             column.numeric,

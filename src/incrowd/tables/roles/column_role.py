@@ -65,7 +65,7 @@ def describe_role(
     secondary: bool = False,
 ) -> SuggestedRole:
     """A suggestion with what was counted in the column."""
-    counts = (facts.name, facts.kind, facts.distinct, facts.nulls, facts.rows, facts.generalised)
+    counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
     return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary)  # type: ignore[arg-type]
 
 

@@ -141,7 +141,7 @@ def _read(file: str) -> dict[str, Any]:
 
 @cache
 def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]]:
-    """Of every codebook the topics of its variables, and those of patterns of variables."""
+    """The topics of the variables of every codebook, and of patterns of variables."""
     found = {}
     for title, by_topic in _read("codebooks.toml").items():
         exact: dict[str, str] = {}
@@ -189,7 +189,7 @@ def _in_any_codebook(name: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> list[tuple[str, frozenset[str], re.Pattern[str], re.Pattern[str]]]:
-    """Of every topic its plain words, its words with a star, and its phrases; by rank."""
+    """The plain words, the words with a star and the phrases of every topic, by rank."""
     found = []
     for topic in sorted(topics().values(), key=lambda one: one.rank):
         words = topic.words.split()
