@@ -104,8 +104,8 @@ _HEAD = (
     "What has no command is a study over many tables or a worked example, and no question about a table of one's own:",
     "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about curves and ranks of a",
     "study. Not in it: a known distribution and the law by itself, which are about no table; the published copulas,",
-    "which the estimator of the app has replaced and only a comparison needs; filling masked cells (S1), which makes a",
-    "table that nobody should take for real; and the published recursion for leaks, which is wrong.",
+    "which the estimator of the app has replaced and only a comparison needs; and the published recursion for leaks,",
+    "which is wrong.",
     "",
 )
 

@@ -98,6 +98,9 @@ def test_a_candidate_is_renamed_and_downloaded_while_the_form_asks_for_something
     page.wait_for_selector("#shelf .candidate")
     page.click("#shelf .rename")
     page.fill("#shelf .new-name", "for the ministry")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"protection": {"k": 6}})
+    page.wait_for_selector("#tile-after[data-state=stale]")  # the list was read again meanwhile
+    assert page.input_value("#shelf .new-name") == "for the ministry"
     page.press("#shelf .new-name", "Enter")
     page.wait_for_selector("#shelf .headline >> text=for the ministry")
     ask(page, "PATCH", f"/tables/{table}/settings", {"protection": {"k": 7}})

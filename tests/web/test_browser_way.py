@@ -133,8 +133,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
 
 def copied(page, view, verb):
     """The command that does the same, copied."""
-    if verb == "protect":
-        page.click(f"{view} summary >> text=The same as a command")
+    page.click(f"{view} summary >> text=The same as a command")
     button = page.locator(f"{view} button[aria-controls^=cli]")
     said = button.evaluate_handle(  # it says so for two seconds only
         """button => {

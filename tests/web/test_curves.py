@@ -144,6 +144,7 @@ def test_a_masked_file_is_counted_by_what_it_stands_for(upload, result, script):
     assert "--qi age --fit" in script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
 
 
+@pytest.mark.paper("proper-anonymization", "Algorithm S1")
 def test_masked_cells_are_filled_from_published_counts(upload, result, script, wait_for):
     masked = {"race": ["*", "1", "*", "2", "*"], "age": ["31", "*", "[20;29]", "44", "31"]}
     counts = {"column": ["race", "race", "age", "age"], "value": ["1", "3", "25", "60"], "count": [2, 1, 1, 1]}

@@ -78,5 +78,5 @@ def _column_choices(table: OpenTable) -> list[Choice]:
     roles: dict[str, Role] = {name: role for name, role in table.settings.roles.items() if name not in decided}
     if not roles:
         return []
-    label = f"Confirm what is suggested for {counted(len(roles), 'column', 'columns')}"
+    label = f"Confirm all suggestions ({counted(len(roles), 'column', 'columns')})"
     return [Choice(label=label, settings=TableSettings(roles=roles))]

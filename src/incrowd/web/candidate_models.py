@@ -21,7 +21,7 @@ class CandidateRisk(Model):
 class Candidate(Model):
     """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it.
 
-    `risk` is the average, `highest` that of the person at highest risk, each as the verdict has it.
+    `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Candidate(Model):
     risk: float | None
     basis: Literal["table", "population"]
     highest: float
+    highest_basis: Literal["table", "population", "attacks"]
     detail: float
     decision: str
     headline: str

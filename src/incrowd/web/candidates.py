@@ -45,6 +45,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         risk=found["risk"],
         basis=found["basis"],
         highest=verdict["highest"],
+        highest_basis=verdict["basis"],
         detail=found["evaluation"]["granularity"],
         decision=verdict["decision"],
         headline=verdict["headline"],

@@ -186,8 +186,8 @@ def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
     """What changed between two settings: old and new, but no values that somebody named."""
-    plain = ("population", "strata", "cluster", "recipient", "threshold", "highest", "tolerate", "certain")
-    plain += ("rows_are_people",)
+    drawn = ("population", "strata", "cluster")
+    plain = (*drawn, "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
     found: dict[str, Any] = {
         name: [getattr(before, name), getattr(after, name)]
         for name in plain

@@ -11,7 +11,10 @@ async function run(job, action, choice, button) {
   try {
     if (!(await allKept())) return;
     const done = await api("POST", `/jobs/${job.id}/actions/${action.number}`, { choice });
-    if (done.settings) await reread();
+    if (done.settings) {
+      await reread();
+      document.dispatchEvent(new CustomEvent("advice-taken")); // the next verdict comes without a further click
+    }
     if (done.job) {
       follow(await api("GET", `/jobs/${done.job}`));
       look("candidates");

@@ -3,6 +3,8 @@ import { bench, classSize, limit, on } from "./bench.js";
 import { count, percent } from "./app.js";
 import { undecided } from "./roles.js";
 
+const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
+export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
 const tile = (name) => document.getElementById(`tile-${name}`);
 let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
@@ -24,7 +26,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const words = { open: "in the table; not assessed yet", stale: "in the table; assess again", done: `in the ${judged?.basis ?? "table"}; assessed` }[state];
+  const words = { open: "in the table; not assessed yet", stale: "in the table; assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
   fill("risk", judged ? percent(judged.highest) : bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
@@ -36,7 +38,7 @@ function drawAfter(candidate) {
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
   const words = { stale: "old settings", done: "may go out", open: "no yes yet" }[state];
-  fill("after", percent(candidate.highest), `in the ${candidate.basis}; ${words}`, state);
+  fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}`, state);
   fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`);
 }
 export { drawAfter };

@@ -55,6 +55,7 @@ function outdated(job) {
 answersOf("assessment", view, { again: assess, waits: document.getElementById("verdict-wait"), placed: decide, shown: outdated, restale: outdated });
 button.addEventListener("click", assess);
 document.getElementById("renew").addEventListener("click", assess);
+document.addEventListener("advice-taken", assess);
 
 function drawOpen() {
   const left = undecided(bench.columns, bench.now).length;
