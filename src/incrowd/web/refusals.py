@@ -37,8 +37,8 @@ class Refusal(IncrowdError):  # noqa: N818
     """A refused request; the sentence says what to do instead."""
 
     def __init__(self, status: int, sentence: str, choices: Sequence[str] = ()) -> None:
-        super().__init__(sentence)
-        self.status, self.choices = status, list(choices)
+        super().__init__(sentence, choices=choices)
+        self.status = status
 
 
 def not_found(what: str) -> Refusal:
