@@ -53,8 +53,11 @@ class Probes:
 
     def joined(self, others: Probes) -> Probes:
         """These probes and then the others."""
-        pairs = ((self.low, others.low), (self.high, others.high), (self.codes, others.codes))
-        return Probes(*(np.concatenate(pair) for pair in pairs))
+        return Probes(
+            np.concatenate([self.low, others.low]),
+            np.concatenate([self.high, others.high]),
+            np.concatenate([self.codes, others.codes]),
+        )
 
     def without(self, forgotten: NDArray[np.bool_]) -> Probes:
         """The probes where these cells fit everything."""
