@@ -8,9 +8,6 @@ from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
@@ -32,7 +29,7 @@ from incrowd.protection.perturbation.parse import read_steps
 from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
-from incrowd.protection.release import build_release, draw_order
+from incrowd.protection.release import build_release, columns_of, draw_unremarkable_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
@@ -41,7 +38,6 @@ from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
-_DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
 
 
 def protect(
@@ -251,8 +247,8 @@ def _describe(
     is_shuffled = bool(followed) if shuffle is None else shuffle
     kept_rows = recoding.kept_rows
     if is_shuffled:
-        order = _unremarkable_order(generalised, person)
-        released, generalised = (build_release(_columns(one), order) for one in (released, generalised))
+        order = draw_unremarkable_order(generalised, person)
+        released, generalised = (build_release(columns_of(one), order) for one in (released, generalised))
         kept_rows = order if kept_rows is None else kept_rows[order]
     return Protected(
         table=to_native(released, table.native, index=False),
@@ -289,19 +285,6 @@ def _followed(table: Table, generalised: Any, person: str | None) -> tuple[str, 
     """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
     found = followed_columns(table, person=person) or followed_columns(read_table(generalised), person=person)
     return tuple(one.column for one in found)
-
-
-def _unremarkable_order(generalised: Any, person: str | None) -> NDArray[np.int64]:
-    """A random order of the rows; one in which they follow a column by chance is drawn again."""
-    for _ in range(_DRAWS):
-        order = draw_order(generalised.num_rows)
-        if not followed_columns(read_table(build_release(_columns(generalised), order)), person=person):
-            break
-    return order
-
-
-def _columns(table: Any) -> dict[str, Any]:
-    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _spelled_out() -> Signature:
