@@ -1,6 +1,7 @@
 """`incrowd protect`, `evaluate` and `frontier` as a user meets them."""
 
 import json
+from collections import Counter
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -361,10 +362,14 @@ def test_a_batch_joins_a_release(capsys, people, tmp_path):
     code, shown, err = run(capsys, "protect", batch, "--append", first, "--out", second)
     assert code == 0, err
     assert "5 records joined in 1 class" in " ".join(shown.split())
-    assert second.read_text().startswith(first.read_text())
+    published, continued = (Counter(path.read_text().splitlines()) for path in (first, second))
+    assert published < continued
     code, _, err = run(capsys, "protect", batch, "--append", first, "--out", tmp_path / "third.csv")
     assert code == 2
     assert "continued in second.csv" in err
+    code, _, err = run(capsys, "protect", batch, "--append", second, "--out", tmp_path / "third.csv")
+    assert code == 2
+    assert "came before, cell for cell" in err
     code, _, err = run(capsys, "protect", batch, "--append", second, "--k", 2, "--out", tmp_path / "third.csv")
     assert code == 2
     assert "--append does not take --k" in err
