@@ -154,6 +154,7 @@ def _why_closed(safe: Protected) -> str | None:
         "values were changed by chance": bool(safe.perturbed),
         "t, beta and delta compare classes with the whole table, which would grow": demand.by_strata
         or demand.limits_shares,
+        "k-map counts people of a population, who are not kept with it": demand.k_map is not None,
         "k was counted with blanks as any value": demand.wildcards,
         "its classes are histories of people, who may come back": safe.person is not None,
     }

@@ -38,6 +38,7 @@ from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
+_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table"}
 _PLURALS = {"number": "numbers", "date": "dates"}
 _NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for they wait
 
@@ -143,7 +144,7 @@ class Stream:
             raise InputError(
                 f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
             )
-        refused = sorted({"t", "beta", "delta", "method", "suppress", "shuffle", "out"} & set(wishes))
+        refused = sorted(_REFUSED & set(wishes))
         if refused:
             raise InputError(
                 f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"
