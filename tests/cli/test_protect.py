@@ -299,11 +299,19 @@ def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     code, shown, err = run(capsys, "protect", people, *asked, "--json")
     found = json.loads(shown)
     assert code == 0, err
-    assert [(trial["k"], trial["decision"]) for trial in found["trials"]] == [(3, "within")]
+    tried = [(trial["method"], trial["k"], trial["decision"]) for trial in found["trials"]]
+    assert tried[0] == ("partition", 3, "within")
+    assert {method for method, _, _ in tried} == {"partition", "generalise", "blank"}
+    (chosen,) = [trial for trial in found["trials"] if trial["chosen"]]
+    assert chosen["loss"] == min(trial["loss"] for trial in found["trials"] if trial["loss"] is not None)
+    assert found["method"] == chosen["method"]
     assert found["verdict"]["decision"] == "within"
     code, shown, err = run(capsys, "protect", people, *asked, "--k", 2, "--force")
     assert code == 1, err  # a class size that is asked for is kept, and judged
     code, _, err = run(capsys, "protect", people, *asked, "--force")
+    assert code == 0, err
+    assert "tried classes of 3 by partition: within" in " ".join(err.split())
+    code, _, err = run(capsys, "protect", people, *asked, "--method", "partition", "--force")
     assert code == 0, err
     assert "tried classes of 3: within" in err
 

@@ -178,7 +178,7 @@ def _comparable(column: Coded, meaning: Interval) -> list[Any]:
         return [None] * column.size
     if isinstance(meaning.low, date):
         dates = pa.types.is_temporal(column.values.type)
-        return as_days(column.values).to_pylist() if dates else [None] * column.size
+        return list(as_days(column.values).to_pylist()) if dates else [None] * column.size
     if pa.types.is_temporal(column.values.type):
         return [None] * column.size
-    return column.values.cast(pa.float64(), safe=False).to_pylist()
+    return list(column.values.cast(pa.float64(), safe=False).to_pylist())

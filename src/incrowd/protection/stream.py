@@ -195,7 +195,7 @@ class Stream:
         came = batch.to_arrow()
         seen = self._recognise(came)
         arrived = self._select(came)
-        kinds = kinds_of({one.name: one.type for one in arrived.schema}) | self.log.kinds
+        kinds = {**kinds_of({one.name: one.type for one in arrived.schema}), **self.log.kinds}
         arrived = _in_kinds(arrived, kinds)
         pool = arrived if self._waiting is None else _stack(self._waiting, arrived)
         waited = np.append(self._waited, np.zeros(arrived.num_rows, dtype=np.int64))
