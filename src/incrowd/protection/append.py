@@ -162,7 +162,7 @@ def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list
 
 
 def _write_waiting(stream: Stream, file: Path, release: str) -> None:
-    about = {"release": release, "waited": stream.waited, "seen": stream.seen.to_dict()}
+    about = {"release": release, "waited": stream.waited, "seen": stream.seen.to_saved()}
     table = pa.table({}) if stream.waiting is None else stream.waiting
     with open(file, "wb") as opened:
         pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about).encode()}), opened)

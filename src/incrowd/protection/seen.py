@@ -41,11 +41,11 @@ class Seen:
 
     @classmethod
     def read(cls, saved: Mapping[str, Any]) -> Seen:
-        """What `to_dict` gave; anything else raises KeyError, TypeError or ValueError."""
+        """What `to_saved` gave; anything else raises KeyError, TypeError or ValueError."""
         key, batches, people = (base64.b64decode(saved[name], validate=True) for name in ("key", "batches", "people"))
         return cls(key, _parted(batches), _parted(people))
 
-    def to_dict(self) -> dict[str, str]:
+    def to_saved(self) -> dict[str, str]:
         """Plain text of the key and the hashes, which is as secret as the people are."""
         parts = {"key": self.key, **{name: b"".join(sorted(getattr(self, name))) for name in ("batches", "people")}}
         return {name: base64.b64encode(part).decode("ascii") for name, part in parts.items()}
