@@ -107,7 +107,8 @@ def find_release(
     table = read_table(data)
     until = time.monotonic() + seconds
     ways = [{**options, "method": method} for method in methods] or [options]
-    searches, refused = [], None
+    searches: list[_Search] = []
+    refused: IncrowdError | None = None
     for done, way in enumerate(ways):
         search = _Search(table, question, until, way)
         try:
