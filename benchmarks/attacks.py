@@ -83,9 +83,9 @@ def compare_with_anonymeter() -> list[dict[str, Any]]:
         for name, (theirs, ours) in QUESTIONS.items():
             answer = "answer = [one.risk().value, *one.risk().ci]"
             peer = harness.timed(_ANONYMETER.replace("{folder}", folder).replace("{{name}}", "{name}"),
-                                 f"{theirs}\n{answer}", repeat=1, python=python)  # fmt: skip
+                                 f"{theirs}\n{answer}", repeat=3, python=python)  # fmt: skip
             own = harness.timed(_OURS.replace("{folder}", folder).replace("{{name}}", "{name}"),
-                                f"{ours}\nanswer = list(one.risk)", repeat=2)  # fmt: skip
+                                f"{ours}\nanswer = list(one.risk)", repeat=3)  # fmt: skip
             agree = own["answer"][1] <= peer["answer"][2] and peer["answer"][1] <= own["answer"][2]
             rows.append({"attack": name, "anonymeter": peer, "incrowd": own, "agree": agree})
     harness.show(

@@ -17,7 +17,7 @@ from incrowd.attacks.copies import CopiedPeople
 from incrowd.attacks.synthesis import synthesise
 from incrowd.curves.study_accuracy import study_accuracy
 from incrowd.evaluation import distributions
-from incrowd.figures.registry import FIGURES
+from incrowd.figures.figure_of_result import FIGURES
 from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak

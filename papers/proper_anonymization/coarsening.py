@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, frequencies, pack
 from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
 from incrowd.evaluation.labels import understand
-from incrowd.protection.intervals import equal_parts
+from incrowd.protection.interval_labels import equal_parts
 from incrowd.protection.problem import moments
 from incrowd.tables import read_table
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value

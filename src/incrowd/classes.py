@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._support.distinct import count_numbers
 from incrowd.backends import CountedRows, class_numbers, encode_each, merge_counts, pack
 from incrowd.errors import InputError
 from incrowd.results import Result
@@ -40,8 +41,7 @@ class ClassSizes(Result):
     def from_sizes(cls, sizes: ArrayLike) -> ClassSizes:
         """From the size of every class: `[3, 2, 1]` is three classes of six people."""
         array = _whole_numbers(sizes, "class sizes")
-        distinct, counts = np.unique(array, return_counts=True)
-        return cls.from_counts(distinct, counts)
+        return cls.from_counts(*count_numbers(array))
 
     @classmethod
     def from_counts(

@@ -15,11 +15,13 @@ class IncrowdError(ValueError):
     Args:
         message: what is wrong, what was seen and what to do.
         hint: names of parameters that would help, such as `"population"`, or with a value, `"method=tcloseness"`.
+        choices: what can be asked for, such as the sheets of a workbook.
     """
 
-    def __init__(self, message: str, *, hint: str | Iterable[str] = ()) -> None:
+    def __init__(self, message: str, *, hint: str | Iterable[str] = (), choices: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.hint: tuple[str, ...] = (hint,) if isinstance(hint, str) else tuple(hint)
+        self.choices = tuple(choices)
 
 
 class InputError(IncrowdError):

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Server:
 
     port: int
     folder: Path
+    restart: Callable[[], None]
 
     def address(self, user="owner", password=None, database="postgres"):
         secret = "" if password is None else f":{password}"
@@ -96,7 +98,8 @@ def postgres():
         rules.write_text("host all reader 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
         port = _started(folder, lambda options: run("pg_ctl", "-D", data, *options, "-w", "-t", "240", "start"))
         try:
-            server = Server(port, folder)
+            again = ("pg_ctl", "-D", data, "-l", folder / "log", "-m", "fast", "-w", "-t", "240", "restart")
+            server = Server(port, folder, lambda: run(*again))
             server.run(f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}'")
             yield server
         finally:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incrowd import read_table
 from incrowd.backends import CountedRows, encode
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.classes import assign_classes, classes_of_counted
 from incrowd.measures import measure_diversity
 from incrowd.populations.copula_fit import fit_dvine, pair_correlations

@@ -1,6 +1,7 @@
 """Tables in PostgreSQL: what the server counts and what is copied, one state, no secrets, failures in words."""
 
 import json
+import re
 import tempfile
 
 import pytest
@@ -9,6 +10,7 @@ from tests.cli.running import run
 
 from incrowd import ClassSizes, read_table
 from incrowd._support.addresses import masked
+from incrowd.backends.sql.postgresql import Postgres
 from incrowd.errors import InputError, UnsupportedError
 
 pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is started once
@@ -98,6 +100,38 @@ def test_a_connection_lost_in_the_middle_of_a_read_is_said_and_leaves_nothing(po
     assert list(tmp_path.iterdir()) == [], "nothing is left of the copy"
     with pytest.raises(InputError, match="was lost"):
         ClassSizes.from_table(table, quasi_identifiers=["i"])
+
+
+@pytest.mark.parametrize("verb", ["assess", "protect"])
+def test_a_server_that_restarts_in_the_middle_is_said_and_leaves_nothing(
+    postgres, demo, tmp_path, capsys, monkeypatch, verb
+):
+    """The rows come in parts, and the server restarts after the first one."""
+    place, temporary = tmp_path / "place", tmp_path / "temporary"
+    place.mkdir()
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    batches, restarts = Postgres.stream, []
+
+    def cut(database, columns):
+        for batch in batches(database, columns):
+            if not restarts:
+                restarts.append(postgres.restart())
+            yield batch
+
+    monkeypatch.setattr(Postgres, "stream", cut)
+    many = "SELECT patients.* FROM patients, generate_series(1, 150)"
+    asked = [postgres.address(password=PASSWORD), "--query", many, "--qi", ",".join(DEMO)]
+    outputs = ["--html", place / "report.html"] if verb == "assess" else ["--k", "5", "--out", place / "safe.csv"]
+    code, shown, said = run(capsys, verb, *asked, *outputs)
+    assert restarts
+    assert (code, shown) == (2, "")
+    assert re.search(r"error: the connection to postgresql://127.0.0.1:[0-9]+/postgres was lost", said), said
+    assert PASSWORD not in said
+    assert list(place.iterdir()) == []
+    assert list(temporary.iterdir()) == []
+    monkeypatch.undo()
+    assert ClassSizes.from_table(read_table(postgres.address(), table="patients"), quasi_identifiers=DEMO).records
 
 
 def test_a_connection_that_is_gone_without_a_word_is_told_as_lost(postgres):

@@ -109,7 +109,6 @@ def test_unknown_columns_are_refused(backend):
 def test_rows_that_can_be_read_here_are_not_protected_elsewhere(backend):
     assert backend.rows_are_local
     assert backend.keeps_row_order
-    assert not backend.writes_to_stores
     with pytest.raises(UnsupportedError, match="protected here"):
         backend.protect_cells(CellJob(NAMES, None, plan=None, check=None))
 

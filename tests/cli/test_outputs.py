@@ -13,7 +13,7 @@ from tests.cli.running import run
 
 from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
-from incrowd.cli.outputs import TABLES, Input, Output, declared
+from incrowd.cli.command_files import TABLES, Input, Output, declared
 from incrowd.errors import InputError
 from incrowd.tables import write, write_table
 

@@ -146,3 +146,29 @@ def test_advice_without_a_trial_removes_what_names_people():
 def test_a_secret_stays_named_when_a_column_of_a_similar_name_goes():
     question = Question(quasi_identifiers=["age"], sensitive=["illness"], secrets=["illness=HIV", "ill=a"])
     assert question.about_release(["ill", "i"]).secrets == ("illness=HIV",)
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_people_linked_by_a_code_that_is_declared_harmless_are_asked_about(role):
+    draw = np.random.default_rng(9)
+    codes = [f"{number:04x}" for number in draw.choice(60_000, 400, replace=False)]
+    sex, visit = np.repeat(draw.integers(1, 3, 400), 4), draw.integers(0, 9, 1_600)
+    table = {"zz": np.repeat(codes, 4), "sex": sex, "visit": visit}
+    roles = {"other": ["visit"], "sensitive": []}
+    roles[role] = [*roles[role], "zz"]
+    asked = {"quasi_identifiers": ["sex"], "recipient": "public", "tolerate": 1.0}
+    found = judge_release(table, Question(**asked, **roles))
+    assert found.decision == "undecided"
+    assert any("zz" in str(reason) for reason in found.internal_reasons)
+    assert judge_release(table, Question(**asked, other=["visit"], person="zz")).decision == "within"
+
+
+def test_a_weight_whose_name_may_mean_that_of_a_body_needs_the_population():
+    draw = np.random.default_rng(10)
+    table = {"age": draw.integers(3, 6, 600), "wt": draw.normal(70, 9, 600).round(1)}
+    with pytest.raises(InputError, match="give the population too"):
+        decide(table, quasi_identifiers=["age"], weights="wt")
+    found = decide(table, quasi_identifiers=["age"], weights="wt", population=9_000)
+    assert (found.decision, found.basis) == ("within", "population")
+    with pytest.raises(InputError, match="no sampling weight"):  # nobody means an age by a weight
+        decide(table, quasi_identifiers=["wt"], weights="age", population=9_000)

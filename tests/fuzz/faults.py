@@ -22,12 +22,17 @@ from tests.fuzz import run, seeds
 from incrowd._support import files, private_folders
 from incrowd.protection.marks import remove_release
 
-EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod"}
+EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod", "os.fsync"}
+KILLS = EVENTS | {"os.remove", "os.rmdir", "os.scandir"}  # a process may also end before one of these
 READ = ["--qi", "age,sex,zip"]
 COMMANDS = {
     "protect csv": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv"],
     "protect parquet": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.parquet"],
     "protect feather": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.feather"],
+    "protect tsv": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.tsv"],
+    "protect orc": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.orc"],
+    "protect spss": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.sav"],
+    "protect stata": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.dta"],
     "replace": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv", "--force"],
     "curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv"],
     "junit": ["check", "plain.csv", *READ, "--min-k", "2", "--junit", "OUT.xml"],
@@ -41,7 +46,7 @@ _came = mmap.mmap(-1, 1)  # shared with the forks: whether the fault came
 
 
 def _hook(event, arguments):
-    if not _fault["left"] or event not in EVENTS:
+    if not _fault["left"] or event not in (KILLS if _fault["kill"] else EVENTS):
         return
     paths = [str(one) for one in arguments[:2] if isinstance(one, str | os.PathLike)]
     if not any(path.startswith(_fault["folders"]) for path in paths):
@@ -58,6 +63,8 @@ def with_fault(number, kill, folders):
     """A function that arms the n-th fault; run in the fork."""
 
     def arm():
+        fsync = os.fsync  # raises no audit event of its own
+        os.fsync = lambda file: (_hook("os.fsync", [os.readlink(f"/proc/self/fd/{file}")]), fsync(file))
         _fault.update(left=number, kill=kill, folders=tuple(map(str, folders)))
 
     return arm

@@ -9,6 +9,7 @@ while slow clients hold connections that they never finish. Afterwards every ses
 import argparse
 import os
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -150,7 +151,7 @@ def _dawdle(port):
 
 def _resident(process):
     """Bytes of memory that a process has now."""
-    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * 4096
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _descriptors(process):

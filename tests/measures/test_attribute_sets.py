@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import reference
 
 from incrowd import InputError
-from incrowd.measures import minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measures import kernels, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measures.subset_counts import chains
 
 NAMES = ["a", "b", "c", "d"]
@@ -110,3 +110,13 @@ def test_an_unknown_column_in_a_group_is_named():
 def test_risks_are_a_frame_with_a_row_for_each_set():
     found = risk_by_subset({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
     assert found.to_frame()[["label", "classes", "uniqueness"]].iloc[2].tolist() == ["age, zip", 3, 1.0]
+
+
+@pytest.mark.parametrize("lowest", [0, 1, 13, 40, 63])
+def test_words_are_sorted_with_their_values(lowest):
+    keys = np.random.default_rng(lowest).integers(0, 2 ** (64 - lowest), 500, dtype=np.uint64) << np.uint64(lowest)
+    keys[::3] = keys[0]
+    order = np.argsort(keys, kind="stable")
+    found, values = kernels.sort_with_values(keys, np.arange(500), lowest)
+    np.testing.assert_array_equal(found, keys[order])
+    np.testing.assert_array_equal(values, order)

@@ -137,6 +137,11 @@ def test_noise_is_not_accused(rows, columns, seed):
     noise |= {"count": draw.poisson(2, rows), "amount": draw.lognormal(3, 1, rows)}
     age = draw.integers(18, 90, rows)
     noise["x0"] = age + draw.normal(0, 10, rows)  # related, and no closer than ranges tell
+    noise |= {
+        "written": as_amounts(draw.lognormal(5, 2, rows), "EUR"),
+        "at": [f"{minute // 60}:{minute % 60:02}" for minute in draw.integers(0, 1_440, rows)],
+        "on": as_days(np.datetime64("1990-01-01") + draw.integers(0, 9_000, rows)),
+    }
     table = {"age": age, "zip": draw.integers(100, 160, rows), **noise}
     assert facts_of(table, ["age", "zip"], list(noise), k=5)[1] == ()
 
@@ -169,3 +174,52 @@ def test_numbers_whose_squares_are_none_are_left_out_without_a_warning(size):
         kept_column_facts(
             {"age": kept["years"], "huge": kept["huge"]}, {**after, "huge": kept["huge"]}, ["age"], ["huge"]
         )
+
+
+def as_amounts(numbers, unit):
+    """Numbers as a European writes them: 1.234,5 kg."""
+    return [f"{number:,.1f} {unit}".translate(str.maketrans(",.", ".,")) for number in numbers]
+
+
+def as_days(dates):
+    return [day.strftime("%d/%m/%y") for day in dates.tolist()]
+
+
+def test_amounts_with_units_give_back_what_they_are_a_formula_of():
+    table = traps.body_mass()
+    table |= {
+        "weight_kg": as_amounts(np.array(table["weight_kg"]) * 50, "kg"),
+        "bmi": [f"{b} kg/m²" for b in table["bmi"]],
+    }
+    _, (fact,) = facts_of(table, ["sex", "height_cm"], ["weight_kg", "bmi"])
+    assert (fact.columns, fact.gives_back, fact.undoes) == (("bmi", "weight_kg"), "height_cm", True)
+
+
+def test_dates_with_years_of_two_digits_give_the_days_between_them_back():
+    table = traps.stays(0.01)
+    table |= {name: as_days(table[name]) for name in ("admitted", "discharged")}
+    _, (fact,) = facts_of(table, ["sex", "los"], ["admitted", "discharged"])
+    assert (fact.columns, fact.gives_back, fact.undoes) == (("discharged", "admitted"), "los", True)
+
+
+def test_clock_times_give_the_minutes_between_them_back():
+    draw = np.random.default_rng(9)
+    minutes, start = draw.integers(5, 300, ROWS), draw.integers(300, 1_000, ROWS)
+    clock = {
+        name: [f"{m // 60}:{m % 60:02}" for m in times] for name, times in (("in", start), ("out", start + minutes))
+    }
+    table = {"stay": minutes, **clock, "noise": [f"{euros} EUR" for euros in draw.integers(1, 999, ROWS)]}
+    _, (fact,) = facts_of(table, ["stay"], ["in", "out", "noise"])
+    assert (fact.columns, fact.gives_back, fact.undoes) == (("out", "in"), "stay", True)
+
+
+def test_texts_of_rows_that_are_left_out_are_read_as_in_the_original():
+    draw = np.random.default_rng(10)
+    wage, rent = draw.integers(500, 3_000, ROWS), draw.integers(300, 900, ROWS)
+    written = [f"{value:,}".replace(",", ".") for value in wage]
+    table = {"total": wage + rent, "wage": written, "rent": rent}
+    rows = np.flatnonzero(wage < 1_000)  # none of which has a mark between thousands
+    after = {"total": ["[0;9999]"] * rows.size, "wage": [written[row] for row in rows], "rent": rent[rows]}
+    (fact,) = kept_column_facts(table, after, ["total"], ["wage", "rent"])
+    totals = Counter((wage + rent)[rows].tolist())
+    assert (fact.k, fact.uniques) == (min(totals.values()), sum(times == 1 for times in totals.values()))

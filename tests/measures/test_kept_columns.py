@@ -144,3 +144,10 @@ def test_a_question_that_only_some_were_asked_gives_nothing_back():
     area = np.where(adult, draw.choice(["937**", "938**"], 400), None)
     told = {**table, "area": area, "town": np.where(area == "937**", "a", np.where(adult, "b", None))}
     assert [fact.column for fact in released_column_facts(told, ["area"], ["smokes", "town"])] == ["town"]
+
+
+def test_amounts_written_as_text_show_the_steps_of_a_coarsened_number():
+    income = np.random.default_rng(0).integers(1_000, 9_000, 2_000)
+    table = {"income": income // 1_000 * 1_000, "paid": [f"{amount} EUR" for amount in income // 10]}
+    (fact,) = released_column_facts(table, ["income"], ["paid"], coarse=[])
+    assert (fact.column, fact.gives_back) == ("paid", "income")

@@ -8,7 +8,7 @@ from scipy.stats import nbinom, rankdata
 
 from incrowd import ClassSizes, InputError, population_risk, record_risk
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.populations.crowd_records import expected_inverse
+from incrowd.populations.crowd_records import expected_inverse, quantile_of_others
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +185,11 @@ def test_records_too_many_to_be_grown_have_risks_of_their_own_values(monkeypatch
     assert np.mean((found["risk_low"] <= truth) & (truth <= found["risk_high"])) > 0.9
     assert np.all(found["risk_without_it"] <= found["risk"] * (1 + 1e-6))
     assert set(found["telling_column"]) <= set(everybody)
+
+
+@pytest.mark.parametrize("level", [0.025, 0.975])
+def test_quantiles_are_those_of_the_negative_binomial_distribution(level):
+    rng = np.random.default_rng(3)
+    evidence, odds = 10.0 ** rng.uniform(-9, 5, 3_000), 10.0 ** rng.uniform(-9, 5, 3_000)
+    found = quantile_of_others(level, evidence, odds)
+    np.testing.assert_array_equal(found, nbinom.ppf(level, evidence, 1.0 / (1.0 + odds)))

@@ -251,3 +251,16 @@ def test_edges_between_decimals_are_written_short_and_hold_their_values():
     for label, value in zip(labels, values, strict=True):
         low, high = map(float, label[1:-1].split(";"))
         assert low <= value < high or (value == high and label.endswith("]"))
+
+
+@pytest.mark.parametrize(
+    "values", [[datetime.date(1, 1, 1), datetime.date(9999, 12, 31)], [-1e308, 1e308], [-0.5, 2.5, 1.7e308]]
+)
+def test_intervals_that_no_float_holds_are_refused(values):
+    with pytest.raises(InputError, match="too wide"):
+        Hierarchy.parse("1.2e308").levels(column(values))
+
+
+def test_limits_of_huge_numbers_are_written_as_short_as_the_numbers():
+    found = Hierarchy.parse("1e301").levels(column([-3e300, 0.0, 3e300]))[1]
+    assert found.labels == ["[-1e+301;0)", "[0;1e+301]"]

@@ -141,6 +141,11 @@ def test_the_page_explains_the_estimator_that_was_used(ordinary):
     assert "The crowd model: each column" not in words
 
 
+def test_sections_stand_in_the_order_of_the_assessment_and_the_others_after_the_one_they_name(ordinary):
+    others = ["facts", "evidence", "knowledge", "drivers", "population", "forecast", "leaks", "protection", "columns"]
+    assert [section.key for section in document(ordinary) if section.key != "attacks"] == others
+
+
 def test_every_section_says_how_it_was_computed_and_every_figure_how_to_read_it(ordinary):
     sections = document(ordinary)
     assert [section.key for section in sections if not section.methods] == ["columns"]

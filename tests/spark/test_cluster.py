@@ -8,6 +8,7 @@ import pytest
 
 from incrowd import read_table
 from incrowd.backends.spark import session as spark
+from incrowd.backends.spark import store
 from incrowd.backends.spark.store import _Store, written_by_spark
 from incrowd.errors import InputError
 
@@ -144,6 +145,13 @@ def test_a_store_that_does_not_answer_is_told_in_words(session, tmp_path, monkey
         raise ConnectionRefusedError
 
     monkeypatch.setattr(_Store, "delete", gone)
+    with (
+        pytest.raises(InputError, match=r"^the real reason$"),
+        written_by_spark(session.range(1), str(tmp_path / "x.parquet")),
+    ):
+        raise InputError("the real reason")
+    assert list(tmp_path.iterdir()) == [], "this machine sees the folder, and removes it itself"
+    monkeypatch.setattr(store, "_removed_here", lambda folder: False)
     with (
         pytest.raises(InputError, match=r"the real reason; .* is left as x\.parquet\..*\.writing, remove it"),
         written_by_spark(session.range(1), str(tmp_path / "x.parquet")),

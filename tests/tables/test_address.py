@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incrowd import read_table
 from incrowd._support.addresses import masked
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.spark.session import open_on_spark, spark_errors
 from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError

@@ -22,6 +22,27 @@ def role_of(name, values):
     return suggest(**{name: values})[name].role
 
 
+@pytest.mark.parametrize(
+    "words",
+    [*("yes no", "JA Nein", "oui non", "true FALSE", "t f", "Y N", "sí no", "sim não", "tak nie")],
+)
+def test_words_for_yes_and_no_are_told_as_such_and_stay(words):
+    yes, no = words.split()
+    cells = [yes, no, None, yes] * 30
+    table = read_table({"smokes": cells})
+    (found,) = suggest_roles(table)
+    assert (found.kind, found.distinct, table.scale_of("smokes")) == ("yes/no", 2, "nominal")
+    assert table.to_arrow()["smokes"].to_pylist() == cells
+    assert found.role == role_of("smokes", [None if cell is None else cell == yes for cell in cells])
+
+
+@pytest.mark.parametrize(
+    "cells", [["yes", "no", "maybe"], ["yes", "nein"], ["yes", "yes"], ["0", "1"], [0, 1], ["f", "m"]]
+)
+def test_other_words_are_no_yes_or_no(cells):
+    assert suggest(smokes=cells * 30)["smokes"].kind != "yes/no"
+
+
 PLAIN_NAMES = [
     "x",
     "ref",

@@ -136,3 +136,64 @@ def test_a_number_by_its_name_goes_before_one_by_its_values():
     assert {one.column: one.role for one in suggest_roles(by_values)}["time"] == "person"
     assert {one.column: one.role for one in suggest_roles(both)}["time"] == "other"
     assert describe_rows(both).person == "id"
+
+
+def linked(draw, groups, sizes):
+    """What is the same for the rows of a group, and what is not."""
+    sex, born, home = draw.integers(1, 3, groups), draw.integers(1940, 2005, groups), draw.integers(0, 9, groups)
+    shared = {name: np.repeat(values, sizes) for name, values in {"sex": sex, "born": born, "home": home}.items()}
+    return shared, {"answer": draw.integers(0, 5, sizes.sum()), "score": draw.integers(0, 40, sizes.sum())}
+
+
+CODES = {
+    "texts": lambda draw, groups: np.array([f"{number:04x}" for number in draw.choice(60_000, groups, replace=False)]),
+    "uneven numbers": lambda draw, groups: (draw.lognormal(9, 1, 2 * groups).round(3))[:groups],
+    "numbers in a row": lambda draw, groups: np.arange(groups),
+}
+
+
+@pytest.mark.parametrize("form", CODES)
+@pytest.mark.parametrize("altered", [0.0, 0.01])
+@pytest.mark.parametrize("most", [4, 40])
+def test_a_column_that_links_people_is_noticed_by_what_their_rows_share(form, altered, most):
+    draw = np.random.default_rng(5)
+    sizes = draw.integers(2, most, 300)
+    shared, own = linked(draw, 300, sizes)
+    sex = np.where(draw.random(sizes.sum()) < altered, 3 - shared["sex"], shared["sex"])
+    order = draw.permutation(sizes.sum())
+    table = {"zz": np.repeat(CODES[form](draw, 300), sizes), "sex": sex, "home": shared["home"], **own}
+    found = describe(**{name: values[order] for name, values in table.items()})
+    assert (found.kind, found.person) == ("transactions", "zz")
+
+
+def test_an_exact_income_links_the_people_of_a_household():
+    draw = np.random.default_rng(6)
+    sizes = draw.integers(1, 6, 500)
+    shared, own = linked(draw, 500, sizes)
+    income = np.repeat(draw.lognormal(10, 0.5, 500).round(2), sizes)
+    table = {"income": income, "tenure": np.repeat(draw.integers(0, 3, 500), sizes), "home": shared["home"], **own}
+    assert describe(**table).person == "income"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_many_people_share_links_nobody(seed):
+    """Codes of places, measurements and what is computed from columns, beside what follows from them or is noise."""
+    draw = np.random.default_rng(seed)
+    rows = 2_000
+    place, height, weight = draw.integers(0, 400, rows), draw.integers(150, 200, rows), draw.integers(50, 110, rows)
+    index = (weight / (height / 100) ** 2).round(3)
+    table = {
+        "sex": draw.integers(1, 3, rows),
+        "zz": place**2,
+        "coast": place // 50,
+        "north": (place + 25) // 100,
+        "urban": np.where(draw.random(rows) < 0.7, place % 2, draw.integers(0, 2, rows)),
+        "index": index,
+        "band": np.digitize(index, [18.5, 25, 30]),
+        "fifth": np.digitize(index, np.quantile(index, [0.2, 0.4, 0.6, 0.8])),
+        "height": height,
+        "kg": weight,
+        "amount": draw.lognormal(6, 1, rows).round(),
+        "noise": draw.integers(0, 300, rows) ** 2,
+    }
+    assert describe(**table).kind == "people"

@@ -16,7 +16,7 @@ from incrowd import InputError, measure, protect, read_table
 from incrowd.backends.scales import Scale
 from incrowd.protection import write_protected
 from incrowd.tables import write_table
-from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion
+from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion
 from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
@@ -101,6 +101,11 @@ def test_sas_transport_value_by_value(tmp_path, survey):
     assert nulls.to_arrow(["kids"])["kids"].to_pylist() == [0, 2, None, 99, 1, 3]
     assert nulls.to_arrow(["town"])["town"].to_pylist()[0] is None
     assert nulls.codebook.missing["pain"] == {"-9": 1}
+    single = read_table(tmp_path / "survey.xpt", null={"kids": "98-99", "pain": [-8]})
+    assert single.to_arrow(["kids"])["kids"].to_pylist() == [0, 2, None, None, 1, 3]
+    assert single.to_arrow(["pain"])["pain"].to_pylist()[3] == -9
+    assert single.codebook.missing == {"kids": {"98": 1, "99": 1}}
+    assert single.notes[-1] == "no cell of pain holds the missing code -8; check what was stated"
 
 
 def test_labels_of_a_catalogue_beside_a_sas_file(tmp_path, survey, monkeypatch):
@@ -213,7 +218,7 @@ def test_a_protected_file_goes_back_in_its_own_format(tmp_path, ending):
 
 def test_labels_that_no_cell_has_are_not_written(tmp_path):
     table = pa.table({"sex": ["male", "{male,female}", None]})
-    write_table(table, tmp_path / "x.sav", codebook=Codebook(value_labels={"sex": {**LABELS, 9.0: PAIN[-9.0]}}))
+    write_table(table, tmp_path / "x.sav", codebook=FileCodebook(value_labels={"sex": {**LABELS, 9.0: PAIN[-9.0]}}))
     _, meta = pyreadstat.read_sav(tmp_path / "x.sav")
     assert meta.variable_value_labels == {"sex": {1.0: "male", 10.0: "{male,female}"}}
 
@@ -221,7 +226,7 @@ def test_labels_that_no_cell_has_are_not_written(tmp_path):
 def test_labels_too_long_for_a_format_are_written_as_text(tmp_path):
     long = "{" + ",".join(f"level {number}" for number in range(30)) + "}"
     table = pa.table({"sex": ["male", long]})
-    write_table(table, tmp_path / "x.sav", codebook=Codebook(value_labels={"sex": LABELS}))
+    write_table(table, tmp_path / "x.sav", codebook=FileCodebook(value_labels={"sex": LABELS}))
     assert read_table(tmp_path / "x.sav").to_arrow().to_pydict() == {"sex": ["male", long]}
 
 
@@ -319,8 +324,9 @@ def test_an_r_file_with_several_frames_lists_them(tmp_path):
     rdata.write_rda(tmp_path / "all.RData", {"one": frame, "numbers": [1.0, 2.0], "two": frame})
     with pytest.raises(InputError, match="holds 2 data frames; ask for one of: one, two") as error:
         read_table(tmp_path / "all.RData")
-    assert error.value.hint == ("sheet",)
-    assert read_table(tmp_path / "all.RData", sheet="two").rows == 2
+    assert (error.value.hint, error.value.choices) == (("sheet",), ("one", "two"))
+    two = read_table(tmp_path / "all.RData", sheet="two")
+    assert (two.rows, two.members) == (2, ("one", "two"))
     rdata.write_rds(tmp_path / "numbers.rds", [1.0, 2.0])
     with pytest.raises(InputError, match="holds no data frame"):
         read_table(tmp_path / "numbers.rds")

@@ -34,7 +34,7 @@ def found_by(script, wait_for):
 
     def ask(path, question):
         job = wait_for(script, script.post(path, json=question).json())
-        assert job["state"] == "done", job
+        assert job["state"] == "done", job["message"]
         page = script.get(f"/jobs/{job['id']}/view")
         assert page.status_code == 200, page.text
         return script.get(f"/api/v1/jobs/{job['id']}/result").json(), page.text
@@ -70,6 +70,33 @@ def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by
     assert "<td>counted</td>" in page
 
 
+def test_strata_and_clusters_reach_the_estimate_and_a_release_without_them_is_judged_alone(script, found_by):
+    places = DRAW.integers(40, size=300)
+    rows = "age,shoe,household,region,survey_weight\n" + "".join(
+        f"{20 + place + DRAW.integers(30)},{DRAW.integers(12)},{place},{'ns'[place % 2]},{10 + 30 * (place % 2)}\n"
+        for place in places
+    )
+    table = script.post(TABLES, files={"file": ("survey.csv", rows.encode())}).json()["id"]
+    settings = f"{TABLES}/{table}/settings"
+    roles = {"age": "quasi-identifier", "shoe": "quasi-identifier", "household": "identifier", "region": "other"}
+    script.put(settings, json={"roles": roles | {"survey_weight": "weight"}, "rows_are_people": True})
+    plain, _ = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
+    assert script.patch(settings, json={"strata": "nowhere"}).status_code == 400
+    drawn = {"strata": "region", "cluster": "household"}
+    assert script.patch(settings, json=drawn).json()["settings"].items() >= drawn.items()
+    found, page = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
+    assert "--stratum region --cluster household" in html.unescape(page)
+    assert found["population"]["B"] != plain["population"]["B"]
+    forecast, _ = found_by(f"{TABLES}/{table}/forecasts", {"at": [found["population"]["population"]]})
+    assert forecast["forecast"]["correctness"]["value"] == [found["population"]["B"]]
+    made, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 12}})
+    job = script.get(f"{TABLES}/{table}/candidates").json()[0]["id"]
+    report, _ = found_by(f"/api/v1/jobs/{job}/reports", None)
+    assert "household" in made["removed"]
+    assert report["verdict"]["basis"] == made["verdict"]["basis"] == "table"
+    assert report["verdict"]["decision"] == made["verdict"]["decision"]
+
+
 def test_points_say_that_they_follow_the_law(found_by):
     points = [{"n": 10**power, "correctness": share} for power, share in ((2, 0.98), (3, 0.9), (4, 0.7))]
     answer, page = found_by("/api/v1/forecasts", {"points": points})
@@ -95,6 +122,8 @@ def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, tabl
     assert "✓" not in page
     assert result["verdict"]["decision"] == "exposed"
     assert "above the 1/11 accepted for the public" in page
+    assert "accepted for the public: highest risk" in page
+    assert "accepted for the public: average risk" not in page  # there is no such limit
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 60, "sensitive": "income", "l": 3}})
     (income,) = result["sensitive"]
     assert income["after"]["distinct"] >= 3

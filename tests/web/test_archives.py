@@ -63,6 +63,38 @@ def test_sheets_of_a_workbook_are_listed(script):
     assert [column["name"] for column in again["columns"]] == ["city"]
 
 
+def open_document(**sheets):
+    """A spreadsheet of OpenDocument with one column in each sheet."""
+    urn = "urn:oasis:names:tc:opendocument:xmlns"
+    kinds = " ".join(f'xmlns:{kind}="{urn}:{kind}:1.0"' for kind in ("office", "table", "text"))
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    rows = {
+        name: (f"<table:table-row>{cell.format(text)}</table:table-row>" for text in sheets[name]) for name in sheets
+    }
+    tables = "".join(f'<table:table table:name="{name}">{"".join(rows[name])}</table:table>' for name in sheets)
+    body = f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", f'<manifest:manifest xmlns:manifest="{urn}:manifest:1.0"/>')
+        archive.writestr("content.xml", f"<office:document-content {kinds}>{body}</office:document-content>")
+    return written.getvalue()
+
+
+def test_sheets_of_a_document_and_objects_of_r_are_listed(script, tmp_path):
+    found = upload(script, "book.ods", open_document(People=["age", "old"], Second=["city", "A"])).json()
+    assert found["sheets"] == ["People", "Second"]
+    wrong = upload(script, "book.ods", open_document(People=["age", "old"], Second=["city", "A"]), sheet="Third")
+    assert (wrong.status_code, wrong.json()["choices"]) == (400, ["People", "Second"])
+    rdata, pd = pytest.importorskip("rdata"), pytest.importorskip("pandas")
+    frame = pd.DataFrame({"age": [30, 41]})
+    rdata.write_rda(tmp_path / "all.RData", {"one": frame, "two": frame})
+    content = (tmp_path / "all.RData").read_bytes()
+    asked = upload(script, "all.RData", content)
+    assert (asked.status_code, asked.json()["choices"]) == (400, ["one", "two"])
+    assert upload(script, "all.RData", content, sheet="two").json()["sheets"] == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "status"),
     [

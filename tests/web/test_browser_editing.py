@@ -33,7 +33,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page.wait_for_selector("#inspector h3 >> text=27 missing")
     assert page.input_value("#missing") == "-9"
     reading = ask(page, "GET", f"/tables/{table}")["reading"]
-    assert (reading["null"], reading["scales"]) == ("-9", {"race": "nominal"})
+    assert (reading["null"], reading["scales"]) == ("income=-9", {"race": "nominal"})
 
     page.click("#coarsen-columns summary")
     page.click("#coarsened button[data-column=age]")
@@ -57,7 +57,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page.wait_for_selector(".cut-list li:nth-child(2):not(:has-text('from 65'))")
     page.fill("#importance", "3")
     page.screenshot(path=shots / "editing-cuts.png")
-    page.click("#coarsening >> text=Take it over")
+    page.click("#coarsening >> text=Use this")
     page.wait_for_selector("#coarsened button[data-column=age] >> text=importance 3")
 
     page.click("#coarsened button[data-column=city]")
@@ -74,7 +74,7 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
         page.click(".save-file")
     download.value.save_as(tmp_path / "city.csv")
     assert (tmp_path / "city.csv").read_text().startswith("A;north;*\nB;north;*\nC;C;*\n")
-    page.click("#coarsening >> text=Take it over")
+    page.click("#coarsening >> text=Use this")
     page.wait_for_selector("#coarsened button[data-column=city] >> text=groups of values")
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")

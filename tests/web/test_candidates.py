@@ -128,6 +128,10 @@ def test_the_least_loss_that_passes_is_found_and_can_be_made_again(script, table
     assert found["verdict"]["decision"] == "within"
     (candidate,) = script.get(f"{table}/candidates").json()
     assert (candidate["kind"], candidate["decision"]) == ("solution", "within")
+    assert not candidate["stale"]
+    kept = script.patch(f"{table}/settings", json={"protection": candidate["protection"]}).json()
+    assert kept["settings"]["protection"]["k"] == candidate["protection"]["k"]
+    assert not script.get(f"{table}/candidates").json()[0]["stale"]  # the form asks for what was found
     again = protect(**{name: value for name, value in candidate["protection"].items() if value is not None})
     same = script.get(f"/api/v1/jobs/{again}/result").json()
     assert same["after"] == found["after"]

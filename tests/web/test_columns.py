@@ -2,10 +2,16 @@
 
 import io
 from collections import Counter
+from datetime import date
 
+import numpy as np
 import pytest
 
 pytest.importorskip("fastapi")
+
+from incrowd import read_table
+from incrowd.backends import encode
+from incrowd.web.round_axis import count_on_round_axis
 
 NAMES = ["age", "race", "city", "income"]
 ROWS = [(20 + n * n % 13, 1 + n % 4, "ABCDE"[n % 5], [-9, 1000 + 7 * n][n % 9 > 0]) for n in range(120)]
@@ -104,7 +110,29 @@ def test_reading_again_keeps_decisions_and_makes_results_stale(script, table, wa
     assert "null='-9', scales={'race': 'nominal'}" in commands["python"]
 
 
-@pytest.mark.parametrize("how", [{"scales": {"race": "colour"}}, {"scales": {"nobody": "nominal"}}, {"sheet": "x"}])
+def test_missing_codes_of_one_column_are_read_and_repeated(script, table, wait_for):
+    triage = script.patch(f"{table}/reading", json={"null": "NA;income=-9"})
+    assert triage.status_code == 200, triage.text
+    columns = {one["name"]: one for one in triage.json()["columns"]}
+    assert columns["income"]["nulls"] == sum(row[3] == -9 for row in ROWS)
+    assert triage.json()["reading"]["null"] == "NA;income=-9"
+    job = script.post(f"{table}/leaks").json()
+    wait_for(script, job)
+    commands = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()
+    assert "--null NA --null income=-9" in commands["cli"]
+    assert "null='NA;income=-9'" in commands["python"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"scales": {"race": "colour"}},
+        {"scales": {"nobody": "nominal"}},
+        {"sheet": "x"},
+        {"null": "nobody=-9"},
+        {"null": "income="},
+    ],
+)
 def test_a_reading_that_cannot_be_leaves_the_table_as_it_was(script, table, how):
     before = script.get(table).json()
     answer = script.post(f"{table}/reading", json={"reading": how})
@@ -170,9 +198,24 @@ def test_a_hierarchy_is_seen_as_its_parts_and_values_only_when_asked(script, tab
     assert found["hierarchy"] == [[city, "north" if city in "AB" else "south"] for city in "ABCDE"]
     assert found["csv"] == "".join(f"{city};{'north' if city in 'AB' else 'south'};*\n" for city in "ABCDE")
     assert {value["value"]: value["label"] for value in found["values"]} == dict(found["hierarchy"])
+    assert found["groups"] == [{"name": "north", "values": ["A", "B"]}, {"name": "south", "values": ["C", "D", "E"]}]
     loaded = script.post(address, json={"column": "city", "text": found["csv"]}).json()
+    assert loaded["groups"] == []  # its values were not to be shown
     assert loaded["hierarchy"] == [[*row, "*"] for row in found["hierarchy"]]
     assert loaded["levels"] == [{**found["levels"][0], "first": loaded["levels"][0]["first"]}]
+
+
+def test_groups_hold_the_rare_values_too_when_a_column_is_opened_again(script):
+    places = [f"place {number:03}" for number in range(230)]
+    rows = "".join(f"{place}\n" * (1 + (number < 215)) for number, place in enumerate(places))
+    made = script.post("/api/v1/tables", files={"file": ("places.csv", io.BytesIO(f"place\n{rows}".encode()))}).json()
+    address = f"/api/v1/tables/{made['id']}/columns/hierarchy"
+    rare = [{"name": "far", "values": [places[0], places[229]]}]
+    kept = script.post(address, json={"column": "place", "groups": rare}).json()["hierarchy"]
+    found = script.post(address, json={"column": "place", "hierarchy": kept, "show": True}).json()
+    assert (len(found["values"]), found["other_values"]) == (200, 30)
+    assert places[229] not in {value["value"] for value in found["values"]}
+    assert found["groups"] == rare
 
 
 @pytest.mark.parametrize(
@@ -189,3 +232,27 @@ def test_a_hierarchy_that_does_not_fit_is_refused_without_a_cell(script, table, 
     answer = script.post(f"{table}/columns/hierarchy", json={"column": "city", **asked})
     assert answer.status_code == 400, answer.text
     assert "nowhere" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("values", "edges"),
+    [
+        ([date(9999, 12, 1 + number % 31) for number in range(60)], ["9999-12-01", "9999-12-31"]),
+        ([date(9999 - number, 12, 31) for number in range(60)], ["9950-01-01", "9990-01-01"]),
+        ([date(1, 1, 1 + number % 31) for number in range(60)], ["0001-01-01", "0001-02-01"]),
+        ([1e308 * (-1) ** number for number in range(60)], None),
+        ([1e15 + number for number in range(60)], None),
+        ([5e-324 * number for number in range(60)], [4e-323, 2.57e-322]),
+        ([1e300 + number for number in range(60)], None),
+    ],
+)
+def test_a_round_axis_goes_as_far_as_numbers_and_the_calendar(values, edges):
+    (column,) = encode(read_table({"x": values}), ["x"])
+    found = count_on_round_axis(column, np.bincount(column.codes), 10)
+    if edges is None:
+        assert found is None
+    else:
+        counts, drawn = found
+        assert sum(counts) == 60
+        assert [drawn[0], drawn[-1]] == edges
+        assert sorted(set(drawn)) == drawn

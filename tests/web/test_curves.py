@@ -15,6 +15,7 @@ from incrowd.leaks import simulate_leak, simulate_partial_leak
 from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.pitman_yor.model_checks import rank_size_check
+from incrowd.protection import regenerate
 
 
 @pytest.fixture
@@ -141,6 +142,29 @@ def test_a_masked_file_is_counted_by_what_it_stands_for(upload, result, script):
     newest = script.get("/api/v1/jobs").json()[0]["id"]
     assert found["sentence"] in script.get(f"/jobs/{newest}/view").text
     assert "--qi age --fit" in script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+
+
+def test_masked_cells_are_filled_from_published_counts(upload, result, script, wait_for):
+    masked = {"race": ["*", "1", "*", "2", "*"], "age": ["31", "*", "[20;29]", "44", "31"]}
+    counts = {"column": ["race", "race", "age", "age"], "value": ["1", "3", "25", "60"], "count": [2, 1, 1, 1]}
+    table, published = upload(masked), upload(counts)
+    asked = {"counts": published[-16:], "seed": 4}
+    found = result(f"{table}/regenerations", **asked)
+    assert found == {"cells": 5, "columns": ["race", "age"], "sentence": "5 masked cells of race, age were filled."}
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    filled = script.get(f"/api/v1/jobs/{newest}/table", params={"format": "parquet"})
+    there = pyarrow.parquet.read_table(io.BytesIO(filled.content)).to_pydict()
+    assert there == regenerate(masked, {"race": {"1": 2, "3": 1}, "age": {"25": 1, "60": 1}}, seed=4).to_pydict()
+    assert sorted(there["race"]) == ["1", "1", "1", "2", "3"]
+    assert script.get(f"/api/v1/jobs/{newest}/table").text.startswith('"race","age"\n')
+    assert "Download CSV" in script.get(f"/jobs/{newest}/view").text
+    command = script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+    assert "regenerate table.parquet --counts table.parquet --out filled.csv --seed 4" in command
+    assert script.post(f"/api/v1/jobs/{newest}/apply").status_code == 409
+    assert script.get(f"{table}/candidates").json() == []
+    wrong = wait_for(script, script.post(f"{table}/regenerations", json={"counts": table[-16:]}).json())
+    assert (wrong["state"], "they need column, value and count" in wrong["message"]) == ("failed", True)
+    assert script.post(f"{table}/regenerations", json={"counts": "0" * 16}).status_code == 404
 
 
 def test_leaks_are_simulated_with_histories_in_part(upload, result, script):

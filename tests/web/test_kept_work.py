@@ -97,6 +97,33 @@ def test_tables_settings_decisions_and_candidates_are_there_again(tmp_path):
         assert client.post(f"{table}/crowd").json()["people"] == 60
 
 
+def test_work_that_was_kept_before_readings_were_opens(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        job = protected(client, table, k=3)
+        client.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"})
+        server.save()
+    kept = [*(keep / "sessions").iterdir(), *(keep / "candidates").iterdir()]
+    assert sum(file.read_text().count('"reading"') for file in kept) >= 2
+    for file in kept:
+        file.write_text(json.dumps(_without_reading(json.loads(file.read_text()))))
+    with started(keep) as (client, server):
+        assert client.get("/api/v1/session").json()["lost"] == []
+        assert len(client.get(f"{table}/decisions").json()) == 1
+        (candidate,) = client.get(f"{table}/candidates").json()
+        assert (candidate["id"], candidate["stale"]) == (job, False)
+
+
+def _without_reading(part):
+    if isinstance(part, list):
+        return [_without_reading(one) for one in part]
+    if isinstance(part, dict):
+        return {name: _without_reading(value) for name, value in part.items() if name not in ("reading", "how")}
+    return part
+
+
 def test_the_folder_is_private_and_held_by_one_server(tmp_path):
     keep = tmp_path / "kept"
     keep.mkdir(mode=0o755)

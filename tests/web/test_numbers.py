@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from incrowd.recipients import smallest_class
+
 SCRIPT = Path(__file__).parents[2] / "src" / "incrowd" / "web" / "static" / "numbers.js"
 ASK = """
-import { points, written } from "./numbers.mjs";
+import { points, smallestClass, written } from "./numbers.mjs";
 const answer = (ask) => { try { return ask(); } catch (error) { return error.message; } };
 const asked = JSON.parse(process.argv[2]);
 const all = (texts, read) => texts.map((text) => answer(() => read(text)));
-console.log(JSON.stringify([all(asked.points, points), all(asked.numbers, written)]));
+console.log(JSON.stringify([all(asked.points, points), all(asked.numbers, written), asked.limits.map(smallestClass)]));
 """
 POINTS = {  # a first line, and what it says; the second line is "100; 0.5"
     "10,000 0.86": (10_000, 0.86),
@@ -37,6 +39,7 @@ REFUSED = {
     "100 1.5": "a share from 0 to 1",
     "100": "write two numbers",
 }
+LIMITS = [0.33, 0.09, 0.05, 0.3, 1 / 11, 1 / 3, 0.2, 0.5, 1, 0.0909, 0.01, 1e-6]
 NUMBERS = {"3,200,000": 3.2e6, "0,05": 0.05, "5 %": 0.05, "60M": 6e7, "1.1 million": 1.1e6, "": None, "-3.5": -3.5}
 
 
@@ -48,12 +51,13 @@ def answers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("numbers")
     shutil.copy(SCRIPT, folder / "numbers.mjs")
     (folder / "ask.mjs").write_text(ASK)
-    asked = {"points": [f"people, found\n{line}\n100; 0.5" for line in (*POINTS, *REFUSED)], "numbers": list(NUMBERS)}
+    lines = [f"people, found\n{line}\n100; 0.5" for line in (*POINTS, *REFUSED)]
+    asked = {"points": lines, "numbers": list(NUMBERS), "limits": LIMITS}
     done = subprocess.run(
         [node, folder / "ask.mjs", json.dumps(asked)], capture_output=True, text=True, check=True, cwd=folder
     )
-    points, numbers = json.loads(done.stdout)
-    return dict(zip((*POINTS, *REFUSED), points, strict=True)), dict(zip(NUMBERS, numbers, strict=True))
+    points, numbers, sizes = json.loads(done.stdout)
+    return dict(zip((*POINTS, *REFUSED), points, strict=True)), dict(zip(NUMBERS, numbers, strict=True)), sizes
 
 
 @pytest.mark.parametrize("line", POINTS)
@@ -70,3 +74,7 @@ def test_what_can_be_read_in_two_ways_is_refused_with_its_line(answers, line):
 
 def test_numbers_in_several_notations(answers):
     assert answers[1] == NUMBERS
+
+
+def test_a_limit_asks_for_the_class_that_the_library_reads_from_it(answers):
+    assert answers[2] == [smallest_class(limit) for limit in LIMITS]

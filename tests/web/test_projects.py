@@ -70,6 +70,20 @@ def test_a_project_goes_on_on_the_same_file(script, table, protected):
     assert "protection done" in trail
 
 
+def test_a_project_that_does_not_say_how_its_file_was_read_leaves_the_reading_as_it_is(script, table):
+    script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"})
+    project = script.get(f"{table}/project").json()
+    del project["table"]["reading"], project["decisions"][0]["table"]["reading"]
+    again = upload(script, as_csv(ROWS))
+    reading = {"null": "A", "scales": {"age": "nominal"}}
+    assert script.post(f"{again}/reading", json={"reading": reading}).status_code == 200
+    assert script.post(f"{again}/project", json=project).status_code == 200
+    now = script.get(again).json()["reading"]
+    assert (now["null"], now["scales"]) == ("A", {"age": "nominal"})
+    assert len(script.get(f"{again}/decisions").json()) == 1
+    assert script.get(f"{again}/record.html").status_code == 200
+
+
 def test_on_another_file_what_changed_is_told_and_open(script, table):
     project = script.get(f"{table}/project", params={"cells": True}).json()
     rows = [(f"about {age}", sex, illness, n) for n, (age, sex, _, illness) in enumerate(ROWS[:90])]
@@ -210,3 +224,26 @@ def test_a_forged_decision_is_refused_or_shown_as_it_is(script, table, forged, s
     project = script.get(f"{table}/project").json() | {"decisions": [made | forged]}
     assert script.post(f"{table}/project", json=project).status_code == status
     assert script.get(f"{table}/record.html", params={"number": 0}).status_code == 200
+
+
+@pytest.mark.parametrize("detail", ["NaN", "-Infinity", "1e999", "[" * 900 + "]" * 900, '{"a": ' * 90 + "1" + "}" * 90])
+@pytest.mark.parametrize("part", ["trail", "runs"])
+def test_details_that_cannot_be_written_again_are_refused(script, table, part, detail):
+    project = script.get(f"{table}/project").json()
+    entry = {"at": "x", "what": "y", "details": {"put": 1}}
+    run = {"kind": "protection", "at": "x", "question": {"put": 1}, "summary": {}}
+    project[part] = [entry if part == "trail" else run]
+    text = json.dumps(project).replace('"put": 1', f'"put": {detail}')
+    answer = script.post(f"{table}/project", content=text, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert "is not right" in answer.text
+    assert script.get(f"{table}/project").status_code == script.get(f"{table}/trail").status_code == 200
+
+
+@pytest.mark.parametrize("changed", [{"rows": -1}, {"rows": 10**400}, {"columns": [{"nulls": -1}]}])
+def test_a_table_of_impossible_counts_is_no_project(script, table, changed):
+    project = script.get(f"{table}/project").json()
+    if "columns" in changed:
+        changed = {"columns": [project["table"]["columns"][0] | changed["columns"][0]]}
+    project["table"] |= changed
+    assert script.post(f"{table}/project", json=project).status_code == 422

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -30,6 +31,12 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
         raise InputError(f"{target} is a folder; name a file to write")
     if target.exists() and not force:
         raise _taken(target)
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 @contextmanager

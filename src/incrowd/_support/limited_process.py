@@ -74,7 +74,7 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
     except json.JSONDecodeError:  # a library ended the child, as if all were well
         raise ChildError("crash") from None
     if "error" in answer:
-        raise getattr(errors, answer["error"])(answer["message"], hint=tuple(answer["hint"]))
+        raise getattr(errors, answer.pop("error"))(answer.pop("message"), **answer)
     return answer["value"]
 
 
@@ -110,7 +110,8 @@ def _main() -> int:
     try:
         answer = {"value": function(*request["arguments"])}
     except errors.IncrowdError as error:
-        answer = {"error": type(error).__name__, "message": str(error), "hint": list(error.hint)}
+        told = {"hint": list(error.hint), "choices": list(error.choices)}
+        answer = {"error": type(error).__name__, "message": str(error), **told}
     except MemoryError:
         return _OUT_OF_MEMORY
     except BaseException:  # a panic of compiled code is no Exception

@@ -9,6 +9,7 @@ Kind = Literal[
     "columns",
     "text",
     "texts",
+    "codes",
     "people",
     "share",
     "whole",
@@ -24,7 +25,7 @@ Kind = Literal[
 ]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
 that are known together by a label, the limits of `check`, the table itself, another table; a number for each column,
-numbers of intervals, what is done to columns in order."""
+numbers of intervals, what is done to columns in order; missing codes, in one text with ; between those of columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
         return each(flag, value, apart=apart)
     if option.kind == "texts":
         return [word for text in value for word in given(flag, text)]
+    if option.kind == "codes":
+        return [word for text in value.split(";") for word in given(flag, text)]
     if option.kind == "groups":
         return [word for label, names in value.items() for word in given(flag, f"{label}={','.join(names)}")]
     if option.kind == "switch":
@@ -72,5 +74,7 @@ def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, 
             found[option.name] = True
         else:
             text = value if equals else left.pop(0)
+            if option.kind == "codes" and option.name in found:
+                text = f"{found[option.name]};{text}"
             found[option.name] = float(text) if option.kind == "number" else text
     return found

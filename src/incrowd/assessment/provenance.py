@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from incrowd import __version__
+from incrowd._support.files import file_hash
 from incrowd.assessment.question import Question
 from incrowd.results import Result
 from incrowd.tables import Table
@@ -77,5 +77,4 @@ def _hash(source: str | None) -> str | None:
     """SHA-256 of a single file; a folder or a pattern of parts has none."""
     if source is None or not Path(source).is_file():
         return None
-    with open(source, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_hash(source)

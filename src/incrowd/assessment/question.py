@@ -109,7 +109,9 @@ class Question:
     source: str | None = option("source", None, section="table", key="file")
     separator: str | None = reading("text", "--separator", "Separator of a CSV file, if not found.")
     encoding: str | None = reading("text", "--encoding", "Encoding of a CSV file, such as cp1252.")
-    null: str | None = reading("text", "--null", "Texts or codes that stand for a missing value: NA,N,.,-9.")
+    null: str | None = reading(
+        "codes", "--null", "Texts or codes that stand for a missing value: NA,N,.,-9; of one column: age=-9,97-99."
+    )
     skip_bad_lines: bool = reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
     sheet: str | None = reading("text", "--sheet", "One of several tables: a sheet, a member of a .zip, an R object.")
     layout: str | None = reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")

@@ -102,12 +102,6 @@ class Roles(Result):
         return next(iter(self._overlooked("weight")), None) if self.weight is None else None
 
     @property
-    def uncounted(self) -> tuple[str, ...]:
-        """Where nobody confirmed the roles: the columns that no number looks at."""
-        free = (one.column for one in self.suggested if self.role(one.column) == "other")
-        return () if self.confirmed else tuple(name for name in free if name not in self.stated)
-
-    @property
     def generalised_quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers that hold ranges or sets, as in a table that was protected."""
         names = (one.column for one in self.suggested if one.generalised)
@@ -227,7 +221,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         pseudonyms=drawn,
     )
     if roles.weight is not None:
-        _check_weight(table, roles.weight, roles.suggested)
+        _check_weight(table, roles.weight, roles.suggested, question.population is not None)
     return roles
 
 
@@ -244,8 +238,9 @@ def _stated_roles(table: Table, question: Question) -> dict[str, str]:
     return found
 
 
-def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole]) -> None:
+def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole], population_is_given: bool) -> None:
     """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
-    refuse_other_columns(next(one for one in suggested if one.column == weight))
+    looks = next(one for one in suggested if one.column == weight)
+    refuse_other_columns(looks, population_is_given=population_is_given)
     if table.backend.rows_are_local:
-        read_weights(table, weight)
+        read_weights(table, weight, population_is_given=population_is_given)

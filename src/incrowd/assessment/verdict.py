@@ -7,7 +7,7 @@ that does so, and of a release that is to be attacked every attack run and withi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -217,8 +217,8 @@ def decide(
     risk, interval, highest, highest_interval = _risks(facts, population, worst, linkage)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
-    exposures = list_exposures(question, roles, facts=facts, evidence=evidence, by_classes=by_classes) + attacked.over
+    disclosed = _disclosed_columns(question, evidence) if by_classes else ()
+    exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
     if of_highest == "over" and by_classes:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
@@ -261,13 +261,7 @@ def decide(
 
 
 def list_exposures(
-    question: Question,
-    roles: Roles,
-    *,
-    facts: Measurement,
-    evidence: Evidence,
-    by_classes: bool = True,
-    **others: Any,
+    question: Question, roles: Roles, *, facts: Measurement, evidence: Evidence, **others: Any
 ) -> tuple[str, ...]:
     """What makes it a no whatever the average and the population are; the first of a verdict's exposures.
 
@@ -276,11 +270,9 @@ def list_exposures(
         roles: the columns by role.
         facts: what is counted in the table.
         evidence: secrets, columns that give others back, what a row is.
-        by_classes: whether classes show which secrets are known; they do not where an attack stands for them.
         others: answers of sections that no exposure rests on.
     """
-    disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
-    return tuple(find_exposures(question, roles, facts, evidence, disclosed))
+    return tuple(find_exposures(question, roles, facts, evidence, _disclosed_columns(question, evidence)))
 
 
 def _risks(
@@ -310,11 +302,10 @@ def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> boo
     return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
 
 
-def _disclosed(question: Question, evidence: Evidence) -> Iterator[DisclosedColumn]:
+def _disclosed_columns(question: Question, evidence: Evidence) -> tuple[DisclosedColumn, ...]:
     """The sensitive columns of which more is certain and news than is tolerated.
 
     A large population does not hide a secret from those who know that a person is in the table, so it changes nothing.
     """
-    for column in evidence.secrets.columns if evidence.secrets else ():
-        if judge(column.news_share, question.tolerated) != "within":
-            yield column
+    columns = evidence.secrets.columns if evidence.secrets else ()
+    return tuple(column for column in columns if judge(column.news_share, question.tolerated) != "within")

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import stats
 
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
@@ -52,7 +51,9 @@ class CopiedPeople(Result):
         both, people_of_both = self.copied + self.copied_others, self.unique + self.unique_others
         if not self.copied:
             return False
-        return bool(stats.hypergeom.sf(self.copied - 1, people_of_both, self.unique, both) < _SURE)
+        from scipy.stats import hypergeom  # a slow import
+
+        return bool(hypergeom.sf(self.copied - 1, people_of_both, self.unique, both) < _SURE)
 
     @property
     def sentence(self) -> str:

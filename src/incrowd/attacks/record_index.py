@@ -36,13 +36,14 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordColumn:
-    """A column of the records of a gallery: where every cell lies, how it costs, and its usual cost."""
+    """A column of the records of a gallery: where every cell lies, how it costs, its usual cost, and their order."""
 
     mode: int
     weight: float
     low: Floats
     high: Floats
     usual_cost: float
+    order: NDArray[np.int64]
 
     @property
     def is_exact(self) -> bool:
@@ -65,7 +66,7 @@ class RecordIndex:
     def __init__(self, columns: Sequence[RecordColumn]) -> None:
         self._columns = columns
         exact = [place for place, column in enumerate(columns) if column.is_exact]
-        self._single = [(place, np.argsort(columns[place].low, kind="stable")) for place in exact]
+        self._single = [(place, columns[place].order) for place in exact]
         self._values = [columns[place].low[order] for place, order in self._single]
         records = columns[0].low.size
         orders = [np.arange(records), *(order for _, order in self._single)]

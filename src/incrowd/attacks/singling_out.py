@@ -95,6 +95,8 @@ def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int 
     for place, name in enumerate(setting.known):
         labels = setting.encoded.column(name).labels[side]
         some = np.flatnonzero(predicates.codes[:, place] >= 0)
+        if not some.size:
+            continue
         order = np.argsort(labels.low, kind="stable")
         values, tally = labels.low[order], np.bincount(labels.codes, minlength=labels.low.size)[order]
         before = np.concatenate([[0], np.cumsum(tally)])
@@ -111,22 +113,26 @@ def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int 
 def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> Probes:
     """Different predicates that hold for exactly one released record, as many as there are targets if possible."""
     wanted, draws = setting.targets.size, setting.random("singling out")
-    found: dict[bytes, tuple[Floats, Floats, NDArray[np.int64]]] = {}
-    middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
-    several = method == "multivariate"
-    for tried in range(0, _CANDIDATES * wanted if several else 1, _BATCH):
-        candidates = _several_columns(setting, draws, middles) if several else _single_columns(setting, draws)
+    if method == "univariate":  # no two of them are the same
+        candidates = _single_columns(setting, draws)
         level, _ = count(setting, candidates, RELEASED, most=2)
-        for place in np.flatnonzero(level == 1).tolist():
-            one = candidates.low[place], candidates.high[place], candidates.codes[place]
-            found.setdefault(one[0].tobytes() + one[1].tobytes(), one)
-        if len(found) >= wanted or (tried and not found):
+        return candidates.take(np.flatnonzero(level == 1)[:wanted])
+    found = setting.probes(setting.known, RELEASED, np.empty(0, dtype=np.int64))
+    middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
+    for tried in range(0, _CANDIDATES * wanted, _BATCH):
+        candidates = _several_columns(setting, draws, middles)
+        level, _ = count(setting, candidates, RELEASED, most=2)
+        found = found.joined(candidates.take(np.flatnonzero(level == 1)))
+        found = found.take(_first_of_each(np.concatenate([found.low, found.high], axis=1)))
+        if len(found.low) >= wanted or (tried and not len(found.low)):
             break
-    kept = list(found.values())[:wanted]
-    low, high, codes = (
-        np.array([one[part] for one in kept]).reshape(len(kept), len(setting.known)) for part in range(3)
-    )
-    return Probes(low, high, codes.astype(np.int64))
+    return found.take(slice(wanted))
+
+
+def _first_of_each(rows: Floats) -> NDArray[np.int64]:
+    """Where each different row comes first, in their order."""
+    as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    return np.sort(np.unique(as_bytes, return_index=True)[1])
 
 
 def _middle(labels: Labels) -> float:
@@ -139,7 +145,8 @@ def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequ
     size, columns = _BATCH, len(setting.known)
     rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
     width = min(setting.options.width, columns)
-    chosen = draws.random((size, columns)).argsort(axis=1).argsort(axis=1) < width
+    places = draws.random((size, columns))
+    chosen = places <= np.partition(places, width - 1, axis=1)[:, width - 1 : width]
     probes = setting.probes(setting.known, RELEASED, rows)
     low, high = probes.low.copy(), probes.high.copy()
     for place, name in enumerate(setting.known):
@@ -153,19 +160,21 @@ def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequ
 def _single_columns(setting: Setting, draws: np.random.Generator) -> Probes:
     """Values that one released record has, and the ends of columns of numbers."""
     columns = len(setting.known)
-    cells: list[tuple[int, float, float, int]] = []
+    cells: list[Floats] = []  # the place of a column, both ends, and a label
     for place, name in enumerate(setting.known):
         column = setting.encoded.column(name)
         labels = column.labels[RELEASED]
         once = np.flatnonzero(np.bincount(labels.codes, minlength=labels.low.size) == 1)
-        cells += [(place, labels.low[label], labels.high[label], label) for label in once.tolist()]
+        cells.append(np.stack([np.full(once.size, place), labels.low[once], labels.high[once], once], axis=1))
         values = np.where((labels.low == labels.high) & (labels.low <= 1.0), labels.low, np.nan)
         if column.number and np.isfinite(values).any():
             least, most = int(np.nanargmin(values)), int(np.nanargmax(values))
-            cells += [(place, -np.inf, values[least], least), (place, values[most], _ABOVE_ALL, most)]
-    cells = [cells[at] for at in draws.permutation(len(cells))[: 2 * setting.targets.size].tolist()]
-    low, high = np.full((len(cells), columns), -np.inf), np.full((len(cells), columns), np.inf)
-    codes = np.full((len(cells), columns), -1, dtype=np.int64)
-    for row, (place, begin, end, label) in enumerate(cells):
-        low[row, place], high[row, place], codes[row, place] = begin, end, label
+            ends = [(place, -np.inf, values[least], least), (place, values[most], _ABOVE_ALL, most)]
+            cells.append(np.array(ends, dtype=np.float64))
+    every = np.concatenate(cells)
+    drawn = every[draws.permutation(len(every))[: 2 * setting.targets.size]]
+    low, high = np.full((len(drawn), columns), -np.inf), np.full((len(drawn), columns), np.inf)
+    codes = np.full((len(drawn), columns), -1, dtype=np.int64)
+    where = np.arange(len(drawn)), drawn[:, 0].astype(np.int64)
+    low[where], high[where], codes[where] = drawn[:, 1], drawn[:, 2], drawn[:, 3].astype(np.int64)
     return Probes(low, high, codes)

@@ -34,6 +34,8 @@ _COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand n
 class BaseBackend:
     """Rows that can be read here. Subclasses say how: `_count_rows`, `_read`, `lazy`, and more where they know better.
 
+    What a method gives is said in `Backend`, where nothing is said here.
+
     Args:
         columns: the names of the columns.
         name: how messages call the table.
@@ -43,7 +45,6 @@ class BaseBackend:
 
     keeps_row_order = True
     rows_are_local = True
-    writes_to_stores = False
     needs_credentials = False
 
     def __init__(self, columns: Sequence[str], *, name: str, memory: int, needs: MemoryNeeds | None = None) -> None:
@@ -73,13 +74,11 @@ class BaseBackend:
 
     @property
     def rows(self) -> int:
-        """How many rows there are; counted once."""
         if self._rows is None:
             self._rows = self._count_rows()
         return self._rows
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
-        """The names, if all exist, none is repeated and there is at least one; an error that lists what exists."""
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
         wanted = list(names)
@@ -97,12 +96,10 @@ class BaseBackend:
         return wanted
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         for name, column in self._read(self.require(names)):
             yield name, plain_column(column, name)
 
     def types(self) -> dict[str, pa.DataType]:
-        """The type of every column, as `read` gives it."""
         if self._types is None:
             if self.rows_are_local:
                 self._types = {name: column.type for name, column in self.read(self.columns)}
@@ -112,16 +109,13 @@ class BaseBackend:
         return self._types
 
     def fits(self, names: Sequence[str]) -> bool:
-        """Whether counting the classes by these columns in memory keeps to the limit."""
         needed = self.bytes_to_count(names)
         return needed is None or needed <= self.memory
 
     def fits_classes(self) -> bool:
-        """Whether telling every record its class keeps to the limit."""
         return self.rows * self.needs.record_class <= self.memory
 
     def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
-        """Whether comparing sensitive values within the classes by these columns keeps to the limit."""
         if person is not None:
             return self.fits_classes()
         return self.fits(names) and self.rows * self.needs.class_value <= self.memory
@@ -159,7 +153,6 @@ class BaseBackend:
         return not self.fits(names)
 
     def count_values(self, names: Sequence[str]) -> dict[str, int]:
-        """How many different values each of these columns has, null among them."""
         if self._counts_in_engine(names):
             return {name: int(self.count_classes([name])[1].sum()) for name in names}
         return {column.name: column.size for column in encode_each(self, names)}
@@ -167,7 +160,6 @@ class BaseBackend:
     def assign_classes(
         self, names: Sequence[str], person: str | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """The class of every record, numbered from 0, and the size of every class in people."""
         if not self.fits_classes():
             needed = self.rows * self.needs.record_class
             raise UnsupportedError(
@@ -185,7 +177,6 @@ class BaseBackend:
         return classes[people.codes], sizes
 
     def most_distinct(self, columns: int) -> int:
-        """How many distinct rows of so many columns may be brought here: a quarter of the memory limit."""
         return self.memory // 4 // (self.needs.cell * columns + self.needs.row)
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
@@ -195,7 +186,7 @@ class BaseBackend:
 
     def _derived(self, rows: pa.Table) -> BaseBackend:
         """Rows made of these, with the same name, limits and scales."""
-        from incrowd.backends.memory import arrow_backend
+        from incrowd.backends.frame_backend import arrow_backend
 
         backend = arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
         backend.scales = self.scales
@@ -210,7 +201,6 @@ class BaseBackend:
         return nullcontext([self.counted_rows([*names, column])])
 
     def split_by_class(self, names: Sequence[str], others: Sequence[str], person: str | None) -> Iterable[Backend]:
-        """The rows split on the disk into parts that fit in memory, each class (each history) whole in one of them."""
         from incrowd.backends.class_parts import split_by_class
 
         return split_by_class(self, names, others, person)
@@ -231,7 +221,6 @@ class BaseBackend:
         class_counts: Mapping[int, int] | None = None,
         force: bool = False,
     ) -> Path | str:
-        """Write the rows as Parquet with the size of every record's class, without bringing them here."""
         return write_with_class_sizes(
             self, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
         )
@@ -253,14 +242,14 @@ class BaseBackend:
 
 
 def refuse_repeated(columns: Sequence[str], table: str) -> None:
-    """Stop if a column's name is not its own."""
+    """Refuse column names that appear more than once."""
     same = [name for name, times in Counter(columns).items() if times > 1]
     if same:
         raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
 
 
 def record_without_person(person: str) -> InputError:
-    """The error for records of nobody."""
+    """The error for records without a value in the person column."""
     return InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
 
 

@@ -64,7 +64,7 @@ class Workspace:
         return connection
 
     def close(self) -> None:
-        """Remove it now."""
+        """Close the database and remove the directory."""
         self._cleaner()
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from incrowd.backends.spark.session import reason_of
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
+
+_DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")  # of the disk, a file, or the user
 
 
 @contextmanager
@@ -19,7 +22,7 @@ def engine_errors(table: str) -> Iterator[None]:
     except IncrowdError:
         raise
     except Exception as error:
-        if type(error).__name__ == "OutOfMemoryException" or "No space left" in str(error):
+        if type(error).__name__ == "OutOfMemoryException" or _DISK_FULL.search(str(error)):
             raise UnsupportedError(
                 f"{table}: memory and temporary disk space ran out; nothing was kept: give more memory, free space, or "
                 "name a folder on a larger disk in TMPDIR",

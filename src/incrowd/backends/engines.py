@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
-from incrowd.backends.memory import FrameBackend
+from incrowd.backends.frame_backend import FrameBackend
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:

@@ -65,8 +65,8 @@ def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def deal(keys, codes, shift, part, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
-    """Keys and codes by the part that their first bits belong to; `following` is where the next of each goes."""
+def scatter(keys, codes, shift, part, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
+    """Scatter keys and codes into the parts that their first bits name; `following` has the next place of each part."""
     for i in range(keys.size):
         here = part[keys[i] >> np.uint64(shift)]
         place = following[here]

@@ -119,7 +119,7 @@ def partition_keys(
     starts = np.searchsorted(part, np.arange(wanted))
     starts = np.append(before, keys.size)[starts]
     dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(values)
-    kernels.deal(keys, values, shift, part, starts.copy(), dealt, others)
+    kernels.scatter(keys, values, shift, part, starts.copy(), dealt, others)
     parts = zip(np.split(dealt, starts[1:]), np.split(others, starts[1:]), strict=True)
     return [one for one in parts if one[0].size]
 

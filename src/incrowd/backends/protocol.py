@@ -83,10 +83,8 @@ class Backend(Protocol):
     """Whether the rows come in the same order each time, so that tables can be compared row by row."""
     rows_are_local: bool
     """Whether rows can be read on this machine, whatever their number; otherwise only counts come here."""
-    writes_to_stores: bool
-    """Whether tables can be written to an address such as `hdfs://…`, besides files."""
     needs_credentials: bool
-    """Whether whoever opens the table again gives a user and a password."""
+    """Whether opening the table again takes a user and a password."""
 
     @property
     def columns(self) -> tuple[str, ...]:

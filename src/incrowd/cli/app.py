@@ -14,6 +14,7 @@ from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
 from incrowd.cli.attack import attack_release_of_table, split_table_file, synthesise_table
 from incrowd.cli.check import check_table
+from incrowd.cli.command_files import check_files
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo_data import write_demo
@@ -23,7 +24,6 @@ from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.hints import with_flags
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
-from incrowd.cli.outputs import check_files
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table

@@ -12,9 +12,9 @@ from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
-from incrowd.cli.outputs import Input, Output
+from incrowd.cli.command_files import Input, Output
 from incrowd.cli.prompts import confirm_roles
-from incrowd.cli.question_options import ASSESS, asks, question_from
+from incrowd.cli.question_options import ASSESS, question_from, takes_question_options
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @options.opens_table
-@asks(*ASSESS)
+@takes_question_options(*ASSESS)
 def assess_table(
     table: options.TablePath,
     html: Annotated[

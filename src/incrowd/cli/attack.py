@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, terminal
-from incrowd.cli.outputs import Input
+from incrowd.cli import command_files, options, terminal
+from incrowd.cli.command_files import Input
 from incrowd.errors import InputError
 from incrowd.wording import counted, percent, percent_interval
 
@@ -63,26 +63,21 @@ def attack_release_of_table(
         list[str] | None,
         typer.Option("--noise", help="How far off knowledge may be, for linkage: age=1. Repeat.", show_default=False),
     ] = None,
-    missing: Annotated[
-        float,
-        typer.Option("--missing", help="Share of cells not known, for linkage.", parser=options.share, metavar="SHARE"),
-    ] = 0.0,
+    missing: Annotated[float, options.share_option("--missing", "Share of cells not known, for linkage.")] = 0.0,
     kept_rows: KeptRows = None,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
     max_attack: Annotated[
         float | None,
-        typer.Option(
+        options.share_option(
             "--max-attack",
-            help="Exit 1 if the interval of a risk reaches above it, or an attack could not be run: 0.05 or 5%.",
-            parser=options.share,
-            metavar="SHARE",
+            "Exit 1 if the interval of a risk reaches above it, or an attack could not be run: 0.05 or 5%.",
         ),
     ] = None,
     seed: options.Seed = 0,
     html: Annotated[
         Path | None,
         typer.Option("--html", help="Also write one HTML page."),
-        outputs.Output("page", frozenset({".html"}), ".html"),
+        command_files.Output("page", frozenset({".html"}), ".html"),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -117,7 +112,7 @@ def attack_release_of_table(
         )
     people = found.by_group(table, by) if by is not None else []
     if html is not None:
-        from incrowd.reports.attacks import write_attacks
+        from incrowd.reports.attack_page import write_attacks
 
         terminal.note(f"page written to {write_attacks(found, html, groups=people, force=force)}")
     if json:
@@ -167,17 +162,14 @@ def split_table_file(
     out: Annotated[
         str,
         typer.Option("--out", help="File of the part to make the release from.", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
     holdout: Annotated[
         str,
         typer.Option("--holdout", help="File of the people who are kept back.", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
-    share: Annotated[
-        float,
-        typer.Option("--share", help="Share of people kept back: 0.2 or 20%.", parser=options.share, metavar="SHARE"),
-    ] = 0.2,
+    share: Annotated[float, options.share_option("--share", "Share of people kept back: 0.2 or 20%.")] = 0.2,
     person: options.Person = None,
     seed: options.Seed = 0,
     force: options.Force = False,
@@ -197,7 +189,7 @@ def synthesise_table(
     out: Annotated[
         str,
         typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
-        outputs.TABLE_OUTPUT,
+        command_files.TABLE_OUTPUT,
     ],
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make. Default: as many.")] = None,
     columns: Annotated[
@@ -206,10 +198,7 @@ def synthesise_table(
     model: Annotated[
         str, typer.Option("--model", help="crowd, copula or independent (columns by themselves).")
     ] = "crowd",
-    copied: Annotated[
-        float,
-        typer.Option("--copied", help="Share of rows copied on purpose.", parser=options.share, metavar="SHARE"),
-    ] = 0.0,
+    copied: Annotated[float, options.share_option("--copied", "Share of rows copied on purpose.")] = 0.0,
     holdout: Holdout = None,
     secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
     seed: options.Seed = 0,

@@ -12,9 +12,9 @@ import typer
 from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
+from incrowd.cli.command_files import Input, Output
 from incrowd.cli.hints import with_flags
-from incrowd.cli.outputs import Input, Output
-from incrowd.cli.question_options import asks, question_from
+from incrowd.cli.question_options import question_from, takes_question_options
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @options.opens_table
-@asks(*_ROLES, "recipient", *_OF_THE_VERDICT)
+@takes_question_options(*_ROLES, "recipient", *_OF_THE_VERDICT)
 @options.takes(_RULES, after="table")
 def check_table(
     table: options.TablePath,

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import Input
-from incrowd.cli.question_options import asks, question_from
+from incrowd.cli.command_files import Input
+from incrowd.cli.question_options import question_from, takes_question_options
 
 if TYPE_CHECKING:
     from incrowd.assessment.comparison import Change
 
 
 @options.opens_two_tables
-@asks("quasi_identifiers", "sensitive", "person", "population")
+@takes_question_options("quasi_identifiers", "sensitive", "person", "population")
 def compare_tables(
     before: Annotated[
         Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False), Input()

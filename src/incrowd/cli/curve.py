@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import Input, Output, save_figure
+from incrowd.cli.command_files import Input, Output, save_figure
 from incrowd.errors import InputError
 from incrowd.wording import percent, percent_interval
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import TABLE_OUTPUT
+from incrowd.cli.command_files import TABLE_OUTPUT
 
 
 def write_demo(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import Input
+from incrowd.cli.command_files import Input
 from incrowd.errors import InputError
 from incrowd.wording import number, percent
 

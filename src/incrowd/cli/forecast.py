@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.command_files import Input, save_figure
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Ranks, Source
 from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
@@ -18,7 +19,6 @@ from incrowd.cli.forecast_text import (
     show_predictive_check,
     show_side_by_side,
 )
-from incrowd.cli.outputs import Input, save_figure
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:

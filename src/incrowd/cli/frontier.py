@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.command_files import save_figure
 from incrowd.cli.evaluate import Secret, read_secret
-from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
+
+if TYPE_CHECKING:
+    from incrowd.evaluation import Frontier
 
 
 @options.opens_table
@@ -58,7 +61,11 @@ def frontier_of_table(
         save_figure(frontier_chart(compared), plot, force=force)
     if json:
         terminal.as_json(compared.to_dict())
-        return
+    else:
+        _show(compared, recipient)
+
+
+def _show(compared: Frontier, recipient: str | None) -> None:
     terminal.heading(f"What protection leaves and costs, {compared.records:,} records")
     terminal.table(
         ("method", "unique", "named", "secret", "detail", "loss", "s"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, terminal
-from incrowd.cli.leak_text import Answer, plain, say
+from incrowd.cli import command_files, options, terminal
+from incrowd.cli.leak_text import Answer, plain, show
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import counted
 
@@ -35,10 +35,8 @@ def leak_attack(
     ] = "1",
     at_most: Annotated[
         float | None,
-        typer.Option(
-            help="Largest chance you accept: exit 1 if it is exceeded; says what would keep it.",
-            parser=options.share,
-            metavar="SHARE",
+        options.share_option(
+            "--at-most", "Largest chance you accept: exit 1 if it is exceeded; says what would keep it."
         ),
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Show the published recursion beside the answer.")] = False,
@@ -48,20 +46,13 @@ def leak_attack(
     ] = "table",
     records_leaked: Annotated[
         float | None,
-        typer.Option(
-            help="With --person: only this share of a leaked person's records leaks.",
-            parser=options.share,
-            metavar="SHARE",
-        ),
+        options.share_option("--records-leaked", "With --person: only this share of a leaked person's records leaks."),
     ] = None,
     records_known: Annotated[
         int | None, typer.Option(help="With --person: the attacker knows so many records of a person, not all.")
     ] = None,
     error_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="With --person: chance that the attacker has a wrong value.", parser=options.share, metavar="SHARE"
-        ),
+        float | None, options.share_option("--error-rate", "With --person: chance that the attacker has a wrong value.")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show the risk for other k and other leaks.")] = False,
     seed: options.Seed = 0,
@@ -96,9 +87,9 @@ def leak_attack(
     if json:
         terminal.as_json(plain(answer))
     else:
-        say(answer)
+        show(answer)
     if plot is not None:
-        outputs.save_figure(_chart(answer), plot, force=force)
+        command_files.save_figure(_chart(answer), plot, force=force)
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
         raise typer.Exit(1)
 

@@ -70,7 +70,7 @@ def plain(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def say(answer: Answer) -> None:
+def show(answer: Answer) -> None:
     """Everything on stdout, in tables and sentences."""
     sizes, leaked = answer.sizes, answer.leaked
     terminal.line(
@@ -86,20 +86,20 @@ def say(answer: Answer) -> None:
         if risk.targets > leaked:
             terminal.line(f"{counted(risk.targets, 'target', 'targets')}: {risk.in_words}.")
     if answer.named:
-        _say_named(answer.named)
+        _show_named(answer.named)
     if answer.recursions:
-        _say_recursions(answer)
+        _show_recursions(answer)
     if answer.simulated:
-        _say_simulated(answer.simulated)
+        _show_simulated(answer.simulated)
     if answer.partial:
-        _say_partial(answer.partial)
+        _show_partial(answer.partial)
     if answer.planned:
-        _say_planned(answer)
+        _show_planned(answer)
     if answer.table:
-        _say_table(answer.table)
+        _show_table(answer.table)
 
 
-def _say_named(named: NamedPeople) -> None:
+def _show_named(named: NamedPeople) -> None:
     how = "" if named.method == "exact" else f", in {named.trials:,} simulated leaks with seed {named.seed}"
     if not named.leaked:
         return
@@ -110,7 +110,7 @@ def _say_named(named: NamedPeople) -> None:
     )
 
 
-def _say_recursions(answer: Answer) -> None:
+def _show_recursions(answer: Answer) -> None:
     from incrowd.leaks.result import RECURSION, RECURSION_BY_PEOPLE
 
     rows = zip(answer.risks, *answer.recursions.values(), strict=True)
@@ -126,7 +126,7 @@ def _say_recursions(answer: Answer) -> None:
         terminal.line(f"–: {refused[0]}.")
 
 
-def _say_simulated(simulated: list[LeakSimulation]) -> None:
+def _show_simulated(simulated: list[LeakSimulation]) -> None:
     from incrowd.leaks.simulation import TOO_FEW_TRIALS
 
     whom = ", targets known to have leaked" if simulated[0].targets_from == "leak" else ""
@@ -139,7 +139,7 @@ def _say_simulated(simulated: list[LeakSimulation]) -> None:
         terminal.line(f"–: {TOO_FEW_TRIALS}. A few lucky ones decide the mean, which is as a rule too small then.")
 
 
-def _say_partial(part: PartialLeak) -> None:
+def _show_partial(part: PartialLeak) -> None:
     """True and false positives of an attacker with part of the records, or wrong ones."""
     known = "all their records" if part.known_records is None else counted(part.known_records, "record", "records")
     terminal.heading(f"In part, in {part.trials:,} simulated leaks, seed {part.seed}")
@@ -159,7 +159,7 @@ def _say_partial(part: PartialLeak) -> None:
     )
 
 
-def _say_planned(answer: Answer) -> None:
+def _show_planned(answer: Answer) -> None:
     planned = answer.planned
     most, choice = planned["largest_leak"], planned.get("smallest_k")
     bound = f"the chance of naming {_who(planned['targets'])} at {number(planned['at_most'])} or less"
@@ -172,7 +172,7 @@ def _say_planned(answer: Answer) -> None:
     terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {planned['no_k']}.")
 
 
-def _say_table(table: LeakTable) -> None:
+def _show_table(table: LeakTable) -> None:
     from incrowd.leaks.planning import limits_on_a_person
 
     limits = limits_on_a_person()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import masked
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import command_files, options, terminal
 from incrowd.cli.measure_households import show_households
 from incrowd.cli.measure_items import measure_items
 from incrowd.errors import InputError
@@ -59,7 +59,7 @@ def measure_table(
     records: Annotated[
         str | None,
         typer.Option("--records", help="Write the table with every record's class size: .parquet."),
-        outputs.STORED_TABLE,
+        command_files.STORED_TABLE,
     ] = None,
     json: options.Json = False,
     force: options.Force = False,
@@ -75,14 +75,13 @@ def measure_table(
         return
     by_name = options.groups(groups)
     wanted = options.quasi_identifiers(qi, table, dict.fromkeys(name for group in by_name.values() for name in group))
-    if person is not None and fit:
-        raise InputError("--fit looks at records, not at people with several; leave out --person or --fit")
-    if person is not None and minimal is not None:
-        raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
+    for flag, is_given in (("--fit", fit), ("--minimal", minimal is not None), ("--records", records is not None)):
+        if person is not None and is_given:
+            raise InputError(f"{flag} looks at records, not at people with several; leave out --person or {flag}")
     if relationship is not None and household is None:
         raise InputError("--relationship says who somebody is in a household; add --household")
     options.check_share(max_risk, "--max-risk")
-    place = None if records is None else _records_place(records, person)
+    place = None if records is None else _records_place(records)
     with terminal.working("counting people who look alike") as progress:
         measurement = measure(
             table,
@@ -141,12 +140,10 @@ def _show_fitting(fitting: Uniques, records: int) -> None:
     )
 
 
-def _records_place(records: str, person: str | None) -> str | Path:
+def _records_place(records: str) -> str | Path:
     if not records.lower().endswith((".parquet", ".pq")):
         raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
-    if person is not None:
-        raise InputError("--records is about records, not about people with several; leave out --person or --records")
-    return outputs.place_of(records)
+    return command_files.place_of(records)
 
 
 def _plain(

@@ -14,7 +14,7 @@ import typer
 from incrowd._support.option import Option
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
-from incrowd.cli.outputs import FIGURE_OUTPUT, Input
+from incrowd.cli.command_files import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
 from incrowd.wording import number
 
@@ -74,10 +74,12 @@ def share(text: str | float) -> float:
     return float(number / 100 if written.endswith("%") else number)
 
 
-MaxRisk = Annotated[
-    float | None,
-    typer.Option("--max-risk", help="Exit 1 if the average risk is higher: 0.09 or 9%.", parser=share, metavar="SHARE"),
-]
+def share_option(flag: str, help_text: str) -> Any:
+    """How Typer declares an option that is a share."""
+    return typer.Option(flag, help=help_text, parser=share, metavar="SHARE")
+
+
+MaxRisk = Annotated[float | None, share_option("--max-risk", "Exit 1 if the average risk is higher: 0.09 or 9%.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
 
@@ -89,10 +91,9 @@ def check_share(given: float | None, flag: str) -> None:
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_LISTS = ("columns", "texts", "groups", "numbers", "steps")
+_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps")
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(_LISTS, list[str]),
-    "share": float,
     "whole": int,
     "number": float,
 }
@@ -103,11 +104,9 @@ def annotation(option: Option) -> Any:
     if option.kind == "switch":
         flags = f"{option.flag}/--no-{option.name.replace('_', '-')}" if option.default else option.flag
         return Annotated[bool, typer.Option(flags, help=option.help)]
-    more: dict[str, Any] = {}
-    if option.kind in _LISTS:
-        more["show_default"] = False
     if option.kind == "share":
-        more |= {"parser": share, "metavar": "SHARE"}
+        return Annotated[float | None, share_option(str(option.flag), option.help)]
+    more: dict[str, Any] = {"show_default": False} if option.kind in _LISTS else {}
     marks = [Input()] if option.kind == "file" else []
     return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more), *marks]
 
@@ -158,7 +157,7 @@ def takes(more: Mapping[str, tuple[Any, str]], *, after: str) -> Callable[[Calla
 
 def _optional(kind: Any, name: str, words: str) -> Any:
     if kind is share:
-        return Annotated[float | None, typer.Option(name, help=words, parser=share, metavar="SHARE")]
+        return Annotated[float | None, share_option(name, words)]
     return Annotated[kind | None, typer.Option(name, help=words)]
 
 

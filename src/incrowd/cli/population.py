@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import masked
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import command_files, options, terminal
 from incrowd.errors import UnsupportedError
 from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
@@ -26,13 +26,7 @@ def population_of_table(
         str | None, typer.Option("--population", help="How many people the table was drawn from, such as 38e6.")
     ] = None,
     fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--fraction",
-            help="Instead: the share of them that is in the table: 0.01 or 1%.",
-            parser=options.share,
-            metavar="SHARE",
-        ),
+        float | None, options.share_option("--fraction", "Instead: the share of them that is in the table: 0.01 or 1%.")
     ] = None,
     weights: Annotated[
         str | None,
@@ -58,7 +52,7 @@ def population_of_table(
     records: Annotated[
         str | None,
         typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv."),
-        outputs.STORED_TABLE,
+        command_files.STORED_TABLE,
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
@@ -74,7 +68,7 @@ def population_of_table(
     from incrowd.populations import sensitivity as for_other_populations
 
     options.check_share(max_risk, "--max-risk")
-    place = None if records is None else outputs.place_of(records)
+    place = None if records is None else command_files.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
         "population": None if population is None else options.count(population, "--population"),
@@ -92,7 +86,7 @@ def population_of_table(
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 
-        outputs.save_figure(plot_sensitivity(by_population), plot, force=force)
+        command_files.save_figure(plot_sensitivity(by_population), plot, force=force)
     if json:
         terminal.as_json(_plain(risk, by_population if sensitivity else None, estimates))
     else:

@@ -102,9 +102,9 @@ def _show_reading(
         terminal.line("Columns that look like codes; to say so:")
         terminal.line(f"  --scale {stated}")
     if suspected_missing:
-        every = sorted({number for numbers in suspected_missing.values() for number in numbers})
+        codes = {column: ",".join(map(str, numbers)) for column, numbers in suspected_missing.items()}
         terminal.line(f"Codes that may stand for missing values in {', '.join(suspected_missing)}; to say so:")
-        terminal.line(f"  --null={','.join(str(number) for number in every)}")
+        terminal.line(f"  {' '.join(shlex.join(['--null', f'{column}={found}']) for column, found in codes.items())}")
     if suspected_serial_dates:
         terminal.line("Whole numbers that look like Excel's dates; to say so:")
         terminal.line(f"  --serial-dates {','.join(suspected_serial_dates)}")

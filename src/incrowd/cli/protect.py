@@ -11,7 +11,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
-from incrowd.cli import method_options, options, outputs, protect_append, terminal
+from incrowd.cli import command_files, method_flags, options, protect_append, terminal
 from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
 from incrowd.cli.protect_text import Made, show, to_json
 from incrowd.errors import InputError
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 @options.opens_table
-@method_options.takes_method_options(after="hierarchy")
+@method_flags.takes_method_options(after="hierarchy")
 def protect_table(
     table: options.TablePath,
     out: Annotated[
         str,
         typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
-        outputs.STORED_TABLE,
+        command_files.STORED_TABLE,
     ],
     qi: options.QuasiIdentifiers = None,
     k: Annotated[
@@ -107,12 +107,12 @@ def protect_table(
     kept_rows: Annotated[
         str | None,
         typer.Option("--kept-rows", help="Write which row each released one was made from; attacks need it. Secret."),
-        outputs.Output("list of rows", frozenset({".txt"}), ".txt"),
+        command_files.Output("list of rows", frozenset({".txt"}), ".txt"),
     ] = None,
     codebook: Annotated[
         str | None,
         typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
-        outputs.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
+        command_files.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
     ] = None,
     item: Annotated[
         str | None, typer.Option("--item", help="Instead: sets of items of a person (--person), k^m-anonymity.")
@@ -128,7 +128,7 @@ def protect_table(
     append: Annotated[
         str | None,
         typer.Option("--append", help="A release whose rows the new ones join, in classes of their own, in --out."),
-        outputs.Input(address=False),
+        command_files.Input(address=False),
     ] = None,
     delay: Annotated[
         int | None, typer.Option("--delay", help="With --append: batches that a record may wait for. Default 3.")
@@ -163,10 +163,10 @@ def protect_table(
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
     if (codebook or kept_rows) and not table.backend.rows_are_local:
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
-    given = _read_arguments(typed, table.columns) | method_options.read(of_method)
+    given = _read_arguments(typed, table.columns) | method_flags.read(of_method)
     given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     question = _read_question(given, recipient)
-    any_method = method is None and not method_options.read(of_method)
+    any_method = method is None and not method_flags.read(of_method)
     made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, any_method=any_method, force=force)
     if json:
         terminal.as_json(to_json(made, masked(out)))
@@ -188,7 +188,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     return {
         "method": typed["method"] or "partition",
         **{name: typed[name] for name in ("diversity", "aim", "l", "beta", "delta", "c")},
-        **{name: method_options.read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
+        **{name: method_flags.read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
         **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
         **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
         "output": _read_output(typed["output"]),
@@ -232,7 +232,7 @@ def _protect_and_write(
     from incrowd.assessment import METHODS_TO_TRY, find_release
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
-    target, in_cluster = outputs.place_of(out), not table.backend.rows_are_local
+    target, in_cluster = command_files.place_of(out), not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
         trials: Sequence[Trial] = ()
         if question is not None and k is None and not in_cluster:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
-from incrowd.cli.method_options import TYPED
+from incrowd.cli.method_flags import TYPED
 from incrowd.errors import InputError
 from incrowd.wording import percent
 

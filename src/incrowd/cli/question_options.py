@@ -13,7 +13,7 @@ ASSESS = tuple(option.name for option in OPTIONS if option.flag is not None and 
 """The options of `assess`, besides those on reading."""
 
 
-def asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_question_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a verb with `**` these options of a question, after its table; `question_from` reads what was typed."""
 
     added = {
@@ -40,6 +40,8 @@ def _value(option: Option, typed: Any, columns: Sequence[str]) -> Any:
         return tuple(options.names(typed, columns))
     if option.kind == "texts":
         return tuple(typed or ())
+    if option.kind == "codes":
+        return ";".join(typed) if typed else None
     if option.kind == "groups":
         return options.groups(typed)
     if option.kind == "people":

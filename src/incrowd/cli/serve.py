@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import terminal
-from incrowd.cli.outputs import Output
+from incrowd.cli.command_files import Output
 from incrowd.errors import InputError
 
 

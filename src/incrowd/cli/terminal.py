@@ -92,9 +92,9 @@ def as_json(result: Any) -> None:
     sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write a table; numbers are aligned right, text left."""
-    shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    shown = Table(header_style="bold", box=SIMPLE_HEAD)
     console = _out()
     widths = [max([len(name), *(len(single_value(row[index])) for row in rows)]) for index, name in enumerate(columns)]
     roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut

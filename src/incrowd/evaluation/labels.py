@@ -64,6 +64,7 @@ class _Reader:
         self.filled = original.filled_size
         self.text = as_text(original.values)
         self.labels = as_text(protected.values)
+        self.texts: list[str | None] = self.labels.to_pylist()
         size = protected.size
         self.low, self.high = np.full(size, np.nan), np.full(size, np.nan)
         self.open_ended = np.zeros(size, dtype=np.bool_)
@@ -91,8 +92,7 @@ class _Reader:
     def _labels_in(self, by_label: Mapping[str, NDArray[np.int64]]) -> list[tuple[int, NDArray[np.int64]]]:
         if not by_label:
             return []
-        texts = enumerate(self.labels.to_pylist())
-        return [(label, by_label[text]) for label, text in texts if text in by_label]
+        return [(label, by_label[text]) for label, text in enumerate(self.texts) if text in by_label]
 
     def read_plain(self) -> None:
         """Read labels that are values of the original; a null where the original has none is a wildcard."""
@@ -192,7 +192,7 @@ class _Reader:
 
     def _parsed(self, label: int) -> None:
         """Settle a label that reads as a range, set, prefix or wildcard of this column; leave any other."""
-        text = self.labels[label].as_py()
+        text = self.texts[label]
         meaning = None if text is None else parse_generalised(text)
         if isinstance(meaning, Anything):
             self._all(label)

@@ -83,7 +83,7 @@ class Evaluation(Result):
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in plain words."""
+        """The result in plain words."""
         if self.uniques:
             everyone = f"{self.people:,} {self.counted}"
             risk = f"not safe: {self.uniques:,} of {everyone} ({percent(self.uniqueness)}) are still unique"

@@ -24,8 +24,6 @@ def against_leak(
     simulations: Simulations | None = None,
     thresholds: Iterable[float] = (),
     leaked: int | None = None,
-    legend: str = "",
-    title: str = "How likely a leak names the people looked for",
     subtitle: str = "Lines are exact",
 ) -> Any:
     """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
@@ -34,7 +32,7 @@ def against_leak(
     lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
-    chart = _lines(risks, simulations, "leaked", "People leaked", legend)
+    chart = _lines(risks, simulations, "leaked", "People leaked")
     for bound in dict.fromkeys(thresholds):
         name = recipient_of(bound) if of_one else None
         data = {"values": [{"bound": bound, "text": f"{_limit_in_words(bound)}: {name or 'the highest accepted'}"}]}
@@ -47,6 +45,7 @@ def against_leak(
             .mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=1.5)
             .encode(x="leaked:Q")
         )
+    title = "How likely a leak names the people looked for"
     return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
@@ -72,7 +71,6 @@ def against_targets(
     *,
     simulations: Simulations | None = None,
     dashed: Iterable[str] = (),
-    legend: str = "",
     title: str = "How likely several people are all named",
     subtitle: str = "Lines are exact",
 ) -> Any:
@@ -80,16 +78,11 @@ def against_targets(
 
     Labels in `dashed` are drawn broken, to set kinds apart.
     """
-    chart = _lines(risks, simulations, "targets", "People the attacker looks for", legend, frozenset(dashed))
+    chart = _lines(risks, simulations, "targets", "People the attacker looks for", frozenset(dashed))
     return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
-def single_risks(
-    simulations: Mapping[str, LeakSimulation],
-    *,
-    title: str = "How likely each person is named",
-    subtitle: str = "Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
-) -> Any:
+def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
     """How many people have which chance of being named, a panel for each label (the paper's Fig. 3)."""
     rows = [
         {"label": label, "risk": _written(risk), "order": -risk, "share": share}
@@ -107,7 +100,11 @@ def single_risks(
         )
         for index, label in enumerate(simulations)
     ]
-    return dressed(alt.hconcat(*panels), title=title, subtitle=subtitle)
+    return dressed(
+        alt.hconcat(*panels),
+        title="How likely each person is named",
+        subtitle="Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
+    )
 
 
 def _written(risk: float) -> str:
@@ -120,7 +117,6 @@ def _lines(
     simulations: Simulations | None,
     across: str,
     words: str,
-    legend: str,
     dashed: frozenset[str] = frozenset(),
 ) -> Any:
     """Exact lines and simulated points over one number, the probability on a log scale."""
@@ -132,9 +128,9 @@ def _lines(
     ]
     if not rows:
         raise InputError("every chance is 0, so there is nothing to draw; leak more people or look for fewer")
-    labels, named = list(risks), legend or None
+    labels = list(risks)
     strokes = [[5, 4] if label in dashed else [1, 0] for label in labels]
-    colour = alt.Color("label:N", title=named, scale=alt.Scale(domain=labels, range=PALETTE))
+    colour = alt.Color("label:N", title=None, scale=alt.Scale(domain=labels, range=PALETTE))
     x = alt.X(
         f"{across}:Q",
         title=words,
@@ -147,7 +143,7 @@ def _lines(
     chart = chart.encode(x=x, y=y, color=colour, tooltip=_tooltip(across))
     if dashed:
         scale = alt.Scale(domain=labels, range=strokes)
-        chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
+        chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=None, scale=scale))
     points = [
         {"label": label, across: getattr(one, across), "probability": one.probability, **interval_of(one)}
         for label, series in (simulations or {}).items()

@@ -29,6 +29,8 @@ def forecast_table(
     quasi_identifiers: Sequence[str],
     population: int | None = None,
     weights: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     person: str | None = None,
     k: Sequence[int] = (),
     populations: Mapping[str, float] | None = None,
@@ -47,6 +49,8 @@ def forecast_table(
         quasi_identifiers: the columns an attacker knows.
         population: how many people the table was drawn from, if it is known.
         weights: the column that says how many people each record stands for, instead of `population`.
+        strata: the column that says in which stratum each record was drawn; needs `weights`.
+        cluster: the column that says with which cluster (household, village) each record was drawn.
         person: the column that says whose record a row is, where people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
@@ -74,6 +78,8 @@ def forecast_table(
         population=sizes.people if unknown else population,
         quasi_identifiers=quasi_identifiers,
         weights=weights,
+        strata=strata,
+        cluster=cluster,
         person=person,
         sizes=sizes,
     )

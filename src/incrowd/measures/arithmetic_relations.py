@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded
 from incrowd.measures.determination import Determination
+from incrowd.tables.measured_texts import read_measured_texts
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +36,7 @@ _US_PER_DAY = 86_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column of numbers or dates; `places` are its distinct values as numbers (dates in days), NaN for a null."""
+    """A column of numbers, dates or times; `places` are its distinct values as numbers, NaN for a null."""
 
     name: str
     codes: NDArray[Any]
@@ -66,7 +68,7 @@ class Relation:
 
 
 def read_quantity(column: Coded) -> Quantity | None:
-    """A column as numbers; None where it holds neither numbers nor dates.
+    """A column as numbers; None where it holds neither numbers, dates or times nor texts that write some.
 
     >>> from incrowd.backends import encode
     >>> from incrowd.tables import read_table
@@ -82,8 +84,13 @@ def read_quantity(column: Coded) -> Quantity | None:
         values = values.cast(pa.int32())
     elif types.is_date(kind) or types.is_timestamp(kind):
         values, days = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64()), _US_PER_DAY
+    elif types.is_time(kind):
+        values, days = pc.cast(values, pa.time64("us")).cast(pa.int64()), _US_PER_DAY
     elif types.is_boolean(kind):
         values = values.cast(pa.int8())
+    elif types.is_string(kind) or types.is_large_string(kind):
+        written = read_measured_texts(values)
+        return None if written is None else Quantity(column.name, column.codes, written)
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         return None
     numbers = pc.cast(values, pa.float64(), safe=False)
@@ -161,7 +168,7 @@ class _Search:
         order = np.random.default_rng(0).permutation(np.flatnonzero((times > 0)[target.codes]))
         half, most = order.size // 2, max(_FIT_ROWS, _ROWS_PER_COLUMN * len(before))
         self.fitted, self.judged = order[: min(half, most)], order[half:]
-        self.values = np.unique(target.places[times > 0])
+        self.values = distinct_values(target.places[times > 0])
         self.has_answer = half > 1 and self.values.size > 1
         self.centre, self.spread = 0.0, 1.0
         if self.has_answer:

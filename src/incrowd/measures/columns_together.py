@@ -45,7 +45,7 @@ def facts_of_columns_together(
         return
     before = _quantities([*kept, *(column for column in known if column.name not in coarse)])
     table, names = read_table(released), [column.name for column in known]
-    after = {one.name: one for one in _quantities(encode(table, [one.name for one in before]))}
+    after = {one.name: one for one in _read_released(table, [*kept, *known], before)}
     labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
     telling = [one for one in before if one.name in after]
     for target in targets:
@@ -82,7 +82,7 @@ def facts_of_computed_columns(
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling)
         if relation is None:
             continue
-        (after,) = _quantities(encode(table, [target.name]))
+        (after,) = _read_released(table, kept, [target])
         places = np.floor(after.places / relation.step) if relation.step else after.places
         relation = replace(relation, guesses=np.unique(places, return_inverse=True)[1][after.codes])
         first, *others = relation.columns
@@ -94,6 +94,26 @@ def facts_of_computed_columns(
 
 def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
     return [quantity for column in columns if (quantity := read_quantity(column)) is not None]
+
+
+def _read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quantity]) -> list[Quantity]:
+    """Columns of the release as numbers; texts as those of the original, which has more cells to tell the notation by.
+
+    What is text in the original and was changed in the release is missing there.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = {one.name: one.values for one in columns if one.values.type in (pa.string(), pa.large_string())}
+    found = []
+    for one, released in zip(before, encode(table, [one.name for one in before]), strict=True):
+        if one.name not in texts:
+            found.append(read_quantity(released))
+            continue
+        places = pc.index_in(released.values.cast(pa.string()), value_set=texts[one.name].cast(pa.string()))
+        known = pc.fill_null(places, one.places.size).to_numpy()
+        found.append(replace(one, codes=released.codes, places=np.append(one.places, np.nan)[known]))
+    return [one for one in found if one is not None]
 
 
 def _choose(columns: Sequence[str], secrets: Sequence[str]) -> str:

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import count_numbers
 from incrowd.results import Result
 
 _FEWEST = 30  # records with a value in common, below which nothing can be told from chance
 _NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
-_FEW_CELLS = 4_000_000  # combinations of two values that are counted without sorting
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
 _ALTERED = 0.01  # share of the records of one value that may deny what the others tell
 _BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
@@ -88,7 +88,7 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
     0
     """
     width = np.int64(other.max(initial=0)) + 1
-    cells, counts = _count_cells(one.astype(np.int64) * width + other, times)
+    cells, counts = count_numbers(one.astype(np.int64) * width + other, times)
     starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
     groups = np.repeat(np.arange(starts.size), np.diff(starts, append=cells.size))
     most = np.maximum.reduceat(counts, starts)[groups]
@@ -125,21 +125,7 @@ def _against_shuffled(told: NDArray[np.int64], shuffled: NDArray[np.int64], size
     return Determination(records, int(told.sum()) / records, int(shuffled.sum()) / records)
 
 
-def _count_cells(
-    cells: NDArray[np.int64], times: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct cells in ascending order, and how often each occurs; few possible ones are counted in one pass."""
-    if int(cells.max(initial=0)) < max(_FEW_CELLS, 4 * cells.size):
-        tally = np.bincount(cells, weights=times)
-        found = np.flatnonzero(tally)
-        return found, tally[found].astype(np.int64)
-    if times is None:
-        return np.unique(cells, return_counts=True)
-    distinct, where = np.unique(cells, return_inverse=True)
-    return distinct, np.bincount(where, weights=times).astype(np.int64)
-
-
-def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, seed: int = 0) -> Determination:
+def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Determination:
     """How well the codes of one column tell the values behind ranges, where only the ranges are known.
 
     If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
@@ -150,7 +136,6 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
         one: codes from 0 of the column that may give the values away.
         low: lower limit of each record's range, or its rank among all limits (a whole number from 0).
         high: upper limit of each record's range, included.
-        seed: seed of the random order that stands for chance.
 
     Returns:
         The share of records told, beside the share that chance tells.
@@ -168,13 +153,11 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
         ends = np.unique(ends, return_inverse=True)[1]
     low, high = np.split(ends.astype(np.int64), 2)
     told, sizes = _in_common(one, low, high)
-    shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
+    shuffled, _ = _in_common(np.random.default_rng(0).permutation(one), low, high)
     return _against_shuffled(told, shuffled, sizes)
 
 
-def set_determination(
-    one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]], *, seed: int = 0
-) -> Determination:
+def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> Determination:
     """How well the codes of one column tell the values behind sets, where only the sets are known.
 
     If the column tells the value, all sets of the records that share a code have one member in common. So the share of
@@ -185,7 +168,6 @@ def set_determination(
         one: codes from 0 of the column that may give the values away.
         labels: codes from 0 of each record's set.
         members: the members of every set, as codes from 0.
-        seed: seed of the random order that stands for chance.
 
     Returns:
         The share of records told, beside the share that chance tells.
@@ -200,7 +182,7 @@ def set_determination(
     sizes = np.array([members_of.size for members_of in members])
     flat, ends = np.concatenate(members), np.cumsum(sizes)
     told, records = _members_in_common(one, labels, flat, ends, sizes)
-    shuffled, _ = _members_in_common(np.random.default_rng(seed).permutation(one), labels, flat, ends, sizes)
+    shuffled, _ = _members_in_common(np.random.default_rng(0).permutation(one), labels, flat, ends, sizes)
     return _against_shuffled(told, shuffled, records)
 
 
@@ -212,13 +194,13 @@ def _members_in_common(
     shared = in_group[one] > 1
     if not shared.any():
         return _NOBODY, _NOBODY
-    pairs, counts = _count_cells(one[shared].astype(np.int64) * sizes.size + labels[shared])
+    pairs, counts = count_numbers(one[shared].astype(np.int64) * sizes.size + labels[shared])
     group, label = np.divmod(pairs, sizes.size)
     times = sizes[label]
     place = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     member = flat[np.repeat(ends[label] - times, times) + place]
     width = int(flat.max()) + 1
-    cells, counts = _count_cells(np.repeat(group, times) * width + member, np.repeat(counts, times))
+    cells, counts = count_numbers(np.repeat(group, times) * width + member, np.repeat(counts, times))
     starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
     return np.maximum.reduceat(counts, starts), in_group[cells[starts] // width]
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
+from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
@@ -80,8 +83,11 @@ def kept_column_facts(
     computed = tuple(facts_of_computed_columns(telling, known, released, person=person))
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
-    together = facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person)
-    return (*alone, *computed, *together)
+    together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
+    gone = {fact.column for fact in together}
+    telling = [column for column in telling if column.name not in gone]
+    following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
+    return (*alone, *computed, *together, *following)
 
 
 def released_column_facts(
@@ -123,25 +129,29 @@ def released_column_facts(
     table = read_table(released)
     known = encode(table, list(quasi_identifiers))
     readers = [_reader(column) if coarse is None or column.name in coarse else None for column in known]
+    ranks = cache(_ranks)
 
     def tells(column: Coded, number: int) -> Determination | None:
         reader, other = readers[number], known[number]
         if reader is not None:
             return reader(column.codes, column.is_filled)
-        return determination(column.codes, other.codes) if _is_in_steps(column, other) else None
+        return determination(column.codes, other.codes) if _is_in_steps(column, other, ranks) else None
 
     return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
 
 
-def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
+def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
     """Whether numbers or dates climb or fall in steps along the finer ones of another column, for nearly all records.
 
     The finer values behind each step, without the outermost of them, must then lie beyond those of the step before.
     """
-    if not (_has_order(fine) and _has_order(coarse) and fine.size >= _FINER * coarse.size >= _FINER * _STEPS):
+    if not fine.size >= _FINER * coarse.size >= _FINER * _STEPS:
         return False
-    filled = fine.is_filled & coarse.is_filled
-    cells = np.sort(coarse.codes[filled].astype(np.int64) * fine.size + fine.codes[filled])
+    ranks, steps = ranks_of(fine), ranks_of(coarse)
+    if ranks is None or steps is None:
+        return False
+    filled = (ranks >= 0) & (steps >= 0)
+    cells = np.sort(steps[filled] * fine.size + ranks[filled])
     starts = np.flatnonzero(np.diff(cells // fine.size, prepend=-1))
     last = np.diff(starts, append=cells.size) - 1
     shares = (_OUTERMOST, 1 - _OUTERMOST)
@@ -150,11 +160,13 @@ def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
     return bool(starts.size >= _STEPS and most >= _SAME_WAY * (starts.size - 1))
 
 
-def _has_order(column: Coded) -> bool:
-    import pyarrow as pa
-
-    kind, types = column.values.type, pa.types
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind))
+def _ranks(column: Coded) -> NDArray[np.int64] | None:
+    """The rank of every row among the numbers, dates or times of a column, -1 where it has none; None for texts."""
+    quantity = read_quantity(column)
+    if quantity is None:
+        return None
+    ranks = np.unique(quantity.places, return_inverse=True)[1]
+    return np.where(np.isnan(quantity.places), -1, ranks)[quantity.codes]
 
 
 def _facts(

@@ -112,6 +112,34 @@ def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  
 
 
 @njit(cache=True, nogil=True)
+def sort_with_values(keys, values, lowest):  # type: ignore[no-untyped-def]
+    """Keys in ascending order, and their values: digit after digit of 11 bits, from the lowest bit that is used."""
+    bits, digit = np.uint64(11), np.uint64(2047)
+    places = (64 - lowest + 10) // 11
+    counts = np.zeros((places, 2048), dtype=np.int64)
+    for key in keys:
+        rest = key >> np.uint64(lowest)
+        for place in range(places):
+            counts[place, rest & digit] += 1
+            rest >>= bits
+    from_keys, from_values = keys.copy(), values.copy()
+    to_keys, to_values = np.empty_like(keys), np.empty_like(values)
+    for place in range(places):
+        if counts[place].max() == keys.size:  # all have the same digit
+            continue
+        shift = np.uint64(lowest + 11 * place)
+        starts = np.cumsum(counts[place]) - counts[place]
+        for i in range(keys.size):
+            number = (from_keys[i] >> shift) & digit
+            to = starts[number]
+            to_keys[to], to_values[to] = from_keys[i], from_values[i]
+            starts[number] = to + 1
+        from_keys, to_keys = to_keys, from_keys
+        from_values, to_values = to_values, from_values
+    return from_keys, from_values
+
+
+@njit(cache=True, nogil=True)
 def _first_difference(words, fields, i, j):  # type: ignore[no-untyped-def]
     """The place of the first field in which rows i and j differ; the number of fields where none does."""
     for place in range(fields.shape[0]):

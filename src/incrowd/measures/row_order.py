@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, encode, encode_each
 from incrowd.measures.kept_columns import range_middles
 from incrowd.results import Result
@@ -117,7 +118,7 @@ def _tests(column: Coded, codes: NDArray[Any]) -> list[FollowedColumn]:
     middles, near = range_middles(column), codes
     if middles is not None:  # by rank, and those that tell nothing last
         near = np.unique(middles, return_inverse=True)[1][codes]
-    blank = column.filled_size if middles is None else np.unique(middles[~np.isnan(middles)]).size
+    blank = column.filled_size if middles is None else distinct_values(middles[~np.isnan(middles)]).size
     return [
         FollowedColumn(column.name, "equal", *_equal_neighbours(codes)),
         FollowedColumn(column.name, "near", *_serial_correlation(near, blank)),

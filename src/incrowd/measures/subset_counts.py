@@ -86,9 +86,9 @@ def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[i
 
     for fewest, order in chains(len(table.columns), up_to):
         words, fields = _packed_words(table, order)
-        rows = np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
+        words, rows = _sorted(words, fields, np.arange(table.people.size))
         enough = np.empty(rows.size, dtype=np.int64)
-        kernels.enough_fields(words[:, rows], fields, rows, table.people, enough)
+        kernels.enough_fields(words, fields, rows, table.people, enough)
         for size in range(fewest, len(order) + 1):
             yield tuple(sorted(order[:size])), enough <= size
 
@@ -123,21 +123,26 @@ def count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCoun
     from incrowd.measures import kernels
 
     words, fields = _packed_words(table, order)
-    weight_bits = int(table.people.max()).bit_length()
-    if len(words) == 1 and int(fields[-1, 1]) >= weight_bits:
-        # the number of people is kept in the key's spare bits, so that only the keys are sorted
-        keys = words | table.people.astype(np.uint64)
-        keys[0].sort()
-        people = (keys[0] & np.uint64((1 << weight_bits) - 1)).astype(np.int64)
-    else:
-        rows = np.lexsort(words[::-1])
-        keys, people = words[:, rows], table.people[rows]
+    keys, people = _sorted(words, fields, table.people)
     counts = np.zeros((3, len(order)), dtype=np.int64)
     kernels.count_prefixes(keys, fields, people, *counts)
     return [
         SubsetCount(tuple(sorted(order[: size + 1])), *(int(count) for count in counts[:, size]))
         for size in range(len(order))
     ]
+
+
+def _sorted(
+    words: NDArray[np.uint64], fields: NDArray[np.int64], values: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Packed words in ascending order, and a value of each."""
+    from incrowd.measures import kernels
+
+    if len(words) == 1:
+        keys, values = kernels.sort_with_values(words[0], values, int(fields[-1, 1]))
+        return keys[None], values
+    rows = np.lexsort(words[::-1])
+    return words[:, rows], values[rows]
 
 
 def _packed_words(table: ClassTable, order: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

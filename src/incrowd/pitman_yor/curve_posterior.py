@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
@@ -250,7 +250,10 @@ def _covariance_over(wide: Posterior, measured: Measured, moments: CurveMoments)
 def _flattening(misfit: float, measured: Measured) -> float:
     """How flat a likelihood must be for the best model to be plausible, where none comes near the points; at most 1."""
     freedom = measured.values.size - 2
-    return 1.0 / max(misfit / chi2.ppf(_STRANGE, freedom), 1.0) if freedom else 1.0
+    if not freedom:
+        return 1.0
+    strange = 2.0 * float(gammaincinv(freedom / 2.0, _STRANGE))  # a quantile of χ²
+    return 1.0 / max(misfit / strange, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

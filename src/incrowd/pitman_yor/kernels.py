@@ -78,7 +78,7 @@ def _expm1_ratio(x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _gamma_ratio_slope(a, d, n):  # type: ignore[no-untyped-def]
-    """As `special.gamma_ratio_slope`."""
+    """`special.gamma_ratio_slope`, compiled."""
     slope = 0.0
     for _ in range(SHIFT):
         factor = n / (n + a) / (a + d)

@@ -66,7 +66,7 @@ def slide_negative_binomial(sizes: ClassSizes, population: int) -> ClassicalEsti
     ones, twos = float(sizes.uniques), float(sizes.histogram().get(2, 0))
     if not ones or not twos:
         raise UnsupportedError("SNB needs both unique records and pairs; there are none of one of them")
-    total, alpha, beta = _solve_snb(ones, twos, sizes.classes, sizes.people, fraction)
+    total, alpha, beta = _solve_snb(ones, twos, sizes.classes, fraction)
     return ClassicalEstimate(method="snb", population=population, population_uniques=total * beta**alpha)
 
 
@@ -185,7 +185,7 @@ def _log_one_drawn(size: Floats, people: int, population: int) -> Floats:
     )
 
 
-def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: float) -> tuple[float, float, float]:
+def _solve_snb(ones: float, twos: float, classes: int, fraction: float) -> tuple[float, float, float]:
     """K_N, α and β that meet the observed a₁, a₂ and number of sample classes.
 
     With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)], and a class is in the sample unless nobody of it is:

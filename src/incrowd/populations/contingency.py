@@ -32,15 +32,12 @@ class ColumnsInEngine(Columns):
 
     @property
     def people(self) -> int:
-        """How many records there are."""
         return int(self.tallies[0].sum())
 
     def counts(self, column: int) -> NDArray[np.int64]:
-        """How often each value of a column occurs."""
         return self.tallies[column]
 
     def only(self, wanted: Sequence[int]) -> Columns:
-        """Some of the columns, in this order."""
         chosen = list(wanted)
         return ColumnsInEngine(
             self.codes[chosen],

@@ -23,7 +23,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
-from incrowd.populations.crowd_growth import GrownPopulation, grow_through
+from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through
 from incrowd.populations.crowd_model import CrowdModel
 from incrowd.populations.posterior_estimator import model_class_sizes
 from incrowd.populations.result import Explanation
@@ -151,6 +151,7 @@ def grow_sample(
     people = model.people
     wanted = sorted(set(populations))
     counts = {size: count_growths(people, size) for size in wanted}
+    start = Growth(model) if model.clusters is None else None
 
     def grow_once(number: int) -> dict[int, SampleClasses | _Means]:
         sizes = [size for size in wanted if counts[size] > number]
@@ -160,7 +161,7 @@ def grow_sample(
         tried: Tail | None = None
         found: dict[int, SampleClasses | _Means] = {}
         ways = sorted(stops | {trial} - {0})
-        for stop, grown in zip(ways, grow_through(model, ways, seed=[*seed, number]), strict=True):
+        for stop, grown in zip(ways, grow_through(model, ways, seed=[*seed, number], start=start), strict=True):
             if stop == trial:
                 tried = Tail.of(grown)
             here = [one for one in sizes if people_grown(people, one) == stop]
@@ -241,7 +242,9 @@ class Tail:
             posterior = Posterior(np.array([model.d]), np.array([model.alpha]), np.ones(1))
         else:
             posterior = model_class_sizes(sizes).posterior
-        return cls(int(grown.sizes[-1]), posterior, *np.unique(grown.sample_class_sizes, return_inverse=True))
+        tally = np.bincount(grown.sample_class_sizes)
+        place = (np.cumsum(tally > 0) - 1)[grown.sample_class_sizes]
+        return cls(int(grown.sizes[-1]), posterior, np.flatnonzero(tally), place)
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
         """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""

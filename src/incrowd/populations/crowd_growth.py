@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.populations.crowd_model import CrowdModel
+from incrowd.populations.crowd_model import CrowdModel, Level
 from incrowd.populations.crowd_urn import CLASSES, GROUPS, PAIRS, POOL, UNIQUES, Levels, Urn
 
 
@@ -49,26 +50,42 @@ def sizes_without(values: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArra
     return found
 
 
-class _Growth:
-    """A sample while it grows: the levels of its model, and the urn, whose arrays double when they are full."""
+def _levels_of(model: CrowdModel) -> Levels:
+    """The levels of a model as arrays."""
+    ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
+    above = [_level_above(model.levels[:place], level) for place, level in enumerate(model.levels)]
+    fresh = [0 if place < 0 else len(model.levels[place].given) for place in above]
+    return Levels(
+        column=np.array([level.column for level in model.levels], dtype=np.int64),
+        start=ends[:-1],
+        end=ends[1:],
+        context=np.array([place for level in model.levels for place in level.given], dtype=np.int64),
+        above=np.array(above, dtype=np.int64),
+        fresh=ends[:-1] + np.array(fresh, dtype=np.int64),
+        discount=np.array([level.discount for level in model.levels]),
+        strength=np.array([level.strength for level in model.levels]),
+        margin=model.margins,
+        strata=np.cumsum(model.shares)[:-1],
+    )
 
-    def __init__(self, model: CrowdModel, people: int, seed: Sequence[int]) -> None:
+
+def _level_above(before: Sequence[Level], level: Level) -> int:
+    """The place of the level that is given most of the first columns of another one, or -1 where there is none."""
+    nested = [place for place, one in enumerate(before) if one.given == level.given[: len(one.given)]]
+    return max(nested, key=lambda place: (len(before[place].given), place), default=-1)
+
+
+class Growth:
+    """A sample while it grows: the levels of its model, and the urn, whose arrays double when they are full.
+
+    It begins with the sample itself. Without clusters that is the same whatever the seed, so that one beginning serves
+    several growths, each a copy of it by `to_grow`.
+    """
+
+    def __init__(self, model: CrowdModel, seed: Sequence[int] = (0,)) -> None:
         n, columns = model.people, len(model.codes)
-        values = np.zeros((columns, people), dtype=np.int32)
-        for column, codes in enumerate(model.codes):
-            values[column, :n] = codes
         sizes = [int(codes.max()) + 1 for codes in model.codes]
-        ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
-        self.levels = Levels(
-            column=np.array([level.column for level in model.levels], dtype=np.int64),
-            start=ends[:-1],
-            end=ends[1:],
-            context=np.array([place for level in model.levels for place in level.given], dtype=np.int64),
-            discount=np.array([level.discount for level in model.levels]),
-            strength=np.array([level.strength for level in model.levels]),
-            margin=model.margins,
-            strata=np.cumsum(model.shares)[:-1],
-        )
+        self.levels = _levels_of(model)
         heard = model.draw_of_clusters(seed)
         silent = np.zeros(0, dtype=np.bool_)
         if heard.size:
@@ -76,8 +93,8 @@ class _Growth:
             silent[heard] = False
         room = 2 << int(n).bit_length()
         self.urn = Urn(
-            values=values,
-            value_counts=np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32),
+            values=np.array(model.codes, dtype=np.int32),
+            value_counts=np.zeros((columns, max(sizes)), dtype=np.int32),
             value_sizes=np.array(sizes, dtype=np.int64),
             silent=silent,
             heard=heard,
@@ -85,9 +102,31 @@ class _Growth:
             pairs=np.zeros((room, 2), dtype=np.uint64),
             classes=np.zeros((room, 2), dtype=np.uint64),
             pool=np.zeros(room, dtype=np.int32),
+            free=np.full(64, -1, dtype=np.int64),
             used=np.zeros(5, dtype=np.int64),
+            random=np.zeros(1, dtype=np.uint64),
+        )
+        self.add(0, n, drawn=False)
+
+    def to_grow(self, people: int, seed: Sequence[int]) -> Growth:
+        """A copy with room for so many people, who are drawn by this seed."""
+        found, urn = copy(self), self.urn
+        n = urn.values.shape[1]
+        found.urn = Urn(
+            values=_wider(urn.values, people),
+            value_counts=_wider(urn.value_counts, urn.value_counts.shape[1] + people - n + 1),
+            value_sizes=urn.value_sizes.copy(),
+            silent=urn.silent,
+            heard=urn.heard,
+            groups=urn.groups.copy(),
+            pairs=urn.pairs.copy(),
+            classes=urn.classes.copy(),
+            pool=_wider(urn.pool[: urn.used[POOL]], urn.pool.size),
+            free=urn.free.copy(),
+            used=urn.used.copy(),
             random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64).astype(np.uint64),
         )
+        return found
 
     def add(self, start: int, stop: int, *, drawn: bool) -> None:
         """Add people; enlarge what is full and go on."""
@@ -104,8 +143,8 @@ class _Growth:
         groups, pairs, classes = (
             urn.used[place] + needed > table.shape[0] * 6 // 10
             for place, needed, table in (
-                (GROUPS, levels, urn.groups),
-                (PAIRS, levels, urn.pairs),
+                (GROUPS, 2 * levels, urn.groups),
+                (PAIRS, 2 * levels, urn.pairs),
                 (CLASSES, 1, urn.classes),
             )
         )
@@ -114,8 +153,15 @@ class _Growth:
             groups=_larger(urn.groups) if groups else urn.groups,
             pairs=_larger(urn.pairs) if pairs else urn.pairs,
             classes=_larger(urn.classes) if classes else urn.classes,
-            pool=np.concatenate([urn.pool, np.zeros_like(urn.pool)]) if pool else urn.pool,
+            pool=_wider(urn.pool[: urn.used[POOL]], 2 * urn.pool.size) if pool else urn.pool,
         )
+
+
+def _wider(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """A copy that is longer along the last axis; memory that is not used yet is not touched."""
+    found = np.zeros((*array.shape[:-1], size), dtype=np.int32)
+    found[..., : array.shape[-1]] = array
+    return found
 
 
 def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -127,7 +173,9 @@ def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return larger
 
 
-def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]) -> Iterator[GrownPopulation]:
+def grow_through(
+    model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int], start: Growth | None = None
+) -> Iterator[GrownPopulation]:
     """Grow the sample of a model through ascending numbers of people, all of them larger than the sample or equal.
 
     With one seed the people of a smaller population are the first ones of a larger population.
@@ -136,6 +184,7 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
         model: the fitted model.
         stops: the numbers of people at which to stop.
         seed: seed of the random draws.
+        start: the sample of the model before it grows, where it has no clusters and is grown several times.
 
     Yields:
         The population at each of the stops; its `values` are filled further when the next one is asked for.
@@ -150,8 +199,8 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             f"a population of {stops[0]:,} for a sample of {model.people:,} people; give {model.people:,} or more",
             hint="population",
         )
-    growth, n = _Growth(model, stops[-1], seed), model.people
-    growth.add(0, n, drawn=False)
+    n = model.people
+    growth = (start or Growth(model, seed)).to_grow(stops[-1], seed)
     sizes, classes, uniques, size = [], [], [], n
     for stop in stops:
         growth.add(size, stop, drawn=True)

@@ -99,13 +99,15 @@ class CrowdModel:
 
     def log_next_chances(self) -> NDArray[np.float64]:
         """Log of the chance that the next person has each record's values, by the model with that record."""
-        found = np.zeros(self.people)
-        for column, codes in enumerate(self.codes[self.hidden :], start=self.hidden):
+        found, joined = np.zeros(self.people), np.zeros(self.people, dtype=np.int64)
+        for column, codes in enumerate(self.codes):
+            prefix, joined = joined, join_codes([joined, codes])
+            if column < self.hidden:
+                continue
             d, theta = self.margins[column]
             chance = (np.bincount(codes)[codes] - d) / (self.people + theta)
             for level in reversed([one for one in self.levels if one.column == column]):
-                context = join_codes([self.codes[place] for place in level.given])
-                pair_of = join_codes([context, codes])
+                context, pair_of = _join_context(self.codes, column, level.given, prefix, joined)
                 distinct = np.bincount(context[first_places(pair_of)])[context]
                 kept = np.bincount(pair_of)[pair_of] - level.discount
                 new = (level.strength + level.discount * distinct) * chance
@@ -164,17 +166,17 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
     for column, codes in enumerate(coded):
         discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
-        chain = []
+        chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
-            context = prefix if len(before) == column else join_codes([coded[place] for place in before])
-            fitted = _fit_level(context, codes, base, some, clusters)
+            context, pair_of = _join_context(coded, column, before, prefix, joined)
+            fitted = _fit_level(context, pair_of, base, some, clusters)
             if fitted is not None:
                 discount, strength, base = fitted
                 chain.append(Level(column, before, discount, strength))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
-        prefix = join_codes([prefix, codes])
+        prefix = joined
     shares = np.empty(0) if not hidden or design is None else design.shares
     given = tuple(telling[place] for place in order)
     return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given, clusters)
@@ -212,6 +214,20 @@ def join_codes(columns: list[Any]) -> NDArray[np.int64]:
     for column in columns[1:]:
         found = kernels_crowd.number_groups(found, column.astype(np.int64), 2 << int(found.size).bit_length())
     return found
+
+
+def _join_context(
+    coded: Sequence[Codes],
+    column: int,
+    given: tuple[int, ...],
+    prefix: NDArray[np.int64],
+    joined: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Codes of a context of a column without its value and with it: `prefix` and `joined` where it is all before."""
+    if len(given) == column:
+        return prefix, joined
+    context = join_codes([coded[place] for place in given])
+    return context, join_codes([context, coded[column]])
 
 
 def _entropy(codes: NDArray[Any]) -> float:
@@ -273,18 +289,17 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
 
 def _fit_level(
     context: NDArray[np.int64],
-    codes: Codes,
+    pair_of: NDArray[np.int64],
     base: NDArray[np.float64],
     some: NDArray[np.int64],
     clusters: Clusters,
 ) -> tuple[float, float, NDArray[np.float64]] | None:
-    """Discount and strength of one context, and each record's chance there without itself.
+    """Discount and strength of one context, and each record's chance there without itself; `pair_of` has its value too.
 
     None where the context tells no more than the level below.
     """
     from incrowd.populations import kernels_crowd
 
-    pair_of = join_codes([context, codes])
     first = first_places(pair_of)
     group = np.bincount(context)[context] - 1.0 * _left_out(context, clusters)
     pair = np.bincount(pair_of)[pair_of] - 1.0 * _left_out(pair_of, clusters)

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import nbinom
+from scipy.special import expit, logit, nbdtrik
 
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.crowd_growth import sizes_without
@@ -129,11 +128,20 @@ def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> Crowd
     cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
     first = first_places(cell)
     f, a, r = seen[first], evidence[first], odds[first]
-    ends = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (_TAIL, 1.0 - _TAIL))
-    least, most = (np.asarray(end, dtype=np.float64) for end in ends)
+    least, most = (f + quantile_of_others(level, a, r) for level in (_TAIL, 1.0 - _TAIL))
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
     return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])
+
+
+def quantile_of_others(level: float, evidence: Floats, odds: Floats) -> Floats:
+    """The smallest number that NB(a, r) does not exceed with at least this chance, `evidence` being a and `odds` r.
+
+    >>> quantile_of_others(0.5, np.array([1.0]), np.array([1.0]))  # none with a chance of 1/2
+    array([0.])
+    """
+    chance = 1.0 / (1.0 + odds)
+    return np.where(chance**evidence >= level, 0.0, np.ceil(nbdtrik(level, evidence, chance)))
 
 
 def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Floats:
@@ -217,7 +225,16 @@ def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64])
     highs = np.stack([growth.high for growth in estimate.growths]) / seen
     order = np.lexsort((likely, group))
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        for records in np.array_split(members, max(1, members.size // _ALIKE)):
-            high[records] = 1.0 / np.quantile(lows[:, records], _TAIL)
-            low[records] = 1.0 / np.quantile(highs[:, records], 1.0 - _TAIL)
+        for records in _equal_parts(members, max(1, members.size // _ALIKE)):
+            pooled_lows, pooled_highs = (np.hstack(ends[:, records]) for ends in (lows, highs))
+            high[records] = 1.0 / np.quantile(pooled_lows, _TAIL, axis=1, keepdims=True)
+            low[records] = 1.0 / np.quantile(pooled_highs, 1.0 - _TAIL, axis=1, keepdims=True)
     return low / seen, high / seen
+
+
+def _equal_parts(members: NDArray[np.int64], parts: int) -> list[NDArray[np.int64]]:
+    """Parts of about the same size, one a row: those that are longer by one first, as `np.array_split` has them."""
+    size, longer = divmod(members.size, parts)
+    split = longer * (size + 1)
+    blocks = (members[:split].reshape(longer, size + 1), members[split:].reshape(parts - longer, size))
+    return [block for block in blocks if block.size]

@@ -54,7 +54,7 @@ class Weights:
         return np.maximum(np.bincount(numbers, weights=self.values), np.bincount(numbers))
 
 
-def read_weights(table: Table, name: str) -> Weights:
+def read_weights(table: Table, name: str, *, population_is_given: bool = False) -> Weights:
     """The weight column of a table, checked: positive numbers that are not clearly something else."""
     import pyarrow as pa
 
@@ -76,16 +76,23 @@ def read_weights(table: Table, name: str) -> Weights:
             f"{negative:,} weights in {name!r} are negative and {zero:,} are zero; a record stands for somebody, "
             "so give positive weights or leave these records out"
         )
-    refuse_other_columns(suggest_roles(table, [name])[0])
+    refuse_other_columns(suggest_roles(table, [name])[0], population_is_given=population_is_given)
     return Weights(values)
 
 
-def refuse_other_columns(looks: SuggestedRole) -> None:
-    """Refuse a column that is clearly something else than a weight: it makes every risk smaller."""
+def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = False) -> None:
+    """Refuse a column that is clearly something else than a weight: it makes every risk smaller.
+
+    A name such as `wt` may mean the weight of a body. Where the population is given the sum does not count, so whoever
+    names such a column as the weight is believed.
+    """
+    if looks.topic == "body" and population_is_given:
+        return
     if looks.role not in ("weight", "other") and looks.topic and looks.confidence != "low":
+        way_out = "; if it is one all the same, give the population too" if looks.topic == "body" else ""
         raise InputError(
             f"{looks.column!r} is no sampling weight: {looks.reason}; name the column that says how many people each "
-            "record stands for, or give the population",
+            f"record stands for, or give the population{way_out}",
             hint=("weights", "population"),
         )
 

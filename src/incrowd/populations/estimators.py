@@ -133,13 +133,19 @@ def _add_telling(sample: Sample, risk: PopulationRisk, records: CrowdRecords | N
 
 
 def estimate_risks(
-    sample: Sample, at: Sequence[float], *, seed: int = 0, drawn: int | None = None, progress: Progress = silent
+    sample: Sample,
+    at: Sequence[float],
+    *,
+    seed: int = 0,
+    drawn: int | None = None,
+    tell: bool = True,
+    progress: Progress = silent,
 ) -> tuple[PopulationRisk, ...]:
     """The combined estimate for each of the populations `at`, fitted once.
 
     One growth of the sample serves all populations on its way, and one synthetic population is read at every N. It has
     `drawn` people, between a million and five; by default as many as the largest population. At the sample's own
-    population the estimate is that of `estimate_risk`.
+    population the estimate is that of `estimate_risk`; `tell` adds the columns that make records stand out there.
     """
     if not at:
         raise InputError("an empty list of populations; give at least one number")
@@ -149,13 +155,16 @@ def estimate_risks(
     wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
     is_alone = populations == {sample.population}
-    options = Options(seed, 1, False, part(progress, 0.0, 0.9), leave_out=True)
+    options = Options(seed, 1, False, part(progress, 0.0, 0.9), leave_out=tell)
     fitted = FittedSample(sample, options, populations, None if is_alone else wanted)
 
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
         found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
-        return _add_telling(one, *_add_highest(one, risk, found.crowd)) if alone else risk
+        if not alone:
+            return risk
+        risk, records = _add_highest(one, risk, found.crowd)
+        return _add_telling(one, risk, records) if tell else risk
 
     if is_alone and sample.population > people:
         risks: tuple[PopulationRisk, ...] = (estimate_one(sample, alone=True),) * len(samples)

@@ -93,20 +93,122 @@ def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # typ
 
 
 @numba.njit(inline="always", cache=True)
-def _count_class(values, classes, used, person, hidden):  # type: ignore[no-untyped-def]
-    """Count a person in their class, of which the first `hidden` columns are no part."""
-    whole = np.uint64(0)
-    for column in range(hidden, values.shape[0]):
-        whole += _mark(column, values[column, person])
-    whole = _mix(whole) | np.uint64(1)
-    row = _row(classes, whole)
+def _count_class(classes, used, whole):  # type: ignore[no-untyped-def]
+    """Count a person in their class, of which `whole` is the sum of the marks."""
+    key = _mix(whole) | np.uint64(1)
+    row = _row(classes, key)
     if classes[row, 0] == 0:
-        classes[row, 0] = whole
+        classes[row, 0] = key
         used[CLASSES] += 1
         used[UNIQUES] += 1
     elif classes[row, 1] == 1:
         used[UNIQUES] -= 1
     classes[row, 1] += np.uint64(1)
+
+
+@numba.njit(inline="always", cache=True)
+def _count_pair(pairs, used, key, mark):  # type: ignore[no-untyped-def]
+    """Count a value, of which the mark is given, in the context of a key."""
+    key = _mix(key + mark) | np.uint64(1)
+    row = _row(pairs, key)
+    if pairs[row, 0] == 0:
+        pairs[row, 0] = key
+        used[PAIRS] += 1
+    pairs[row, 1] += np.uint64(1)
+
+
+@numba.njit(inline="always", cache=True)
+def _open_group(groups, used, key):  # type: ignore[no-untyped-def]
+    """The row of a context, which is made where there is none."""
+    row = _row(groups, key)
+    if groups[row, 0] == 0:
+        groups[row, 0] = key
+        used[GROUPS] += 1
+    return row
+
+
+@numba.njit(inline="always", cache=True)
+def _group_key(levels, level, marks):  # type: ignore[no-untyped-def]
+    """The key of a person's context at a level, by the marks of their values."""
+    key = np.uint64(level + 1) * _GOLDEN
+    for place in range(levels.start[level], levels.end[level]):
+        key += marks[levels.context[place]]
+    return _mix(key) | np.uint64(1)
+
+
+@numba.njit(inline="always", cache=True)
+def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-def]
+    """The key of the context of somebody who is like the person of the marks at the level above."""
+    key = np.uint64(level + 1) * _GOLDEN
+    for place in range(levels.start[level], levels.fresh[level]):
+        key += marks[levels.context[place]]
+    for place in range(levels.fresh[level], levels.end[level]):
+        known = levels.context[place]
+        key += _mark(known, values[known, other])
+    return _mix(key) | np.uint64(1)
+
+
+@numba.njit(inline="always", cache=True)
+def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
+    """Where so many values, a power of two, go in the pool: a place that was left, or behind all others."""
+    place = 0
+    while 1 << place < size:
+        place += 1
+    room = free[place]
+    if room >= 0:
+        free[place] = pool[room]
+    else:
+        room = used[POOL]
+        used[POOL] += size
+    return room
+
+
+@numba.njit(inline="always", cache=True)
+def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
+    """Leave a place of the pool to others."""
+    place = 0
+    while 1 << place < size:
+        place += 1
+    pool[begin] = free[place]
+    free[place] = begin
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # type: ignore[no-untyped-def]
+    """Count a person in the context of every level; `keys` to `begins` are what was found there."""
+    values, groups, pairs, pool, used = urn.values, urn.groups, urn.pairs, urn.pool, urn.used
+    for level in range(levels.column.size):
+        above, count, begin, row = levels.above[level], counts[level], begins[level], np.uint64(rows[level])
+        if above >= 0 and counts[above] == 0:
+            continue
+        column = levels.column[level]
+        # without a discount it does not matter how many have a value
+        is_discounted, is_stored = levels.discount[level] > 0.0, above < 0 or counts[above] > 1
+        key = keys[level] if is_stored else _group_key(levels, level, marks)
+        if count == 0:
+            row = _open_group(groups, used, key)
+            groups[row, 1] = (np.uint64(person) << _HALF) | np.uint64(1)
+            if not is_stored:
+                other = begins[above]
+                row = _open_group(groups, used, _other_key(levels, level, marks, values, other))
+                groups[row, 1] = (np.uint64(other) << _HALF) | np.uint64(1)
+            continue
+        if count & (count - 1) == 0:
+            room = _take_room(pool, urn.free, used, 2 * count)
+            if count == 1:
+                row = _open_group(groups, used, key)
+                pool[room] = values[column, begin]
+                if is_discounted:
+                    _count_pair(pairs, used, key, _mark(column, values[column, begin]))
+            else:
+                for place in range(count):
+                    pool[room + place] = pool[begin + place]
+                _leave_room(pool, urn.free, begin, count)
+            begin = room
+        pool[begin + count] = values[column, person]
+        groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count + 1)
+        if is_discounted:
+            _count_pair(pairs, used, key, marks[column])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -122,44 +224,49 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
     silent, heard, random, strata = urn.silent, urn.heard, urn.random, levels.strata
     columns, depth = values.shape[0], levels.column.size
     hidden = 1 if strata.size else 0
-    keys = np.empty(depth, dtype=np.uint64)
-    rows = np.empty(depth, dtype=np.int64)
+    marks, keys = np.empty(columns, dtype=np.uint64), np.empty(depth, dtype=np.uint64)
+    rows, counts, begins = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
     is_new = np.zeros(columns, dtype=np.bool_)
     group_limit, pair_limit = groups.shape[0] * 6 // 10, pairs.shape[0] * 6 // 10
-    class_limit = classes.shape[0] * 6 // 10
-    one = np.uint64(1)
+    class_limit, more = classes.shape[0] * 6 // 10, 2 * depth
     unheard = silent.size - heard.size
     for person in range(start, stop):
-        if used[GROUPS] + depth > group_limit or used[PAIRS] + depth > pair_limit or used[CLASSES] + 1 > class_limit:
+        if used[GROUPS] + more > group_limit or used[PAIRS] + more > pair_limit or used[CLASSES] + 1 > class_limit:
             return person
-        if not drawn and silent.size and silent[person]:
-            _count_class(values, classes, used, person, hidden)
-            continue
-        before, level, room = random[0], 0, 0
+        before, level, room, whole = random[0], 0, 0, np.uint64(0)
+        tells = drawn or not silent.size or not silent[person]
         for column in range(columns):
             accepted = False
             is_new[column] = False
             value = -1 if drawn else values[column, person]
-            while level < depth and levels.column[level] == column:
-                key = np.uint64(level + 1) * _GOLDEN
-                for place in range(levels.start[level], levels.end[level]):
-                    known = levels.context[place]
-                    key += _mark(known, values[known, person])
-                key = _mix(key) | one
-                row = _row(groups, key)
-                if groups[row, 0] == 0:
-                    groups[row, 0] = key
-                    used[GROUPS] += 1
-                keys[level], rows[level] = key, row
-                count = np.int64(groups[row, 1] & _LOWER)
-                if count & (count - 1) == 0:
-                    room += 2 * count if count else 1  # type: ignore[assignment]
+            while tells and level < depth and levels.column[level] == column:
+                count, begin, above = 0, 0, levels.above[level]
+                if above < 0 or counts[above] > 1:
+                    keys[level] = _group_key(levels, level, marks)
+                    row = _row(groups, keys[level])
+                    rows[level] = np.int64(row)
+                    count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
+                elif counts[above] == 1:
+                    count, begin = 1, begins[above]
+                    for place in range(levels.fresh[level], levels.end[level]):
+                        known = levels.context[place]
+                        if values[known, person] != values[known, begin]:
+                            count = 0
+                counts[level], begins[level] = count, begin
+                if count and count & (count - 1) == 0:
+                    room += 2 * count
                 if drawn and not accepted and count > 0:
-                    taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
-                    pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])
+                    place, chance = begin + np.int64(_uniform(random) * count), _uniform(random)
                     d, theta = levels.discount[level], levels.strength[level]
-                    if _uniform(random) < (1.0 - d / pair) * count / (count + theta):
-                        accepted, value = True, taken
+                    # a value that is there once bounds the chance from below, one without a discount from above
+                    if chance < (1.0 - d) * count / (count + theta):
+                        accepted, value = True, values[column, begin] if count == 1 else pool[place]
+                    elif count > 1 and chance < count / (count + theta):
+                        taken = pool[place]
+                        key = _mix(keys[level] + _mark(column, taken)) | np.uint64(1)
+                        pair = np.int64(pairs[_row(pairs, key), 1])
+                        if chance < (1.0 - d / pair) * count / (count + theta):
+                            accepted, value = True, taken
                 level += 1
             if drawn and column < hidden:
                 value = np.searchsorted(strata, _uniform(random), side="right")
@@ -175,33 +282,19 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
                     value_sizes[column] += 1
                     is_new[column] = True
             values[column, person] = value
-        if used[POOL] + room > pool.size:
+            marks[column] = _mark(column, value)
+            if column >= hidden:
+                whole += marks[column]
+        if tells and used[POOL] + room > pool.size:
             random[0] = before
             for column in range(columns):
                 value_sizes[column] -= is_new[column]
             return person
-        for level in range(depth):
-            row = rows[level]
-            count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
-            if count & (count - 1) == 0:
-                for place in range(count):
-                    pool[used[POOL] + place] = pool[begin + place]
-                begin = used[POOL]
-                groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count)
-                used[POOL] += 2 * count if count else 1
-            column = levels.column[level]
-            value = values[column, person]
-            pool[begin + count] = value
-            groups[row, 1] += one
-            pair_key = _mix(keys[level] + _mark(column, value)) | one
-            row = _row(pairs, pair_key)
-            if pairs[row, 0] == 0:
-                pairs[row, 0] = pair_key
-                used[PAIRS] += 1
-            pairs[row, 1] += one
-        for column in range(columns):
-            value_counts[column, values[column, person]] += 1
-        _count_class(values, classes, used, person, hidden)
+        if tells:
+            _count_levels(levels, urn, person, marks, keys, rows, counts, begins)
+            for column in range(columns):
+                value_counts[column, values[column, person]] += 1
+        _count_class(classes, used, whole)
     return stop
 
 

@@ -188,7 +188,8 @@ def read_sample(
         raise InputError(
             "strata do not say how many people are in each; give the column of weights too", hint="weights"
         )
-    known = None if weights is None else read_weights(table, weights)
+    is_given = population is not None or fraction is not None
+    known = None if weights is None else read_weights(table, weights, population_is_given=is_given)
     in_strata = None if strata is None else read_groups(table, strata, "stratum")
     in_clusters = None if cluster is None else read_groups(table, cluster, "cluster")
     if sizes is not None:

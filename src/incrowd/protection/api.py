@@ -12,7 +12,7 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import followed_columns, kept_column_facts
+from incrowd.measures import kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -31,8 +31,8 @@ from incrowd.protection.perturbation.parse import read_steps
 from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
-from incrowd.protection.release import build_release, columns_of, draw_unremarkable_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
+from incrowd.protection.released_order import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
@@ -253,12 +253,12 @@ def _describe(
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     nearly_unique = warn_of_nearly_unique(distinct, table.rows)
     notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique)
-    followed = _followed(table, generalised, person)
+    followed = columns_of_order(table, generalised, person)
     is_shuffled = bool(followed) if shuffle is None else shuffle
     kept_rows = recoding.kept_rows
     if is_shuffled:
-        order = draw_unremarkable_order(generalised, person)
-        released, generalised = (build_release(columns_of(one), order) for one in (released, generalised))
+        order = draw_telling_nothing(generalised, person)
+        released, generalised = (in_order(one, order) for one in (released, generalised))
         kept_rows = order if kept_rows is None else kept_rows[order]
     return Protected(
         table=to_native(released, table.native, index=False),
@@ -289,12 +289,6 @@ def _describe(
         method_help=METHODS[build.method].help,
         perturbed=recoding.perturbed,
     )
-
-
-def _followed(table: Table, generalised: Any, person: str | None) -> tuple[str, ...]:
-    """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
-    found = followed_columns(table, person=person) or followed_columns(read_table(generalised), person=person)
-    return tuple(one.column for one in found)
 
 
 def _spelled_out() -> Signature:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from incrowd._support.files import check_free, written_whole
+from incrowd._support.files import check_free, file_hash, written_whole
+from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import escape_names, hash_of, mark_of, read_log, read_mark, waiting_of, write_facts
+from incrowd.protection.marks import (
+    escape_names,
+    mark_of,
+    read_log,
+    read_mark,
+    require_own_mark,
+    waiting_of,
+    write_facts,
+)
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
@@ -71,6 +81,24 @@ def append_release(
     before, target = Path(release), Path(out)
     log = read_log(before)
     log.require_open(before.name)
+    with open(before, "rb") as held:
+        if locked(held.fileno()) is False:
+            raise InputError(f"another program continues {before.name} now; wait for it")
+        return _append(data, before, target, log, delay, person, force, progress, wishes)
+
+
+def _append(
+    data: Any,
+    before: Path,
+    target: Path,
+    log: ReleaseLog,
+    delay: int | None,
+    person: str | None,
+    force: bool,
+    progress: Progress,
+    wishes: dict[str, Any],
+) -> Appended:
+    """Append a batch to a release whose lock is held, so that nobody else continues it meanwhile."""
     if read_table(data).is_at(before):
         raise InputError(f"the batch is {before.name} itself, whose people are out already; name the new records")
     if target.exists() and target.samefile(before):
@@ -86,13 +114,14 @@ def append_release(
     if person is not None and log.person not in (None, person):
         raise InputError("people were told apart by another column before; leave it out", hint="person")
     check_free(target, force=force)
+    earlier = require_own_mark(target).read_bytes() if mark_of(target).exists() else None
     settled = log.delay if log.delay is not None else DELAY if delay is None else delay
     published = read_table(before)
     facts = read_mark(published)
-    waiting, waited, seen = _read_waiting(before, log)
     rows = published.to_arrow()
     if is_text(before):
         rows = _with_original_names(rows, log)
+    waiting, waited, seen = _read_waiting(before, log, rows.column_names)
     promised = replace(log, delay=settled, person=log.person or person)
     stream = Stream.resume(promised, rows, waiting, waited, seen, **wishes)
     found = _say_who_is_compared(stream.append(data, progress=progress), log)
@@ -108,18 +137,21 @@ def append_release(
             assert united is not None
             united = replace(united, shuffled=united.shuffled or found.order is not None)
             with written_whole(waiting_of(target), force=True, private=True) as private:
-                _write_waiting(stream, private, hash_of(temporary))
+                _write_waiting(stream, private, file_hash(temporary))
             write_facts(united, found.log, temporary, target)
+            if read_log(before) != log:  # by somebody who does not look at locks
+                raise InputError(f"{before.name} was continued or changed meanwhile; append to what it is now")
             # closed before the new file has its name: never are two files open that the same people could join
             write_facts(facts, replace(log, continued_in=target.name), before, before)
             is_closed = True
     except BaseException:  # the file did not get its name, so that nothing may wait to join it
         waiting_of(target).unlink(missing_ok=True)
+        _put_back(mark_of(target), earlier)
         if is_closed:
-            mark_of(target).unlink(missing_ok=True)
             write_facts(facts, log, before, before)
         raise
-    waiting_of(before).unlink(missing_ok=True)
+    if log.delay is not None:  # else nothing waited, and a file of that name is somebody else's
+        waiting_of(before).unlink(missing_ok=True)
     return found
 
 
@@ -141,7 +173,16 @@ def _say_who_is_compared(found: Appended, before: ReleaseLog) -> Appended:
     return replace(found, notes=(*found.notes, note))
 
 
-def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list[int], Seen]:
+def _put_back(mark: Path, content: bytes | None) -> None:
+    """Let a mark be what it was before; None where there was none."""
+    if content is None:
+        mark.unlink(missing_ok=True)
+    elif mark.read_bytes() != content:
+        with written_whole(mark, force=True) as temporary:
+            temporary.write_bytes(content)
+
+
+def _read_waiting(release: Path, log: ReleaseLog, columns: Sequence[str]) -> tuple[pa.Table | None, list[int], Seen]:
     """The records that wait, for how many batches they have, and what came before; nothing after the first release."""
     if len(log.batches) == 1:
         return None, [], Seen()
@@ -154,9 +195,12 @@ def _read_waiting(release: Path, log: ReleaseLog) -> tuple[pa.Table | None, list
         about = json.loads((table.schema.metadata or {})[_KEY])
         waited = [int(batches) for batches in about["waited"]]
         seen = Seen.read(about["seen"])
-    except (pa.ArrowInvalid, OSError, KeyError, ValueError, TypeError):
+        fits = all(0 < batches <= (log.delay or 0) for batches in waited)
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(f"{file.name} cannot be read") from None
-    if about.get("release") != hash_of(release) or not len(waited) == table.num_rows == number:
+    held = {*log.quasi_identifiers, *(name for name in columns if name not in log.released)} if number else {*()}
+    fits = fits and {*table.column_names} == held
+    if about.get("release") != file_hash(release) or not len(waited) == table.num_rows == number or not fits:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
     return table.replace_schema_metadata(None) if number else None, waited, seen
 

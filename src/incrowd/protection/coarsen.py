@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import equal_parts
+from incrowd.protection.interval_labels import equal_parts
 from incrowd.protection.method_options import CoarsenOptions
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, recode_columns

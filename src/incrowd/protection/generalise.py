@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diversity import find_diverse
+from incrowd.protection.diverse_classes import find_diverse
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
 from incrowd.protection.problem import Problem
@@ -86,7 +86,7 @@ class _Search:
                     f"{visited:,} of {combinations:,} combinations of levels were looked at; fewer levels would show "
                     "whether there are better ones",
                 )
-                best = best or self._climb(node)[1]
+                best = best or self._find_boundary(node)[1]
                 break
             if visited % 64 == 0:
                 self.problem.progress("searching levels", min(visited / combinations, 1.0))
@@ -98,7 +98,7 @@ class _Search:
                 if total < least and failing < self.problem.rows:
                     best, least = node, total
             elif self.fails_downwards:
-                highest = self._climb(node)[0]
+                highest = self._find_boundary(node)[0]
                 self.failed = np.vstack([self.failed[~(self.failed <= highest).all(axis=1)], highest])
         if best is None:
             raise UnsupportedError(
@@ -206,7 +206,7 @@ class _Search:
             self.passed = np.vstack([self.passed[~(self.passed >= node).all(axis=1)], node])
         return passes
 
-    def _climb(self, node: Node) -> tuple[Node, Node]:
+    def _find_boundary(self, node: Node) -> tuple[Node, Node]:
         """Two neighbours on the way up from a node that fails, column after column: the last that fails, and the next.
 
         Where even the highest fails, it is both.

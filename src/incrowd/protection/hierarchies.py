@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import (
+from incrowd.protection.interval_labels import (
     MOST_PARTS,
     Labels,
     ValueLabels,
@@ -52,7 +52,7 @@ class Level:
         return cls(groups, list(distinct), isinstance(labels, ValueLabels))
 
     def without_lost_values(self, column: Coded, is_kept: NDArray[np.bool_]) -> Level:
-        """The same groups, their labels made only of values that a kept row has; other labels stay as they are."""
+        """The level with labels made only of values that a kept row has; its groups stay, and so do other labels."""
         if not self.from_values or is_kept.all() or not is_kept.any():
             return self
         kept = np.flatnonzero(is_kept)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.diversity import is_diverse, merge_until_diverse, sensitive_codes
+from incrowd.protection.diverse_classes import is_diverse, merge_until_diverse, sensitive_codes
 from incrowd.protection.partition import split_into_classes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes

@@ -17,7 +17,7 @@ from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
-from incrowd.protection.cells import CellRecoding
+from incrowd.protection.cluster_cells import CellRecoding
 from incrowd.protection.problem import Demand, settle_aim
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique

@@ -45,7 +45,7 @@ def cost_with(codes, record, first, levels, tree, most):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def climb(codes, record, first, levels, tree):  # type: ignore[no-untyped-def]
+def raise_levels(codes, record, first, levels, tree):  # type: ignore[no-untyped-def]
     """Raise the levels of a class so that they cover one record more."""
     for c in range(codes.shape[1]):
         levels[c] = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])
@@ -76,7 +76,7 @@ def gather(codes, rows, start, end, k, least, rarity, tree, ends, filled):  # ty
             if chosen < 0:
                 break
             exchange(codes, rows, start + members, chosen)
-            climb(codes, start + members, start, levels, tree)
+            raise_levels(codes, start + members, start, levels, tree)
             members += 1
         if members < k:
             end -= 1
@@ -122,7 +122,7 @@ def join_classes(codes, ends, loose, tree):  # type: ignore[no-untyped-def]
     start = 0
     for g in range(ends.size):
         for i in range(start + 1, ends[g]):
-            climb(codes, i, start, levels[g], tree)
+            raise_levels(codes, i, start, levels[g], tree)
         for c in range(columns):
             cost[g] += cost_of_level(tree, c, levels[g, c], codes[start, c])
         size[g] = ends[g] - start
@@ -139,7 +139,7 @@ def join_classes(codes, ends, loose, tree):  # type: ignore[no-untyped-def]
         if joined[record] >= 0:
             g = joined[record]
             first = ends[g - 1] if g else 0
-            climb(codes, start + record, first, levels[g], tree)
+            raise_levels(codes, start + record, first, levels[g], tree)
             cost[g] = cost_with(codes, first, first, levels[g], tree, np.inf)
             size[g] += 1
     return joined

@@ -25,7 +25,7 @@ from incrowd.protection.kernels import (
 
 @njit(cache=True, nogil=True)
 def split_strata(points, rows, strata, length, start, end, limit):  # type: ignore[no-untyped-def]
-    """As `split`, with the same number of records from every stratum in each part; returns where parts end.
+    """Cut runs in two as `split` does, with as many records of every stratum in each part; returns where parts end.
 
     Each stratum is cut at its own median of the column that varies most in all of them (maths.md, section 4).
     """

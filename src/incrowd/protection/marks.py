@@ -5,21 +5,20 @@ A mark holds names of columns and counts, no cell, and counts for the bytes of i
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from incrowd._support.files import written_whole
+from incrowd._support.files import file_hash, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import GivenBack
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
+from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import Kind
-from incrowd.tables.roles.suggest import Confidence
 
 SCHEMA = "incrowd/release/1"
 
@@ -63,12 +62,22 @@ def waiting_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.waiting")
 
 
+def require_own_mark(target: Path) -> Path:
+    """The place of a file's mark, where nothing else has taken it."""
+    mark = mark_of(target)
+    if not mark.exists():
+        return mark
+    if mark.is_file():  # a pipe is not opened: that would wait for whoever writes to it
+        with open(mark, encoding="utf-8", errors="replace") as opened:
+            if SCHEMA.rpartition("/")[0] in opened.read(200):
+                return mark
+    raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
+
+
 def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Path) -> None:
     """Write facts and a log beside a released file; `written` holds it now, `target` is the name it will have."""
-    mark = mark_of(target)
-    if mark.exists() and SCHEMA.rpartition("/")[0] not in mark.read_text(encoding="utf-8", errors="replace")[:200]:
-        raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
-    saved = {"schema": SCHEMA, "sha256": hash_of(written), **facts.to_dict(), "log": log.to_dict()}
+    mark = require_own_mark(target)
+    saved = {"schema": SCHEMA, "sha256": file_hash(written), **facts.to_dict(), "log": log.to_dict()}
     with written_whole(mark, force=True) as temporary:
         temporary.write_text(json.dumps(saved, indent=2) + "\n", encoding="utf-8")
 
@@ -119,7 +128,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         raise InputError(f"{mark.name} cannot be read") from None
     if schema != SCHEMA:
         raise InputError(f"{mark.name} is of another version")
-    if made_for != hash_of(file):
+    if made_for != file_hash(file):
         raise InputError(f"{mark.name} is of another file, or the file was changed after it was written")
     return facts
 
@@ -139,7 +148,7 @@ def read_log(file: Path) -> ReleaseLog:
     read_mark(read_table(file))  # refuses a mark of another file
     try:
         return ReleaseLog.read(json.loads(mark.read_text(encoding="utf-8"))["log"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{mark.name} has no log that can be read; protect all records together") from None
 
 
@@ -180,12 +189,6 @@ def is_shuffled(table: Table) -> bool:
     except InputError:
         return True
     return facts is not None and facts.shuffled
-
-
-def hash_of(file: Path) -> str:
-    """The SHA-256 of a file."""
-    with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _names(saved: Any) -> tuple[str, ...]:

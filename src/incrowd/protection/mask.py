@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
-from incrowd.protection.intervals import Labels, ValueLabels, equal_parts
+from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
 from incrowd.protection.method_options import MaskOptions
 from incrowd.protection.problem import Problem, is_number
 from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written, find_kept

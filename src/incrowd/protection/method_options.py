@@ -139,7 +139,7 @@ class PerturbOptions(StepOptions):
 
 
 class MethodKeywords(TypedDict, total=False):
-    """The same options as keywords of `protect`. None, or left out: the method's default."""
+    """The options of all methods as keywords of `protect`. None, or left out: the method's default."""
 
     resolution: float | str | Mapping[str, float | str] | None
     """For "coarsen": the number of intervals, or the share of the domain that each covers, by column or for all."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.by_levels import classes_by_levels, rows_in_classes
-from incrowd.protection.diversity import find_diverse, is_diverse, require_diverse, sensitive_codes
+from incrowd.protection.diverse_classes import find_diverse, is_diverse, require_diverse, sensitive_codes
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.problem import Problem

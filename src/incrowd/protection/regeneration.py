@@ -14,6 +14,8 @@ from incrowd.errors import InputError
 from incrowd.protection.recoding import as_text
 from incrowd.tables import parse_generalised, read_table, to_native
 
+_COLUMNS = ("column", "value", "count")
+
 
 def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int = 0) -> Any:
     """Replace masked cells by original values drawn without replacement from published counts.
@@ -52,6 +54,37 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
         values = pa.array(list(numbers), pa.string()).take(pa.array(codes))
         filled = filled.set_column(filled.column_names.index(name), name, values)
     return to_native(filled, table.native)
+
+
+def read_counts(data: Any) -> dict[str, dict[str, int]]:
+    """Published counts by column and value, from a table of column, value and count.
+
+    A value that is listed twice counts twice.
+
+    Args:
+        data: the table of counts.
+
+    Returns:
+        For every column, how many masked cells hid each value.
+
+    Raises:
+        InputError: a column of the table is missing, or a row has no value or no whole number.
+
+    >>> read_counts({"column": ["race", "race"], "value": [1, 2], "count": [3, 1]})
+    {'race': {'1': 3, '2': 1}}
+    """
+    table = read_table(data)
+    missing = [name for name in _COLUMNS if name not in table.columns]
+    if missing:
+        raise InputError(f"the counts have no column {', '.join(missing)}; they need column, value and count")
+    found: dict[str, dict[str, int]] = {}
+    rows = zip(*(table.to_arrow([name])[name].to_pylist() for name in _COLUMNS), strict=True)
+    for number, (column, value, count) in enumerate(rows, start=1):
+        if value is None or not isinstance(count, int):
+            raise InputError(f"row {number} of the counts has no value or no whole number; fill it in")
+        values = found.setdefault(str(column), {})
+        values[str(value)] = values.get(str(value), 0) + count
+    return found
 
 
 def _draw_values(

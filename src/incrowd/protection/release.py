@@ -21,7 +21,6 @@ from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
-from incrowd.measures import followed_columns
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.protection.result import count_guarantee
@@ -31,7 +30,6 @@ from incrowd.tables.write import is_text
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
-_DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
 _BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
 
 
@@ -105,20 +103,6 @@ def draw_order(rows: int) -> NDArray[np.int64]:
     """A random order of rows that nothing can reproduce: by keys of the system's secure source, never from a seed."""
     keys = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64)
     return np.argsort(keys).astype(np.int64)
-
-
-def draw_unremarkable_order(table: pa.Table, person: str | None = None) -> NDArray[np.int64]:
-    """A random order of the rows; one in which they follow a column by chance is drawn again."""
-    for _ in range(_DRAWS):
-        order = draw_order(table.num_rows)
-        if not followed_columns(read_table(build_release(columns_of(table), order)), person=person):
-            break
-    return order
-
-
-def columns_of(table: pa.Table) -> dict[str, Any]:
-    """The columns of a table by their names."""
-    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def write_protected(

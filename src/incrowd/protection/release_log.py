@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
 DELAY = 3  # batches that a record may wait for, where nobody says
+_MOST = 10**15  # of what is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,12 @@ class ReleaseLog(Result):
         given["kinds"] = {_typed(name, str): _typed(kind, str) for name, kind in _typed(given["kinds"], dict).items()}
         for name in ("continued_in", "closed", "person"):
             _typed(given[name], str, type(None))
-        _typed(given["l"], int, float, type(None))
-        _typed(given["c"], int, float)
+        if not all(math.isfinite(_typed(given[name], int, float)) for name in ("l", "c") if given[name] is not None):
+            raise ValueError
         if _typed(given["diversity"], str) not in DIVERSITIES or _typed(given["k"], int) < 2 or not given["batches"]:
             raise ValueError
-        if given["delay"] is not None and _typed(given["delay"], int) < 0:
-            raise ValueError
+        if given["delay"] is not None:
+            _count(given["delay"])
         return cls(**given)
 
     def require_open(self, name: str) -> None:
@@ -162,7 +164,13 @@ def _why_closed(safe: Protected) -> str | None:
 
 
 def _read_batch(saved: Any) -> LoggedBatch:
-    return LoggedBatch(**{one.name: _typed(saved[one.name], int) for one in fields(LoggedBatch)})
+    return LoggedBatch(**{one.name: _count(saved[one.name]) for one in fields(LoggedBatch)})
+
+
+def _count(value: Any) -> int:
+    if not 0 <= _typed(value, int) <= _MOST:
+        raise ValueError
+    return int(value)
 
 
 def _typed(value: Any, *kinds: type) -> Any:

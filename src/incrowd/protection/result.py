@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import count_numbers
 from incrowd._support.progress import Progress, silent
 from incrowd._support.services import provided
 from incrowd.backends import encode
@@ -207,14 +208,14 @@ def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> flo
 
 def _reached_delta(facts: Any, classes: Classes, column: Any) -> float | None:
     """The δ that classes reach, None where a class lacks a value."""
-    pairs = np.unique(classes.numbers.astype(np.int64) * column.size + column.codes).size
-    return float(facts.delta) if pairs == column.size * np.unique(classes.numbers).size else None
+    pairs, _ = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
+    return float(facts.delta) if pairs.size == column.size * np.count_nonzero(np.bincount(classes.numbers)) else None
 
 
 def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
     """Recursive (c, l)-diversity: in every class the commonest value is rarer than c times the l-th and rarer ones."""
     assert demand.l is not None
-    pairs, counts = np.unique(classes.numbers.astype(np.int64) * column.size + column.codes, return_counts=True)
+    pairs, counts = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
     number = pairs // column.size
     order = np.lexsort([-counts, number])
     number, counts = number[order], counts[order]

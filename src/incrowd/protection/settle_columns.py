@@ -31,7 +31,7 @@ class SettledColumns:
     notes: list[str]
 
     def without_role(self, names: Sequence[str]) -> list[str]:
-        """Those of some columns that have no role."""
+        """The columns, of those given, that have no role."""
         taken = {*self.known, *self.secrets, self.person, *self.other, *self.removed}
         return [name for name in names if name not in taken]
 

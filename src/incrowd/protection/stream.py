@@ -26,11 +26,11 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
-from incrowd.protection.diversity import is_diverse
+from incrowd.protection.diverse_classes import is_diverse
 from incrowd.protection.problem import DiversityKind
 from incrowd.protection.registry import METHODS
-from incrowd.protection.release import build_release, columns_of, draw_unremarkable_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
+from incrowd.protection.released_order import draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.seen import Seen, is_first_batch
 from incrowd.protection.validate import check_demand
@@ -216,8 +216,8 @@ class Stream:
         released, order = self._released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
-            order = draw_unremarkable_order(released)
-            released = build_release(columns_of(released), order)
+            order = draw_telling_nothing(released, None)
+            released = in_order(released, order)
         self._native, self._waited = batch.native, waited[waits] + 1  # nothing is refused from here on
         self.seen = seen
         self._waiting = pool.filter(pa.array(waits)) if waits.any() else None
@@ -296,7 +296,7 @@ def _require_columns(batch: pa.Table, names: Sequence[str]) -> pa.Table:
 
 def _in_kinds(batch: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
     """A batch whose columns hold what the stream's do: whatever it is where they are text, the same elsewhere."""
-    columns = columns_of(batch)
+    columns = dict(zip(batch.column_names, batch.columns, strict=True))
     for name, kind in kinds_of({one.name: one.type for one in batch.schema}).items():
         if kinds[name] == kind:
             continue

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
 from incrowd.assessment import Assessment, Statement, Verdict
+from incrowd.assessment.result import SECTIONS
 from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import STANDS, Limits, judge
+from incrowd.reports import sections
 from incrowd.reports.elements import DataTable, Figure, ReportSection
-from incrowd.reports.sections import (
-    attacks,
-    columns,
-    drivers,
-    evidence,
-    facts,
-    forecast,
-    knowledge,
-    leaks,
-    population,
-    protection,
-)
 from incrowd.wording import chosen_percent, percent, percent_interval
-
-PAGE = (facts, evidence, knowledge, drivers, population, forecast, leaks, attacks, protection, columns)
-"""The sections in the order of the page."""
 
 _VERDICT = (
     "The upper mark is the person at highest risk, the lower one the average; the dashed lines are the most that is "
@@ -37,8 +29,24 @@ def document(assessment: Assessment, *, external: bool = False) -> tuple[ReportS
         assessment: the assessment.
         external: leave out what would help an attacker.
     """
-    sections = (section.show(assessment, external) for section in PAGE)
-    return tuple(section for section in sections if section is not None)
+    shown = (section.show(assessment, external) for section in _page())
+    return tuple(section for section in shown if section is not None)
+
+
+@cache
+def _page() -> tuple[ModuleType, ...]:
+    """The files of `sections` in the order of the page.
+
+    A file shows the section of an assessment that has its name, in the place of that section; a file that shows
+    something else names the section that it follows in `AFTER`.
+    """
+    order = [section.name for section in SECTIONS]
+    placed = []
+    for name in (found.name for found in iter_modules(sections.__path__)):
+        module = import_module(f"{sections.__name__}.{name}")
+        after = getattr(module, "AFTER", None)
+        placed.append((order.index(after or name), after is not None, name, module))
+    return tuple(module for *_, module in sorted(placed, key=lambda one: one[:3]))
 
 
 def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:

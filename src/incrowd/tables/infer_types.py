@@ -47,7 +47,7 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
 _PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = {  # how notations of dates are rewritten to the plain one, step by step: a pattern and its replacement
     DAY_FIRST: [(r"^(..)\.(..)\.(....)$", r"\3-\2-\1")],
     DAY_FIRST_SLASHES: [*_PAD, (r"^(..)/(..)/(....)$", r"\3-\2-\1")],
@@ -55,7 +55,7 @@ _DATES = {  # how notations of dates are rewritten to the plain one, step by ste
     YEAR_FIRST: [("/", "-")],
     MONTH_NAMES: [
         ("[ -]", ""),
-        *((f"(?i){month}", f"/{number:02d}/") for number, month in enumerate(_MONTHS, 1)),
+        *((f"(?i){month}", f"/{number:02d}/") for number, month in enumerate(MONTHS, 1)),
         *_PAD,
         (r"^(..)/(..)/(....)$", r"\3-\2-\1"),
     ],

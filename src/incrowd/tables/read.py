@@ -17,10 +17,11 @@ from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.missing_codes import MissingCodes, add_counts, note_unused
 from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
 from incrowd.tables.table import Table
@@ -38,7 +39,7 @@ def read_table(
     *,
     separator: str | None = None,
     encoding: str | None = None,
-    null: str | Sequence[str] | None = None,
+    null: str | Sequence[str] | Mapping[str, Any] | None = None,
     skip_bad_lines: bool = False,
     sheet: str | int | None = None,
     layout: str | os.PathLike[str] | None = None,
@@ -70,7 +71,8 @@ def read_table(
         source: a path or address, a pandas, Polars, Arrow, DuckDB or Spark frame, a mapping of columns, or a `Table`.
         separator: the character between the cells of a CSV file; found by reading the file's beginning.
         encoding: the encoding of a text file; UTF-8, UTF-16 with its mark, or else a Western one.
-        null: texts or codes that stand for a missing value, besides the empty cell: "NA,-9" or ["NA", "-9"].
+        null: texts or codes that stand for a missing value, besides the empty cell: "NA,-9" or ["NA", "-9"]; in single
+            columns, where a code may be a range: {"age": [-9, "97-99"]}, or "NA;age=-9,97-99" for both.
         skip_bad_lines: whether lines of a CSV file that do not fit its header are left out instead of refused.
         sheet: which table of a file that holds several, by name or number: the sheet of a workbook (otherwise the
             first), the member of a .zip file, the object of an R file.
@@ -109,7 +111,7 @@ def read_table(
         most_columns,
         separator,
         encoding,
-        null if null is None or isinstance(null, str) else ",".join(null),
+        str(MissingCodes.parse(null)) or None,
         skip_bad_lines,
         sheet,
         None if layout is None else os.fspath(layout),
@@ -207,6 +209,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
         if os.path.getsize(path) == 0:
             raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
     how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
+    _refuse_options_of_other_formats(files.paths[0], how)  # of the member of a .zip
     before = [_state(path) for path in files.paths]
     contents = known.open(files.paths, name, how)
     if before != [_state(path) for path in files.paths]:
@@ -220,14 +223,18 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     named = (masked(source), *_command_words(options), *(("--allow-network",) if allow_network else ()))
     opened = Table(
         rows,
-        notes=contents.notes,
-        not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.nulls else ())],
+        notes=[*contents.notes, *note_unused(contents.code_counts)],
+        not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())],
         source=source,
         named=named,
         written=contents.conventions,
-        codebook=contents.codebook,
+        codebook=add_counts(contents.codebook, contents.code_counts),
     )
-    return reshape(opened, **changes, infer_types=known.infers_types)
+    if contents.code_counts:
+        opened.require(list(contents.code_counts))
+    found = reshape(opened, **changes, infer_types=known.infers_types)
+    found.members = tuple(contents.members)
+    return found
 
 
 def _state(path: str) -> tuple[int, ...] | None:
@@ -257,7 +264,9 @@ def _command_words(options: ReadOptions) -> list[str]:
     """The options as a command line has them; those that were not given are left out."""
     words: list[str] = []
     for name, value in options.given().items():
-        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+        flag = f"--{name.replace('_', '-')}"
+        for part in str(value).split(";") if name == "null" else [value]:
+            words += [flag, *([] if value is True else [str(part)])]
     return words
 
 
@@ -288,7 +297,7 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
         for column, kind in schema.items()
         if isinstance(kind, nw.Enum) and all(isinstance(level, str) for level in kind.categories)
     }
-    return Table(rows, native=frame, codebook=Codebook(scales=ordered))
+    return Table(rows, native=frame, codebook=FileCodebook(scales=ordered))
 
 
 def _as_column(values: Any) -> Any:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd._support.memory import require_memory
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.table import Table

@@ -25,6 +25,7 @@ from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
 from incrowd.tables.formats import ENDINGS, FORMATS, format_of
 from incrowd.tables.formats.file_format import choose_member, describe_others
+from incrowd.wording import listed
 
 STANDARD_INPUT = "-"
 WEB = frozenset({"http", "https"})
@@ -77,9 +78,10 @@ def _of_one_format(parts: list[str], path: str) -> list[str]:
     formats = {format_of(part) for part in parts}
     if len(formats) == 1 and (known := formats.pop()) is not None and (known.several_files or len(parts) == 1):
         return parts
+    names = listed(os.path.basename(part) for part in parts)
     raise InputError(
-        f"{masked(path)}: {len(parts)} files match; a pattern or a folder works for files of one kind that can be one "
-        "table, such as Parquet or CSV files"
+        f"{masked(path)}: {len(parts)} files match, {names}; name one, or files of one kind that can be one table, "
+        "such as Parquet or CSV files"
     )
 
 

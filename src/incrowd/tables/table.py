@@ -12,7 +12,7 @@ from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -32,6 +32,7 @@ class Table:
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
         guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
+        members: the names of the tables that a workbook or an R file holds.
     """
 
     __slots__ = (
@@ -39,6 +40,7 @@ class Table:
         "backend",
         "codebook",
         "guessed_scales",
+        "members",
         "named",
         "native",
         "not_counted",
@@ -57,7 +59,7 @@ class Table:
         not_counted: Iterable[str] = (),
         named: Sequence[str] = (),
         written: str = "",
-        codebook: Codebook | None = None,
+        codebook: FileCodebook | None = None,
     ) -> None:
         self.backend = backend
         self.native = native
@@ -66,8 +68,9 @@ class Table:
         self.not_counted = tuple(not_counted)
         self.named = tuple(named) or (self.source or "TABLE",)
         self.written = written
-        self.codebook = codebook or Codebook()
+        self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()
+        self.members: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

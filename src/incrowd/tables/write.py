@@ -15,14 +15,14 @@ from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
 from incrowd._support.files import written_whole
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import FORMATS
 
 _WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
 
 
 def write_table(
-    table: pa.Table, path: str | os.PathLike[str], *, force: bool = False, codebook: Codebook | None = None
+    table: pa.Table, path: str | os.PathLike[str], *, force: bool = False, codebook: FileCodebook | None = None
 ) -> Path:
     """Write a file in the format of the path's extension; it is there whole or not at all.
 
@@ -52,7 +52,7 @@ def write_table(
     return target
 
 
-def write_into(table: pa.Table, file: Path, codebook: Codebook | None = None) -> None:
+def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
     """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
 
     Args:
@@ -74,7 +74,7 @@ def write_into(table: pa.Table, file: Path, codebook: Codebook | None = None) ->
     if extension not in _WRITERS:
         kind = extension or "a file without ending"
         raise InputError(f"a table cannot be written as {kind!r}; use .parquet or .csv")
-    _WRITERS[extension](table, file, codebook or Codebook())
+    _WRITERS[extension](table, file, codebook or FileCodebook())
 
 
 def is_text(file: Path) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree
 
 from incrowd._support.compressed_files import COMPRESSIONS, ZIP
 from incrowd.tables.formats import format_of
@@ -18,8 +17,6 @@ from incrowd.wording import data_size
 
 _BLOCK = 1 << 20
 _ZIPPED = {".xlsx", ".xlsb", ".ods", ZIP}
-_DIRECTORY = "xl/workbook.xml"  # names the sheets of a workbook
-_MOST_DIRECTORY = 1_000_000  # bytes
 
 
 def check_unpacked(path: Path, most: int) -> None:
@@ -40,21 +37,11 @@ def check_unpacked(path: Path, most: int) -> None:
 
 
 def list_members(path: Path) -> list[str]:
-    """The tables that a file holds by name, where it may hold several: members of a .zip file, sheets of a workbook."""
-    ending = path.suffix.lower()
-    if ending not in (ZIP, ".xlsx"):
+    """The tables that a .zip file holds, by name; of other files none."""
+    if path.suffix.lower() != ZIP:
         return []
     with _damage(path), zipfile.ZipFile(path) as packed:
-        if ending == ZIP:
-            return [one.filename for one in packed.infolist() if format_of(one.filename) and not one.is_dir()]
-        known = {one.filename: one for one in packed.infolist()}
-        if _DIRECTORY not in known or known[_DIRECTORY].file_size > _MOST_DIRECTORY:
-            return []
-        try:
-            root = ElementTree.fromstring(packed.read(_DIRECTORY))
-        except ElementTree.ParseError:
-            return []
-        return [str(one.get("name")) for one in root.iter() if one.tag.endswith("}sheet") and one.get("name")]
+        return [one.filename for one in packed.infolist() if format_of(one.filename) and not one.is_dir()]
 
 
 def _count(file: IO[bytes] | Any, most: int, unpacked: int) -> int:

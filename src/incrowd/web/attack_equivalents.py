@@ -8,13 +8,13 @@ from typing import Any
 
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, both_ways, with_import
+from incrowd.web.equivalents import ScriptName, command_and_script, with_import
 from incrowd.web.jobs import Job
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.attack_task import attackers
 
 _ROWS = "kept-rows.txt"
-_NO_COMMAND = "# a file or a name cannot be typed on the command line as it is; use the Python script"
+_UNTYPABLE = "# a file or a name cannot be typed on the command line as it is; use the Python script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +73,17 @@ def attack(
         *given("--seed", question.seed or None),
         *released.options,
     ]
-    found = both_ways(
+    found = command_and_script(
         table.source, "attack", [released.file, *arguments], [], _lines(question, known, released, holdout)
     )
     python = with_import(found.python, "from incrowd.attacks import attack_release")
     names = [*several, *(name for group in several.values() for name in group), *question.noise]
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
-    command = "\n".join([*dict.fromkeys([*released.before, *(holdout.before if holdout else ())]), found.cli])
+    commands = "\n".join([*released.before, *(holdout.before if holdout else ()), found.cli]).splitlines()
     return models.Equivalent(
-        cli=_only_once(command) if typable else _NO_COMMAND,
+        cli="\n".join(dict.fromkeys(commands)) if typable else _UNTYPABLE,  # a command that makes two files stands once
         python=f"{released.script}\n\n{python}" if released.script else python,
     )
-
-
-def _only_once(commands: str) -> str:
-    """Commands without those that were there before: an original and its release may be made by the same."""
-    return "\n".join(dict.fromkeys(commands.splitlines()))
 
 
 def _lines(question: models.AttackQuestion, known: Any, released: ReleasedFile, holdout: Source | None) -> list[str]:

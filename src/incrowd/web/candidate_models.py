@@ -19,7 +19,10 @@ class CandidateRisk(Model):
 
 
 class Candidate(Model):
-    """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it."""
+    """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it.
+
+    `risk` is the average, `highest` that of the person at highest risk, each as the verdict has it.
+    """
 
     id: str
     kind: Literal["protection", "solution"]
@@ -33,6 +36,7 @@ class Candidate(Model):
     after: CandidateRisk
     risk: float | None
     basis: Literal["table", "population"]
+    highest: float
     detail: float
     decision: str
     headline: str

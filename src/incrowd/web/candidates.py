@@ -26,8 +26,8 @@ def is_candidate(job: Job) -> bool:
     return job.state == "done" and job.outcome is not None and job.outcome.release is not None
 
 
-def card(job: Job, table: OpenTable) -> models.Candidate:
-    """A candidate as a card."""
+def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
+    """What is shown of a candidate."""
     found, made_by = _found(job), _made_by(job)
     verdict = found["verdict"]
     name = job.name or name_of(made_by)
@@ -44,6 +44,7 @@ def card(job: Job, table: OpenTable) -> models.Candidate:
         after=models.CandidateRisk(**found["after"]),
         risk=found["risk"],
         basis=found["basis"],
+        highest=verdict["highest"],
         detail=found["evaluation"]["granularity"],
         decision=verdict["decision"],
         headline=verdict["headline"],
@@ -90,7 +91,7 @@ def distinct_name(name: str, taken: Collection[str]) -> str:
 
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
     """Two candidates side by side: numbers, and the distributions of the columns that either made coarser."""
-    a, b = card(first, table), card(second, table)
+    a, b = describe_candidate(first, table), describe_candidate(second, table)
     releases = [_release(job) for job in (first, second)]
     names = [name for name in table.table.columns if all(_is_changed_in(one, name) for one in releases)]
     spread = [distributions(table.table, one.table, columns=names) if names else () for one in releases]

@@ -52,6 +52,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
         values=values,
         other_values=filled - common.size,
         other_rows=int(tally[:filled].sum() - tally[common].sum()),
+        groups=_groups(column, first) if question.show and isinstance(given, list) else [],
         csv=arx_text(_all_rows(column, levels)) if question.csv and given is not None else None,
         masked=not question.show,
     )
@@ -111,6 +112,16 @@ def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.Hier
 
 def _shown(level: Level, code: int, show: bool) -> str | None:
     return _label(level, int(level.groups[code]), show)
+
+
+def _groups(column: Coded, level: Level) -> list[models.LabelledValues]:
+    """The values with another label than their own, by that label."""
+    found: dict[str, list[str]] = {}
+    for code, value in enumerate(as_text(column.values).to_pylist()):
+        label = str(level.labels[level.groups[code]])
+        if value is not None and label != value:
+            found.setdefault(label, []).append(value)
+    return [models.LabelledValues(name=label, values=values) for label, values in found.items()]
 
 
 def _label(level: Level, group: int, show: bool) -> str | None:

@@ -57,10 +57,18 @@ class GroupedValue(Model):
     rows: int
 
 
+class LabelledValues(Model):
+    """The values that have one label at the first level."""
+
+    name: str
+    values: list[str]
+
+
 class HierarchyView(Model):
     """A hierarchy as `protection` takes it, and what it makes of the rows; `*` above the last level is left out.
 
-    `values` are the most common ones; `other_values` of them, with `other_rows`, are not listed.
+    `values` are the most common ones; `other_values` of them, with `other_rows`, are not listed. `groups` are all
+    values that rows give another label, by that label; only if they are to be shown.
     """
 
     column: str
@@ -69,5 +77,6 @@ class HierarchyView(Model):
     values: list[GroupedValue]
     other_values: int
     other_rows: int
+    groups: list[LabelledValues]
     csv: str | None
     masked: bool

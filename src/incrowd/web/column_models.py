@@ -7,27 +7,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from incrowd.tables.roles.suggest import Confidence
+from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
-from incrowd.web.fields import WHOLE, Columns, Model, Name, Role, Secret, Short
-from incrowd.web.models import Reading
+from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
+from incrowd.web.models import Column, Reading
 
 
-class TriageColumn(Model):
+class TriageColumn(Column):
     """A column to be decided about.
 
     `scale` is how its values compare, `scale_stated` what somebody said it is, and `scale_suggested` another that fits
     better; `missing_codes` are numbers that may stand for missing values.
     """
 
-    name: str
-    type: str
-    distinct: int | None
-    nulls: int
-    role: Role
-    decided: bool
-    suggested: Role
-    reason: str
     confidence: Confidence
     topic: str
     scale: str
@@ -39,7 +31,7 @@ class TriageColumn(Model):
 class Triage(Model):
     """All columns, how many of them a person has decided about, and how the file is read.
 
-    `takes_null`: texts that stand for missing values can be named, for every column of the file.
+    `takes_null`: texts that stand for missing values can be named, for every column of the file or for one.
     """
 
     decided: int
@@ -108,7 +100,7 @@ class NewReading(Model):
 class ReadingChanges(Model):
     """What changes in how the file is read; all else stays, and a value or scale that is null is as at first."""
 
-    null: Short | None = None
+    null: MissingCodes | None = None
     sheet: Short | None = None
     scales: Annotated[dict[Name, Secret | None], Field(max_length=2_000)] = {}
 

@@ -216,7 +216,7 @@ def _seen_among_rows(columns: Sequence[Coded], record: int) -> _Seen:
 
 
 def _seen_among_histories(table: OpenTable, names: Sequence[str], person: str, record: int) -> _Seen:
-    """The same for a person with all their records; columns become known in the order of how rare their values are."""
+    """What others see of a person with all their records; columns with rare values become known first."""
 
     def alike(known: Sequence[str]) -> int:
         if not known:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from incrowd.assessment.command_line import each, given
 from incrowd.web import curve_models, models
-from incrowd.web.equivalents import both_ways, call_of, forecast_arguments, with_import
+from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments, with_import
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.curve_tasks import exact_columns
 
-_NO_COMMAND = "# use the Python script"
+_SCRIPT_ONLY = "# use the Python script"
 
 
 def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equivalent:
@@ -40,6 +40,17 @@ def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Eq
     return _script(table, imported, lines, (), ["measure", *each("--qi", known), "--fit"])
 
 
+def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, counts: Source) -> models.Equivalent:
+    """`incrowd regenerate`."""
+    lines = [
+        f"filled = regenerate(table, read_counts({counts.file!r}), seed={question.seed})",
+        'write_table(filled, "filled.csv")',
+    ]
+    imported = "from incrowd.protection import regenerate\nfrom incrowd.protection.regeneration import read_counts\n"
+    words = ["regenerate", "--counts", counts.file, "--out", "filled.csv", *given("--seed", question.seed or None)]
+    return _script(table, imported + "from incrowd.tables import write_table", lines, (), words)
+
+
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
     """`correctness_curve`, and the forecast of it by the law alone."""
     known, person = exact_columns(table, question), table.one_with_role("person")
@@ -59,7 +70,7 @@ def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.E
     """`incrowd measure` of items."""
     arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
     asked = {"person": question.person, "item": question.item, "known": question.known}
-    found = both_ways(
+    found = command_and_script(
         table.source, "measure", arguments, [], [call_of("found", "itemset_anonymity", asked), "print(found)"]
     )
     python = with_import(found.python, "from incrowd.measures import itemset_anonymity")
@@ -93,7 +104,7 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
     parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
     python = f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))"
     typed = [*given("--group", question.group), *given("--confidence", question.confidence)]
-    curve = both_ways(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
+    curve = command_and_script(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
     return models.Equivalent(
         cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
         python=with_import(python, "from incrowd.curves import study_accuracy"),
@@ -111,7 +122,7 @@ def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) ->
         f"curve = robust_curve_from_ranks({ranks!r}, gallery={question.gallery!r})",
         *_forecast_lines(question),
     ]
-    cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _NO_COMMAND
+    cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _SCRIPT_ONLY
     return models.Equivalent(cli=cli, python="\n".join(python))
 
 
@@ -155,7 +166,7 @@ def techniques(
     told = ["answers = {", *fits, "}", 'print("\\n".join(name_leaders(answers)))']
     typable = len(files) == len(names) and not any(one.people for one in question.techniques)
     return models.Equivalent(
-        cli="\n".join([*files, command]) if typable else _NO_COMMAND,
+        cli="\n".join([*files, command]) if typable else _SCRIPT_ONLY,
         python="\n".join([*imported, *scripts, *told]),
     )
 
@@ -183,7 +194,7 @@ def _script(
 ) -> models.Equivalent:
     """A script, and the command of these words where there are some."""
     verb, *arguments = words or ["measure"]
-    found = both_ways(table.source, verb, arguments, names, lines)
+    found = command_and_script(table.source, verb, arguments, names, lines)
     return models.Equivalent(
-        cli=_NO_COMMAND if words is None else found.cli, python=with_import(found.python, imported)
+        cli=_SCRIPT_ONLY if words is None else found.cli, python=with_import(found.python, imported)
     )

@@ -20,6 +20,13 @@ class CheckQuestion(Model):
     seed: Seed = 0
 
 
+class RegenerationQuestion(Model):
+    """Fill masked cells by published counts: another table with the columns column, value and count."""
+
+    counts: Id
+    seed: Seed = 0
+
+
 class ItemsQuestion(Model):
     """k^m-anonymity of a table with a row for each item of a person: the attacker knows up to `known` items."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incrowd.recipients import settle_limits
-from incrowd.web.candidates import card, is_candidate
+from incrowd.web.candidates import describe_candidate, is_candidate
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
 from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, Decision, NewDecision
@@ -38,7 +38,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
     assessed = next((job for job in jobs if _has_assessed(job, judged, settings)), None)
     if new.decision == "release" and candidate is None and assessed is None:
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
-    made = card(candidate, judged) if candidate else None
+    made = describe_candidate(candidate, judged) if candidate else None
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
     decided = Decision(
         at=now_in_words(),

@@ -36,6 +36,8 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
         person=person,
         weights=table.one_with_role("weight") if person is None else None,
         population=table.settings.population,
+        strata=table.settings.strata,
+        cluster=table.settings.cluster,
         protection=False,
         seed=question.seed,
     )
@@ -43,7 +45,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     if not question.k:
         return same
     arguments = [*each("--qi", known), *given("--person", person), *forecast_arguments(question)]
-    law = both_ways(table.source, "forecast", arguments, [], [])
+    law = command_and_script(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
@@ -52,7 +54,7 @@ def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequ
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = both_ways(source, "assess", words, ["assess"], [to_call(question), *lines])
+    found = command_and_script(source, "assess", words, ["assess"], [to_call(question), *lines])
     return _without_command(found, arguments is None)
 
 
@@ -88,7 +90,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
-    found = both_ways(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
+    found = command_and_script(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
     if question.k is None:
         return found
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
@@ -123,7 +125,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
             f"known_records={question.records_known}, error_rate={question.error_rate or 0.0}, seed={question.seed})",
             "print(part.true_positive_rate, part.false_positive_rate)",
         ]
-    found = both_ways(table.source, "leak", arguments, [], lines)
+    found = command_and_script(table.source, "leak", arguments, [], lines)
     python = with_import(found.python, "from incrowd.leaks import simulate_leak, simulate_partial_leak")
     return models.Equivalent(cli=found.cli, python=python)
 
@@ -168,7 +170,7 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    found = both_ways(table.source, "protect", arguments, ["protect"], lines)
+    found = command_and_script(table.source, "protect", arguments, ["protect"], lines)
     python = with_import(found.python, "from incrowd.tables import write_table")
     if asked.hierarchies:
         python = with_import(python, "from incrowd.protection import Hierarchy")
@@ -209,7 +211,7 @@ def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equi
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
-    python = both_ways(table.source, "protect", [], [], lines).python
+    python = command_and_script(table.source, "protect", [], [], lines).python
     python = with_import(python, "from incrowd.assessment import Question, find_release")
     return models.Equivalent(
         cli="# the search follows every setting of the assessment; use the Python script", python=python
@@ -217,7 +219,7 @@ def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equi
 
 
 class ScriptName(str):
-    """A name in a script."""
+    """Text that stands in a script as a name, without quotation marks."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -235,7 +237,7 @@ def _without_command(found: models.Equivalent, untypable: bool) -> models.Equiva
     return models.Equivalent(cli=words, python=found.python)
 
 
-def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
+def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
     """`incrowd frontier`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
@@ -254,13 +256,13 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
         "person": person,
     }
     lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    return both_ways(table.source, "frontier", arguments, ["frontier"], lines)
+    return command_and_script(table.source, "frontier", arguments, ["frontier"], lines)
 
 
-def both_ways(
+def command_and_script(
     source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:
-    """The command, with those that make its file; the script, with what it imports."""
+    """A verb as a command, after the commands that make its file, and as a script with its imports."""
     file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
     command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
     opened = repr(file)
@@ -285,7 +287,8 @@ def _reading(source: Source) -> list[str]:
     scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
     words = [
         word
-        for name, value in how.items()
+        for name, entry in how.items()
+        for value in (entry.split(";") if name == "null" else [entry])
         for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
     ]
     return [*words, *given("--scale", scales or None)]

@@ -27,6 +27,7 @@ Kind = Literal[
     "curve",
     "techniques",
     "masked",
+    "regeneration",
     "simulation",
 ]
 
@@ -36,6 +37,7 @@ Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
 Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+MissingCodes = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Columns = Annotated[list[Name], Field(max_length=2_000)]
 
@@ -67,6 +69,6 @@ Seed = Annotated[int, Field(ge=0, le=2**32), WHOLE]
 
 
 class Model(BaseModel):
-    """No unknown fields, no NaN, and a yes is not a 1."""
+    """Base of all models: unknown fields, NaN, and numbers in place of true and false are refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)

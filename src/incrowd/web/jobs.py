@@ -17,6 +17,7 @@ from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
 from incrowd.web import models
 from incrowd.web.fields import Kind, State
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ class Outcome:
     bytes: int = 0
     release: Release | None = None
     summary: dict[str, Any] = field(default_factory=dict)
+
+
+def _delete_files(outcome: Outcome) -> None:
+    if outcome.release is not None:
+        outcome.release.delete()
+    elif outcome.file is not None:
+        outcome.file.unlink(missing_ok=True)
 
 
 Publish = Callable[[Outcome], None]
@@ -95,7 +103,7 @@ class Job:
 
     @property
     def quick(self) -> bool:
-        """Whether it is done in milliseconds, as a slider that is dragged needs it."""
+        """Whether the job takes milliseconds, as one that follows a slider must."""
         return self.kind == "leak"
 
     @property
@@ -112,8 +120,16 @@ class Job:
         """Whether the question has changed since the start; for a protection also how the table is to be protected."""
         if self.question_changed or self.source is None or self.settings is None:
             return self.question_changed
-        is_protection = self.kind in ("protection", "solution")
-        return is_protection and self.source.current.settings.protection != self.settings.protection
+        if self.kind not in ("protection", "solution"):
+            return False
+        return self.source.current.settings.protection not in (self.settings.protection, self._solved)
+
+    @property
+    def _solved(self) -> ProtectionRequest | None:
+        """The settings that a search found, which make its table again."""
+        if self.kind != "solution" or self.state != "done" or self.outcome is None:
+            return None
+        return ProtectionRequest(**self.outcome.to_json()["protection"])
 
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
@@ -148,10 +164,8 @@ class Job:
 
     def discard(self) -> None:
         """Drop the outcome and delete its files."""
-        if self.outcome is not None and self.outcome.release is not None:
-            self.outcome.release.delete()
-        elif self.outcome is not None and self.outcome.file is not None:
-            self.outcome.file.unlink(missing_ok=True)
+        if self.outcome is not None:
+            _delete_files(self.outcome)
         self.outcome = self.task = self.source = None
 
 
@@ -316,8 +330,8 @@ class Jobs:
             job.ended = job.ended or time.monotonic()
             if job.state == "cancelled" or state == "cancelled":
                 job.state, job.stage = "cancelled", "cancelled"
-                if outcome is not None and outcome.release is not None:
-                    outcome.release.delete()
+                if outcome is not None:
+                    _delete_files(outcome)
                 return
             job.state, job.stage = state, state
             job.message = words if state == "failed" else ""
@@ -327,7 +341,7 @@ class Jobs:
                     job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
-        """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""
+        """Forget the oldest finished jobs, of each kind apart, so that jobs of a slider push out no assessment."""
         with self._changed:
             alike = (job for job in self._of(newest.session) if job.finished and job.kind == newest.kind)
             finished = sorted(alike, key=lambda job: job.created)

@@ -17,6 +17,7 @@ from incrowd.web.fields import (
     Id,
     Kind,
     Limit,
+    MissingCodes,
     Model,
     Name,
     OneOf,
@@ -71,20 +72,21 @@ class Limits(Model):
 
 
 class Reading(Model):
-    """How a file is read, where that is not found by looking at it; `null` are texts that stand for nothing.
+    """How a file is read, where that is not found by looking at it.
 
+    `null` are texts that stand for a missing value, in every column or in single ones: "NA,-9;age=97-99".
     `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
     """
 
     separator: Separator | None = None
     encoding: Encoding | None = None
-    null: Short | None = None
+    null: MissingCodes | None = None
     sheet: Short | None = None
     skip_bad_lines: bool = False
     scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}
 
     def options(self) -> dict[str, Any]:
-        """What is not as usual."""
+        """The options that differ from their defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -143,12 +145,15 @@ class TableSettings(Model):
     `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
     that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
     average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain,
-    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out.
+    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out. `strata`
+    and `cluster` are columns that say how the people were drawn; they may have any role.
     """
 
     roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
     decided: Annotated[list[Name], Field(max_length=5_000)] = []
     population: People | None = None
+    strata: Name | None = None
+    cluster: Name | None = None
     recipient: Recipient = "public"
     threshold: Limit | None = None
     highest: Limit | None = None

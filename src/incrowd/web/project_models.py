@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from incrowd.web.fields import WHOLE, Id, Kind, Limit, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
@@ -14,7 +15,25 @@ MOST_DECISIONS = 1_000  # about one table
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
 Count = Annotated[int, Field(ge=0, le=10**15), WHOLE]
-Details = Annotated[dict[str, Any], Field(max_length=200)]
+_DEEPEST = 20  # lists and objects within each other
+
+
+def _is_plain(value: Any, deepest: int) -> bool:
+    if isinstance(value, dict | list):
+        return deepest > 0 and all(
+            _is_plain(one, deepest - 1) for one in (value.values() if isinstance(value, dict) else value)
+        )
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _require_plain(details: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what cannot be written again as JSON: numbers that are not finite, and lists within lists without end."""
+    if not _is_plain(details, _DEEPEST):
+        raise ValueError(f"it must hold finite numbers, and nothing more than {_DEEPEST} lists deep")
+    return details
+
+
+Details = Annotated[dict[str, Any], Field(max_length=200), AfterValidator(_require_plain)]
 
 
 class TrailEntry(Model):
@@ -39,18 +58,18 @@ class ProjectColumn(Model):
 
     name: str
     type: str
-    distinct: int | None
-    nulls: int
+    distinct: Count | None
+    nulls: Count
     reason: str
 
 
 class ProjectTable(Model):
-    """The table that the project is about; no cells."""
+    """The table that the project is about; no cells. The oldest projects do not say how it was read."""
 
     name: str
-    rows: int
+    rows: Count
     columns: Annotated[list[ProjectColumn], Field(max_length=20_000)]
-    reading: Reading
+    reading: Reading | None = None
 
 
 class AcceptedRisk(Model):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from incrowd import __version__
+from incrowd.tables.missing_codes import MissingCodes
 from incrowd.web import project_models as models
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
@@ -97,8 +99,13 @@ def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
 def saved_reading(table: OpenTable, project: models.Project) -> Reading:
     """How the file of a table is read with the scales and missing codes of a project; the rest is the file's own."""
     saved, columns = project.table.reading, {*table.table.columns}
+    if saved is None:
+        return Reading(**table.source.how)
     scales = {name: scale for name, scale in saved.scales.items() if name in columns}
-    return Reading(**{**table.source.how, "null": saved.null, "scales": scales})
+    missing = MissingCodes.parse(saved.null)
+    codes = {name: stated for name, stated in missing.by_column.items() if name in columns}
+    null = str(replace(missing, by_column=codes)) or None
+    return Reading(**{**table.source.how, "null": null, "scales": scales})
 
 
 def load_project(table: OpenTable, project: models.Project) -> models.Loaded:

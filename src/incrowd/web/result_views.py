@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 
-_VIEWS = {"points": "forecast", "curve": "forecast", "solution": "protection"}  # whose template shows a kind
+_VIEWS = {  # the template of a kind of job that has none of its own
+    "points": "forecast",
+    "curve": "forecast",
+    "solution": "protection",
+    "check": "figures",
+    "techniques": "figures",
+}
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.protection.interval_labels import EPOCH
 from incrowd.protection.problem import as_days, as_floats
 
 _OUTERMOST = 11  # rows that the first and the last range have at least: a few people at an end are not told apart
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200)
-_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def count_on_round_axis(
@@ -22,7 +23,7 @@ def count_on_round_axis(
 ) -> tuple[list[int], list[float | str]] | None:
     """Rows in about so many ranges with round edges, and the edges; the outer ranges hold all that is beyond them.
 
-    None where there are too few rows to hide those at the ends.
+    None where there are too few rows to hide those at the ends, or numbers too close or too far apart for round edges.
     """
     values = column.values.slice(0, tally.size)
     days = pa.types.is_temporal(values.type)
@@ -34,10 +35,14 @@ def count_on_round_axis(
         return None
     low = float(place[np.searchsorted(ends, _OUTERMOST)])
     high = float(place[np.searchsorted(ends, ends[-1] - _OUTERMOST, side="right")])
+    if not math.isfinite(high - low):
+        return None
     edges = _month_edges(low, high, bins) if days else _number_edges(low, high, bins, pa.types.is_integer(values.type))
+    if not all(before < after for before, after in pairwise(edges)):
+        return None
     where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
     counts = np.bincount(where, weights=tally, minlength=len(edges) - 1).astype(np.int64).tolist()
-    return counts, [date.fromordinal(int(edge) + _EPOCH).isoformat() for edge in edges] if days else list(edges)
+    return counts, [date.fromordinal(int(edge) + EPOCH).isoformat() for edge in edges] if days else list(edges)
 
 
 def _number_edges(low: float, high: float, bins: int, is_whole: bool) -> list[float]:
@@ -55,10 +60,15 @@ def _number_edges(low: float, high: float, bins: int, is_whole: bool) -> list[fl
 
 def _month_edges(low: float, high: float, bins: int) -> list[float]:
     """Edges at the beginnings of months, quarters, years or decades, as days since 1970."""
-    first, last = (_month_of(date.fromordinal(int(place) + _EPOCH)) for place in (low, high))
+    first, last = (_month_of(date.fromordinal(int(place) + EPOCH)) for place in (low, high))
     step = next((months for months in _MONTHS if (last - first) // months < bins), _MONTHS[-1])
     numbers = range(first // step * step, last // step * step + step + 1, step)
-    return [date(min(max(month // 12, 1), date.max.year), month % 12 + 1, 1).toordinal() - _EPOCH for month in numbers]
+    return [_first_day(month).toordinal() - EPOCH for month in numbers]
+
+
+def _first_day(month: int) -> date:
+    """The first day of a month, as far as the calendar goes."""
+    return date.max if month // 12 > date.max.year else date(max(month // 12, 1), month % 12 + 1, 1)
 
 
 def _month_of(day: date) -> int:

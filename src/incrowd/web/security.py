@@ -42,11 +42,11 @@ _Message = MutableMapping[str, Any]
 
 
 class _Broken(Exception):  # noqa: N818
-    """An answer that cannot be finished; its own words, so that no cell is quoted."""
+    """Raised where an answer cannot be finished; in words of its own, so that no cell is quoted."""
 
 
 class Guard:
-    """The outermost layer of the app (ASGI)."""
+    """ASGI middleware around the whole app: nothing else sees a request before it is checked here."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Guard:
         self.app, self.settings, self.sessions, self.wake = app, settings, sessions, wake
 
     async def __call__(self, scope: _Message, receive: Any, send: Any) -> None:
-        """Answer, or refuse."""
+        """Pass a request on to the app, or refuse it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -96,7 +96,7 @@ class Guard:
             raise Refusal(403, "this server answers only to its own name; open the address it printed at start-up")
 
     def _check_origin(self, request: _Request) -> None:
-        """An Origin must be this address; changes come with one, or from a script that holds the token."""
+        """Refuse requests of other sites: an Origin must be this address, and a change needs one, or the token."""
         origin = request.header("origin")
         if origin:
             parts = urlsplit(origin)
@@ -139,7 +139,7 @@ class Guard:
 
     @property
     def _cookie(self) -> str:
-        """A browser has one set of cookies for all ports of a machine, so the name has the port."""
+        """The name of the session's cookie, with the port: a browser shares cookies between all ports of a machine."""
         return f"incrowd_{self.settings.port}"
 
     def _is_token(self, given: str) -> bool:
@@ -163,7 +163,7 @@ class _Request:
         return next(iter(self.all(name)), "")
 
     def cookie(self, name: str) -> str:
-        """The cookie of that name. Other programs on this machine set cookies of every shape: they are passed over."""
+        """The value of a cookie. Cookies of other programs on this machine, whatever their shape, are passed over."""
         for pair in ";".join(self.all("cookie")).split(";"):
             key, _, value = pair.partition("=")
             if key.strip() == name:
@@ -181,7 +181,7 @@ class _Request:
 
     @property
     def is_static(self) -> bool:
-        """Style sheets and scripts hold no data; the page that asks for the token needs them too."""
+        """Whether it asks for a style sheet or a script: they hold no data, and are sent without the token too."""
         return self.path.startswith("/static/") and self.method in _SAFE
 
     @property
@@ -198,7 +198,7 @@ def _name_of(host: str) -> str:
 
 
 class _Body:
-    """The body, as long as it is not longer than it may be, whatever its header says, and keeps coming."""
+    """Receives the body of a request; refuses one that is too long, whatever its header says, or stops coming."""
 
     def __init__(self, receive: Any, request: _Request, limit: int) -> None:
         said = request.header("content-length")
@@ -209,7 +209,7 @@ class _Body:
             raise self._too_long()
 
     async def __call__(self) -> _Message:
-        """The next part of it. After the last one a caller waits for the end of the connection, however long."""
+        """The next part of the body. After the last one the caller waits for the end of the connection."""
         try:
             message: _Message = await asyncio.wait_for(self._receive(), None if self._whole else PATIENCE)
         except TimeoutError:
@@ -227,7 +227,7 @@ class _Body:
 
 
 class _Answer:
-    """Every answer tells the browser what it may do with it, and not to keep it."""
+    """Sends an answer with the headers that tell the browser what it may do with it, and not to keep it."""
 
     def __init__(self, send: Any, path: str) -> None:
         self._send = send
@@ -236,7 +236,7 @@ class _Answer:
         self.started = False
 
     async def __call__(self, message: _Message) -> None:
-        """Send the next part of it."""
+        """Send the next part of the answer."""
         if message["type"] == "http.response.start":
             refusal = self.body.refusal if self.body is not None else None
             if refusal is not None and message["status"] != refusal.status:

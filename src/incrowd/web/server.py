@@ -172,7 +172,7 @@ class Server:
     def open_protected(self, session: Session, job: Job) -> OpenTable:
         """Open the result of a protection as a table, with a copy of the file and the settings of its original."""
         outcome = job.answer()
-        if outcome.file is None or job.source is None:
+        if outcome.file is None or outcome.release is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:

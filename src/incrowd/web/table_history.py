@@ -138,6 +138,8 @@ class TableHistory:
             "roles": {name: role for name, role in settings.roles.items() if name in settled},
             "decided": [name for name in settings.decided if name in settled],
             "groups": {label: names for label, names in left.items() if names},
+            "strata": settings.strata if settings.strata in columns else None,
+            "cluster": settings.cluster if settings.cluster in columns else None,
             "protection": protection if {*protection.named(columns)} <= columns else ProtectionRequest(k=protection.k),
         }
         return settings.model_copy(update=fits)
@@ -158,7 +160,8 @@ class TableHistory:
 
     def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
         """Refuse columns that do not exist, and two columns with a role that only one can have."""
-        self._require([*wanted.roles, *wanted.decided])
+        drawn_by = [name for name in (wanted.strata, wanted.cluster) if name is not None]
+        self._require([*wanted.roles, *wanted.decided, *drawn_by])
         for label, members in wanted.groups.items():
             if not members:
                 raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
@@ -183,7 +186,8 @@ def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
     """What changed between two settings: old and new, but no values that somebody named."""
-    plain = ("population", "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
+    plain = ("population", "strata", "cluster", "recipient", "threshold", "highest", "tolerate", "certain")
+    plain += ("rows_are_people",)
     found: dict[str, Any] = {
         name: [getattr(before, name), getattr(after, name)]
         for name in plain

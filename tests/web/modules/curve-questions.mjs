@@ -23,4 +23,6 @@ test("a form becomes a question, or says what is missing", () => {
   assert.deepEqual(curveQuestion("ranks", { ranks: "rank", group: "", confidence: "sure" })[1], { ranks: "rank", group: null, confidence: "sure", compare: false });
   assert.throws(() => curveQuestion("sparse", { person: "who", item: "" }), /what they have/);
   assert.throws(() => curveQuestion("robust", { gallery: "" }), /gallery/);
+  assert.deepEqual(curveQuestion("regenerate", { counts: "ab" }), ["regenerations", { counts: "ab" }]);
+  assert.throws(() => curveQuestion("regenerate", { counts: "" }), /counts/);
 });

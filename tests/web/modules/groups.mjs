@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freeName, fromLabels, groupOf, placed, renamed } from "./groups.js";
+import { freeName, groupOf, placed, renamed } from "./groups.js";
 
 const north = [{ name: "north", values: ["A", "B"] }];
 
@@ -18,7 +18,4 @@ test("names are free, and a name that is taken joins the two", () => {
   assert.deepEqual(renamed(placed(north, "C", "south"), "south", "north"), [{ name: "north", values: ["A", "B", "C"] }]);
   assert.deepEqual(renamed(north, "north", "cold"), [{ name: "cold", values: ["A", "B"] }]);
   assert.deepEqual(renamed(north, "north", ""), north);
-});
-test("groups are read from labels", () => {
-  assert.deepEqual(fromLabels([{ value: "A", label: "north" }, { value: "B", label: "B" }, { value: "C", label: "north" }]), [{ name: "north", values: ["A", "C"] }]);
 });

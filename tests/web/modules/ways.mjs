@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WAYS, inWords, setFor, wayOf, withSet } from "./ways.js";
+import { WAYS, inWords, setFor, wayOf, waysOf, withSet } from "./ways.js";
 
 test("every rule of the library has its way", () => {
   const rules = { "cuts:18,65/65": "cuts", "5,10": "widths", "quantiles:10": "quantiles", "prefix:3,1": "prefix", dates: "dates", places: "places", auto: "auto" };
@@ -8,6 +8,12 @@ test("every rule of the library has its way", () => {
   assert.equal(wayOf(null), "");
   assert.equal(wayOf([["A", "north"]]), "groups");
   assert.equal(wayOf([["A", "north", "*"]]), "file");
+});
+test("a number that looks like a code can be cut and grouped", () => {
+  const names = (column) => waysOf(column).map(([name]) => name);
+  assert.deepEqual(names({ scale: "numeric", scale_suggested: null }), ["", "cuts", "widths", "quantiles", "auto", "file"]);
+  assert.ok(["cuts", "groups"].every((name) => names({ scale: "numeric", scale_suggested: "nominal" }).includes(name)));
+  assert.deepEqual(names({ scale: "ordered", scale_suggested: null }), ["", "groups", "prefix", "auto", "file"]);
 });
 test("they are said in words, with how much the column matters", () => {
   assert.equal(inWords("cuts:18,65/65"), "cut points: 18, 65 / 65");

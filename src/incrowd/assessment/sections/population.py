@@ -81,9 +81,9 @@ def _risk(work: Work) -> PopulationRisk:
 
 
 def estimate_alone(work: Work) -> PopulationRisk:
-    """The risk in the population, where no forecast is asked for: the same estimate, without the other populations."""
+    """The risk in the population, where a verdict is all that is asked for: the same estimate, and nothing else."""
     sample = _read_sample(work)
-    return estimate_risks(sample, [sample.population], seed=work.seed, progress=work.part(SECTION))[0]
+    return estimate_risks(sample, [sample.population], seed=work.seed, tell=False, progress=work.part(SECTION))[0]
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.backends.cell_protection import CellLimits, CellProtection, RankedCells, TreeCells
 from incrowd.backends.encode import Coded
 from incrowd.backends.spark import workers
-from incrowd.backends.spark.columns import quote_name, schema_text
+from incrowd.backends.spark.column_types import quote_name, schema_text
 from incrowd.backends.spark.kd_tree import Tree, fit_tree, quantiles
 
 if TYPE_CHECKING:

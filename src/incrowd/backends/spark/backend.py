@@ -10,10 +10,10 @@ from incrowd.backends.base import record_without_person
 from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
 from incrowd.backends.class_size_writer import CLASS_SIZE
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.memory import FrameBackend, arrow_backend
+from incrowd.backends.frame_backend import FrameBackend, arrow_backend
 from incrowd.backends.protocol import ClassCounts, CountedRows, MemoryNeeds, TooManyDistinctError
 from incrowd.backends.relational import class_counts, comparable, count_in_engine, tally_groups
-from incrowd.backends.spark.columns import column_by_bytes
+from incrowd.backends.spark.column_types import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
 from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError, UnsupportedError
@@ -40,7 +40,6 @@ class SparkBackend(FrameBackend):
 
     keeps_row_order = False
     rows_are_local = False
-    writes_to_stores = True
 
     def __init__(
         self,
@@ -185,7 +184,7 @@ class SparkBackend(FrameBackend):
 
     def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
         """Protect the rows in the cluster and let the workers write them."""
-        from incrowd.backends.spark.protect import protect_on_spark
+        from incrowd.backends.spark.protect_cells import protect_on_spark
 
         return protect_on_spark(self, job, self.cell_limits)
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import ColumnValues
 from incrowd.backends.encode import encode
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.spark import workers
-from incrowd.backends.spark.columns import quote_name, schema_text
+from incrowd.backends.spark.column_types import quote_name, schema_text
 from incrowd.errors import UnsupportedError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ def start_session(
         _start_java(settings)
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
-    atexit.register(session.stop)
+    atexit.register(_stop, session)
     try:
         with spark_errors("Spark", "its master was lost while workers were waited for"):
             _wait_for_workers(session, workers_within)
@@ -78,6 +78,14 @@ def start_session(
         session.stop()
         raise
     return session
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop a session at the end; one whose driver was lost has ended already."""
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, OSError):
+        session.stop()
 
 
 def _start_java(settings: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -56,9 +57,18 @@ def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
     try:
         store.delete(temporary)
     except Exception:  # the cluster is lost, and its store with it
-        if isinstance(error, IncrowdError):
+        if not _removed_here(temporary) and isinstance(error, IncrowdError):
             left = temporary.rpartition("/")[2]
             raise type(error)(f"{error}; what was written until then is left as {left}, remove it") from None
+
+
+def _removed_here(folder: str) -> bool:
+    """Remove a folder without the cluster, as this machine sees it; whether it is known to be gone."""
+    path = _plain(folder).removeprefix("file:")
+    if "://" in path:
+        return False
+    shutil.rmtree(path, ignore_errors=True)
+    return not os.path.lexists(path)
 
 
 class _Store:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import CellProtection
 from incrowd.backends.encode import Coded, codes_among, encode
-from incrowd.backends.memory import arrow_backend
+from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spark.kd_tree import Tree
 
@@ -61,7 +61,6 @@ class AddHash:
     below: int
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         import pyarrow as pa
 
         for rows in gather(batches):
@@ -78,7 +77,6 @@ class AddCell:
     tree: Tree
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         for rows in gather(batches):
             points = self.protection.points(code_quasi_identifiers(self.protection, rows))
             yield from with_column(rows, CELL, self.tree.cells(points))
@@ -92,7 +90,6 @@ class CountCells:
     tree: Tree
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         import pyarrow as pa
 
         for rows in gather(batches):
@@ -108,7 +105,6 @@ class AddDistance:
     protection: CellProtection
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         import pyarrow as pa
 
         for rows in gather(batches):
@@ -126,7 +122,6 @@ class AddSensitiveCode:
     starts: NDArray[np.int64]
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         import pyarrow as pa
 
         for rows in gather(batches):
@@ -144,7 +139,6 @@ class AddPart:
     cuts: NDArray[np.float64]
 
     def __call__(self, batches: Batches) -> Batches:
-        """Batch by batch."""
         for rows in gather(batches):
             yield from with_column(rows, PART, np.searchsorted(self.cuts, rows[self.column].to_numpy(), "right"))
 

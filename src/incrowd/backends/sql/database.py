@@ -19,7 +19,7 @@ from incrowd._support.addresses import DATABASES, scheme_of
 from incrowd.backends.base import BaseBackend
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
-from incrowd.backends.protocol import ClassCounts, MemoryNeeds
+from incrowd.backends.protocol import ClassCounts
 from incrowd.backends.relational import class_counts, quote_name
 from incrowd.errors import InputError, MissingDependencyError
 
@@ -70,7 +70,7 @@ class Session:
         self._connection.close()
 
     def _batches(self, sql: str, options: dict[str, str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A large answer; only the driver's errors are told in its name, not those of whoever takes the batches."""
+        """A large answer in batches; an error in the caller's work on a batch is not taken for one of the driver."""
         with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
             try:
                 cursor.execute(sql)
@@ -100,7 +100,7 @@ class Session:
 
 
 def driver(package: str) -> Any:
-    """An ADBC driver, or the word on how to get it."""
+    """Import an ADBC driver; the error says how to install it."""
     try:
         import_module(package)
         return import_module(f"{package}.dbapi")
@@ -176,10 +176,8 @@ class DatabaseBackend(BaseBackend):
     tables in that.
     """
 
-    def __init__(
-        self, database: Session, *, memory: int, infer_types: InferTypes, needs: MemoryNeeds | None = None
-    ) -> None:
-        super().__init__(tuple(database.columns), name=database.name, memory=memory, needs=needs)
+    def __init__(self, database: Session, *, memory: int, infer_types: InferTypes) -> None:
+        super().__init__(tuple(database.columns), name=database.name, memory=memory)
         self.table, self.file, self.others = database.table, database.file, database.others
         self.needs_credentials = database.file is None
         self.database: Session | None = database
@@ -231,7 +229,7 @@ class DatabaseBackend(BaseBackend):
         return self._copied().relation_of(rows)
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
-        """Nothing here while the database counts."""
+        """None while the database counts: no rows come here."""
         return None if self.counts_in_database else self._copied().bytes_to_count(names)
 
     def _open(self) -> Session:
@@ -327,7 +325,7 @@ def subquery(query: str) -> str:
 
 
 def select_columns(columns: Sequence[Column], relation: str) -> str:
-    """A SELECT of columns by number: what they are called does not matter to whoever asked."""
+    """A SELECT of columns as c0, c1, …: their own names do not matter to the caller."""
     return (
         f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
     )

@@ -1,1 +1,4 @@
-"""The sections of a report, one a file: `show(assessment, external)` is None where outsiders are not shown it."""
+"""The sections of a report, one a file, named as the section of the assessment that it shows.
+
+`show(assessment, external)` is None where outsiders are not shown the section.
+"""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from incrowd.assessment import Assessment
 from incrowd.reports.elements import DataTable, ReportSection
 
+AFTER = "protection"
+
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:
     if external:

@@ -7,6 +7,7 @@ from incrowd.figures import assessment_charts as plots
 from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about
 from incrowd.wording import percent, percentage_points
 
+AFTER = "knowledge"
 _METHODS = (
     Method(
         "Which attribute drives the risk",

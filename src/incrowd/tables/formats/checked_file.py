@@ -29,7 +29,7 @@ class CheckedFile(io.RawIOBase):
         self.quotes = QuoteCheck(dialect.separator)
 
     def readable(self) -> bool:
-        """Always."""
+        """Always true: the file is open for reading."""
         return True
 
     def read(self, size: int = -1) -> bytes:

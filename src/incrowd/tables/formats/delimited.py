@@ -24,7 +24,7 @@ from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.checked_file import CheckedFile
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
@@ -43,6 +43,7 @@ from incrowd.tables.infer_types import (
     candidate_types,
     repeats,
 )
+from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
     SNIFFED_BYTES,
@@ -78,6 +79,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         if one.dialect.columns != first.dialect.columns:
             raise InputError(f"{name}: {os.path.basename(path)} has other columns than {os.path.basename(paths[0])}")
         first.inference.merge(one.inference)
+        first.codes.merge(one.codes)
     notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
     columns = first.dialect.columns
     bad_lines = sum(one.bad_lines for one in loaded)
@@ -104,8 +106,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         workspace=workspace,
         is_own=True,
     )
-    ordered = Codebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
-    return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted)
+    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted, first.codes.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class _Loaded:
     cells: Path
     dialect: Dialect
     inference: TypeInference
+    codes: ColumnCodes
     notes: list[str]
     bad_lines: int
 
@@ -126,7 +129,8 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
         try:
             dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
             _check_width(dialect, options.most_columns)
-            inference, bad_lines, notes = _load(path, dialect, options.nulls, cells)
+            codes = ColumnCodes(options.missing.by_column)
+            inference, bad_lines, notes = _load(path, dialect, options.missing.everywhere, codes, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
@@ -136,7 +140,7 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
         notes.append(_describe_bad_lines(path, dialect, bad_lines, options.skip_bad_lines))
-    return _Loaded(cells, dialect, inference, notes, bad_lines)
+    return _Loaded(cells, dialect, inference, codes, notes, bad_lines)
 
 
 def _check_width(dialect: Dialect, most_columns: int | None) -> None:
@@ -163,7 +167,9 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
     return notes
 
 
-def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int, list[str]]:
+def _load(
+    path: str, dialect: Dialect, nulls: Sequence[str], codes: ColumnCodes, cells: Path
+) -> tuple[TypeInference, int, list[str]]:
     """Write the cells as text to a Parquet file; the types of its columns, how many lines did not fit, and a note.
 
     Raises:
@@ -179,7 +185,7 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
                 first = next(batches, pa.record_batch([pa.nulls(0, pa.string())] * len(schema), schema=schema))
                 repeating = [name for name in schema.names if repeats(first[name])]
                 writer = opened.enter_context(pq.ParquetWriter(cells, schema, use_dictionary=repeating, **_COPIED))
-                for batch in chain([first], batches):
+                for batch in map(codes.blank_columns, chain([first], batches)):
                     writer.write_batch(batch)
                     inference.observe(batch)
         except (pa.ArrowInvalid, UnicodeError):

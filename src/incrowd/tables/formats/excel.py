@@ -40,7 +40,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
             unreadable=_UNREADABLE.format(name=name),
             advice=_LARGE,
         )
-        return FileContents(load_cells(file), told["notes"], not_counted=told["not_counted"])
+        return FileContents(load_cells(file), told["notes"], not_counted=told["not_counted"], members=told["members"])
     finally:
         private.close()
 
@@ -71,7 +71,7 @@ def copy_sheet(
     if sheet is None and len(sheets) > 1:
         others = ", ".join(one for one in sheets if one != wanted)
         notes.append(f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}")
-    return {"notes": notes, "not_counted": describe_others(sheets, wanted, "sheet")}
+    return {"notes": notes, "not_counted": describe_others(sheets, wanted, "sheet"), "members": sheets}
 
 
 FORMAT = FileFormat(

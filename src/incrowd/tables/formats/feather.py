@@ -10,7 +10,7 @@ import pyarrow.feather
 
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.limited_reading import read_limited
 from incrowd.tables.formats.parquet import describe_metadata, describe_partitions
@@ -47,7 +47,7 @@ def check_feather(paths: list[str], name: str) -> list[str]:
         raise InputError(_UNREADABLE.format(name=name)) from None
 
 
-def write_feather(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_feather(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed as Arrow does by default."""
     pyarrow.feather.write_feather(table, str(file))
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
+from incrowd.tables.missing_codes import MissingCodes
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class ReadOptions:
         return {name: getattr(self, name) for name in special if getattr(self, name) not in (None, False)}
 
     @property
-    def nulls(self) -> tuple[str, ...]:
-        """The texts that stand for a missing value, besides the empty cell."""
-        return tuple(dict.fromkeys(word.strip() for word in (self.null or "").split(",") if word.strip()))
+    def missing(self) -> MissingCodes:
+        """The texts and codes that stand for a missing value, besides the empty cell."""
+        return MissingCodes.parse(self.null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,17 @@ class FileContents:
     """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
-    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows.
+    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows. `code_counts` is
+    how often the missing codes that were stated for single columns occur, `members` the names of the file's tables.
     """
 
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
-    codebook: Codebook = field(default_factory=Codebook)
+    codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
+    code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    members: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +89,7 @@ class FileFormat:
     magic: bytes = b""
     several_files: bool = False
     infers_types: bool = False
-    write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
+    write: Mapping[str, Callable[[pa.Table, Path, FileCodebook], None]] = field(default_factory=dict)
 
 
 def require_package(package: str, name: str) -> Any:
@@ -126,9 +130,11 @@ def choose_member(members: list[str], wanted: str | int | None, name: str, what:
     if wanted is None and len(members) == 1:
         return members[0]
     if wanted is None:
-        raise InputError(f"{name} holds {len(members):,} {what}s; ask for one of: {listed(members, 20)}", hint="sheet")
+        words = f"{name} holds {len(members):,} {what}s; ask for one of: {listed(members, 20)}"
+        raise InputError(words, hint="sheet", choices=members)
     if str(wanted) not in members:
-        raise InputError(f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}", hint="sheet")
+        words = f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}"
+        raise InputError(words, hint="sheet", choices=members)
     return str(wanted)
 
 

@@ -18,6 +18,7 @@ from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.spool import spool
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
+from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
 from incrowd.wording import counted
 
@@ -76,9 +77,12 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         cut_short: list[int] = []
         unread: list[int] = []
         inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
+        codes = ColumnCodes(options.missing.by_column)
         try:
             cells = spool(
-                _batches(paths, encoding, places, options, inference, name, cut_short, unread), workspace.folder, name
+                _batches(paths, encoding, places, options, codes, inference, name, cut_short, unread),
+                workspace.folder,
+                name,
             )
         except UnicodeError:
             continue  # not in this encoding
@@ -99,7 +103,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         lines = counted(short, "line ends", "lines end")
         notes.append(f"{lines} within the last column; check that its cells are whole")
     not_counted = ["characters that the layout names no column for"] if any(unread) else []
-    return FileContents(rows, notes, not_counted=not_counted)
+    return FileContents(rows, notes, not_counted=not_counted, code_counts=codes.counts)
 
 
 def _gaps(places: list[Place]) -> list[tuple[int, int | None]]:
@@ -122,6 +126,7 @@ def _batches(
     encoding: str,
     places: list[Place],
     options: ReadOptions,
+    codes: ColumnCodes,
     inference: TypeInference,
     name: str,
     cut_short: list[int],
@@ -134,7 +139,7 @@ def _batches(
     gaps = _gaps(places)
     shortest = max(place.start for place in places)
     whole = max(place.end for place in places)
-    nulls = pa.array(["", *options.nulls])
+    nulls = pa.array(["", *options.missing.everywhere])
     number = 0
     for path in paths:
         for lines in _lines(path, encoding, max(whole, _LONGEST_LINE), name):
@@ -153,7 +158,8 @@ def _batches(
             columns = {}
             for one in places:
                 cut = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(texts, one.start, one.end))
-                columns[one.name] = pc.if_else(pc.is_in(cut, value_set=nulls), pa.scalar(None, pa.string()), cut)
+                filled = pc.if_else(pc.is_in(cut, value_set=nulls), pa.scalar(None, pa.string()), cut)
+                columns[one.name] = codes.blank(one.name, filled)
             batch = pa.table(columns)
             for part in batch.to_batches():
                 inference.observe(part)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.parquet import describe_partitions
 
@@ -21,7 +21,7 @@ def open_orc(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     return FileContents(rows, notes=describe_partitions(paths))
 
 
-def write_orc(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_orc(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed; ORC has no dictionaries, no unsigned numbers and no type of nulls."""
     from pyarrow import orc
 

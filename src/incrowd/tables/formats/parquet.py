@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd.backends.duckdb_backend import FileBackend
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.wording import listed
 
@@ -59,7 +59,7 @@ def describe_partitions(paths: Sequence[str]) -> list[str]:
     return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]
 
 
-def write_parquet(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_parquet(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed."""
     pq.write_table(table, file, compression="zstd")
 

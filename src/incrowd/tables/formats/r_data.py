@@ -13,7 +13,7 @@ from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import refuse_repeated
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook, label_texts
+from incrowd.tables.file_codebook import FileCodebook, label_texts
 from incrowd.tables.formats.file_format import (
     FileContents,
     FileFormat,
@@ -48,19 +48,25 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
             advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
             imports=("rdata",),
         )
-        codebook = Codebook(
+        codebook = FileCodebook(
             told["descriptions"],
             {column: dict(texts) for column, texts in told["value_labels"]},
             scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
         )
-        return FileContents(load_cells(file), told["notes"], codebook=codebook, not_counted=told["not_counted"])
+        return FileContents(
+            load_cells(file),
+            told["notes"],
+            codebook=codebook,
+            not_counted=told["not_counted"],
+            members=told["members"],
+        )
     finally:
         private.close()
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
     """Read one data frame and write it as an Arrow file, for a process that may crash; what the file says about it."""
-    frame, not_counted = _frame(path, name, sheet, encoding)
+    frame, members, not_counted = _frame(path, name, sheet, encoding)
     contents = _contents(frame, name)
     assert isinstance(contents.rows, pa.Table)
     save_cells(contents.rows, file)
@@ -68,14 +74,15 @@ def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | No
     return {
         "notes": contents.notes,
         "not_counted": not_counted,
+        "members": members,
         "descriptions": codebook.descriptions,
         "value_labels": [(column, list(texts.items())) for column, texts in codebook.value_labels.items()],
         "scales": [(column, scale.kind, scale.levels) for column, scale in codebook.scales.items()],
     }
 
 
-def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str]]:
-    """The data frame that is asked for, and what the file holds besides it."""
+def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str], list[str]]:
+    """The data frame that is asked for, the names of all, and what the file holds besides it."""
     rdata = require_package("rdata", name)
     classes = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
@@ -101,7 +108,7 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")
     wanted = choose_member(list(frames), sheet, name, "data frame")
-    return frames[wanted], describe_others(list(objects), wanted, "object")
+    return frames[wanted], list(frames), describe_others(list(objects), wanted, "object")
 
 
 class _NotPlainError(ValueError):
@@ -227,7 +234,7 @@ def _contents(frame: _Frame, name: str) -> FileContents:
         rows = pa.table(columns)
     except (pa.ArrowInvalid, ValueError):
         raise InputError(f"{name}: the columns of the data frame differ in length; it may be damaged") from None
-    return FileContents(rows, notes, codebook=Codebook(descriptions, value_labels, scales=scales))
+    return FileContents(rows, notes, codebook=FileCodebook(descriptions, value_labels, scales=scales))
 
 
 def _whole(column: pa.Array) -> pa.Array:

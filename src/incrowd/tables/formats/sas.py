@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics
+from incrowd.tables.formats.write_statistics import write_statistics
 
 _RECORD = 80  # bytes of a record of a transport file
 _DATES = re.compile(r"(WEEKDAT[EX]|DATE|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|(IS|E|B)8601DA)")
@@ -60,7 +61,7 @@ def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
     return {}
 
 
-def write_xpt(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_xpt(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a transport file of version 8, which has no value labels: labelled columns are text."""
     pyreadstat = require_package("pyreadstat", file.name)
     write_statistics(pyreadstat.write_xport, table, file, codebook, file_format_version=8)

@@ -12,14 +12,13 @@ from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
 
 
-def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str, file: str = "cells") -> Path:
+def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str) -> Path:
     """Write batches of rows to a file of a private folder.
 
     Args:
         batches: at least one, all with the same columns and types.
         folder: a private one.
         name: the table's name, for messages.
-        file: the name of the file, without ending.
 
     Returns:
         The path of the Parquet file.
@@ -27,7 +26,7 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str,
     Raises:
         InputError: if a batch has other columns or types than the first, or the disk is full.
     """
-    path = folder / f"{file}.parquet"
+    path = folder / "cells.parquet"
     writer: pq.ParquetWriter | None = None
     with disk_errors(folder.parent):
         try:

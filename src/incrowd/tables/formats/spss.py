@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics
+from incrowd.tables.formats.write_statistics import write_statistics
 
 _KINDS: dict[str, Temporal] = {
     **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE"), "date"),
@@ -37,7 +38,7 @@ def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents
     return open_statistics(pyreadstat.read_sav, PACKAGE, paths, name, options, user_missing=True)
 
 
-def write_sav(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_sav(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a file with labels, compressed where it is a .zsav."""
     pyreadstat = require_package("pyreadstat", file.name)
     numbers = [

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics
+from incrowd.tables.formats.write_statistics import write_statistics
 
 _LONGEST_LABEL = 32_000
 
@@ -32,7 +33,7 @@ def open_stata(paths: list[str], name: str, options: ReadOptions) -> FileContent
     return open_statistics(pyreadstat.read_dta, PACKAGE, paths, name, options, user_missing=True)
 
 
-def write_dta(table: pa.Table, file: Path, codebook: Codebook) -> None:
+def write_dta(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a file of version 15 with labels."""
     pyreadstat = require_package("pyreadstat", file.name)
     write_statistics(pyreadstat.write_dta, table, file, codebook, longest_label=_LONGEST_LABEL)

@@ -1,4 +1,4 @@
-"""Files of statistics packages, read and written with pyreadstat: value labels, missing codes, dates.
+"""Files of statistics packages, read with pyreadstat: value labels, missing codes, dates.
 
 SPSS, Stata and SAS store numbers as doubles, dates as numbers with a format, categories as codes with labels. A file is
 read in chunks into a private Parquet file as it is; what its columns stand for is decided once all cells are seen.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -21,15 +21,16 @@ import pyarrow.compute as pc
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
-from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion, code_text, label_texts
-from incrowd.tables.formats.file_format import FileContents, ReadOptions, require_package
+from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion, code_text, label_texts
+from incrowd.tables.formats.file_format import FileContents, ReadOptions
 from incrowd.tables.formats.spool import spool
+from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.wording import listed
 
 _BYTES_A_CELL = 80  # of a chunk: the Python value and its place in a list, and the Arrow cell
 _FEWEST_ROWS = 20_000  # of a chunk
 _MOST_CODES = 2_000  # a column with more different codes is a quantity
-_EXACT = 2.0**53
+MOST_EXACT = 2.0**53  # up to it a double holds every whole number
 _FIRST_DAY, _LAST_DAY = date.min, date.max
 
 Temporal = Literal["date", "timestamp", "time"]
@@ -78,7 +79,7 @@ class TemporalConversion:
         return ticks.cast(self.type)
 
     def in_sql(self, column: str) -> str:
-        """The same sums in SQL."""
+        """SQL that converts a stored column, given as SQL."""
         if self.kind == "date":
             days = f"CAST(floor({column} * {self.seconds / 86_400!r}) AS INTEGER) - {self._days}"
             return f"(DATE '1970-01-01' + ({days}))"
@@ -143,6 +144,7 @@ def open_statistics(
     if options.encoding is not None:
         how["encoding"] = options.encoding
     seen: dict[str, _Column] = {}
+    codes = ColumnCodes(options.missing.by_column)
     first: Any = None
 
     def batches() -> Iterator[pa.Table]:
@@ -157,10 +159,11 @@ def open_statistics(
                         seen.update(columns)
                     _refuse_others(_meanings(seen, first, package), _meanings(columns, meta, package), path, name)
                     checked = True
-                yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options) for key in chunk})
+                yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options, codes) for key in chunk})
 
     cells = spool(batches(), workspace.folder, name)
-    return _contents(cells, workspace, seen, first, package, name, options)
+    contents = _contents(cells, workspace, seen, first, package, name, options)
+    return replace(contents, code_counts=codes.counts)
 
 
 def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[str, tuple[Any, ...]]:
@@ -228,7 +231,9 @@ def _columns(meta: Any, catalogue: Mapping[str, Mapping[Any, str]], name: str) -
     return {key: _Column(not kinds[key].startswith("string"), labels[key]) for key in meta.column_names}
 
 
-def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions) -> pa.Array:
+def _cells(
+    values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions, codes: ColumnCodes
+) -> pa.Array:
     """A column of a chunk, with nulls in place of missing codes, which are counted by their kind."""
     if not column.numeric:
         cells = pa.array([value or None for value in values], pa.string())
@@ -240,7 +245,8 @@ def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: Re
             column.missing.update({_kind(column, letter): times for letter, times in letters.items()})
             cells = pa.array([None if isinstance(value, str) else value for value in values], pa.float64())
         cells = pc.if_else(pc.is_finite(cells), cells, None)
-    gone = _missing(cells, column, meta.missing_ranges.get(name, ()), options.nulls)
+    stated = codes.find(name, cells)
+    gone = _missing(cells, column, meta.missing_ranges.get(name, ()), options.missing.everywhere, stated)
     if gone is not None:
         for entry in cells.filter(gone).value_counts().to_pylist():
             column.missing[_kind(column, entry["values"])] += entry["counts"]
@@ -249,13 +255,14 @@ def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: Re
     return cells
 
 
-def _missing(cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...]) -> pa.Array | None:
-    """Which cells hold a code for a missing value; None where there is no such code."""
+def _missing(
+    cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...], gone: pa.Array | None
+) -> pa.Array | None:
+    """Which cells hold a code for a missing value, besides those that are `gone`; None where there is no such code."""
     codes: list[Any] = list(nulls)
     if column.numeric:
         codes = [float(word) for word in nulls if _is_number(word)]
     spans = [(span["lo"], span["hi"]) for span in ranges] + [(code, code) for code in codes]
-    gone = None
     for low, high in spans:
         within = pc.and_(pc.greater_equal(cells, pa.scalar(low, cells.type)), pc.less_equal(cells, high))
         within = pc.fill_null(within, False)
@@ -330,7 +337,7 @@ def _contents(
     return FileContents(
         rows,
         notes,
-        codebook=Codebook(descriptions, shown, missing, scales, formats, unused),
+        codebook=FileCodebook(descriptions, shown, missing, scales, formats, unused),
         not_counted=[f"codes that were read as one missing value in {listed(several)}"] if several else [],
     )
 
@@ -344,88 +351,5 @@ def _number_conversion(column: _Column, package: Package, written: str) -> Conve
         found = TemporalConversion(*temporal, package.origin)
         if found.fits(column.low, column.high):
             return found
-    whole = column.whole and max(abs(column.low), abs(column.high)) <= _EXACT
+    whole = column.whole and max(abs(column.low), abs(column.high)) <= MOST_EXACT
     return WholeConversion() if whole else None
-
-
-def write_statistics(
-    write: Callable[..., None], table: pa.Table, file: Path, codebook: Codebook, *, longest_label: int = 0, **how: Any
-) -> None:
-    """Write a table with pyreadstat; columns that came with value labels get their codes and labels again.
-
-    Labels of values that no longer occur are left out. Values that are new get codes after the known ones.
-
-    Args:
-        write: the function of pyreadstat.
-        table: the rows.
-        file: where to.
-        codebook: descriptions and labels of the columns as they were read.
-        longest_label: how many bytes a label may have; 0 where the format has no labels.
-        how: further keywords of `write`.
-    """
-    columns: dict[str, Any] = {}
-    labels: dict[str, dict[Any, str]] = {}
-    for key, column in zip(table.column_names, table.columns, strict=True):
-        coded = _as_codes(column, codebook.value_labels.get(key, {}), longest_label)
-        if coded is not None:
-            column, labels[key] = coded
-        columns[key] = _as_series(key, column)
-    if labels:
-        how["variable_value_labels"] = labels
-    descriptions = {key: text for key, text in codebook.descriptions.items() if key in columns}
-    require_package("pandas", file.name)
-    import pandas as pd
-
-    try:
-        write(pd.DataFrame(columns), str(file), column_labels=descriptions or None, **how)
-    except Exception as error:
-        what = "a name" if "name" in str(error).lower() else "a column"
-        raise InputError(
-            f"{file.suffix} files cannot hold {what} of this table; use plain names of letters, digits and _, and "
-            "numbers, text or dates, or write Parquet"
-        ) from None
-
-
-def _as_codes(
-    column: pa.ChunkedArray, known: Mapping[Any, str], longest: int
-) -> tuple[pa.Array, dict[Any, str]] | None:
-    """A labelled column as codes and the labels that its cells use; None where it has no labels or too long ones."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not known or not longest or not pa.types.is_string(kind) or any(isinstance(code, str) for code in known):
-        return None
-    texts = column.cast(pa.string()).combine_chunks()
-    used = texts.unique().drop_null().to_pylist()
-    if any(len(text.encode()) > longest for text in used):
-        return None
-    code_of = {text: float(code) for code, text in known.items()}
-    following = math.floor(max(code_of.values())) + 1
-    for text in sorted(text for text in used if text not in code_of):
-        code_of[text] = float(following)
-        following += 1
-    labels = {code_of[text]: text for text in sorted(used, key=lambda text: code_of[text])}
-    places = pc.index_in(texts, value_set=pa.array(list(labels.values()), pa.string()))
-    return pa.array(list(labels), pa.float64()).take(places), labels
-
-
-def _as_series(name: str, column: Any) -> Any:
-    """A column as pyreadstat takes it: floats, texts, dates."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise InputError(f"column {name!r} holds {kind}, which files of statistics packages cannot; leave it out")
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return np.array(column.cast(pa.string()).fill_null("").to_pylist(), dtype=object)
-    if pa.types.is_timestamp(kind):
-        return column.cast(pa.timestamp("us")).to_pandas()
-    if pa.types.is_temporal(kind):
-        return np.array(column.to_pylist(), dtype=object)
-    if pa.types.is_integer(kind) and (_beyond(column) or not column.null_count):
-        if _beyond(column):
-            return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
-        return column.to_pandas().astype("float64" if column.type.bit_width > 32 else None)
-    return column.cast(pa.float64()).to_pandas()
-
-
-def _beyond(column: Any) -> bool:
-    """Whether a double cannot hold all whole numbers of a column."""
-    limits = pc.min_max(column)
-    return bool(limits["min"].is_valid) and max(abs(limits["min"].as_py()), abs(limits["max"].as_py())) > _EXACT

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from incrowd.tables.codebook import Codebook
+from incrowd.tables.file_codebook import FileCodebook
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last are full-width
 
 
-def write_csv(table: pa.Table, file: Path, codebook: Codebook | None = None) -> None:
+def write_csv(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
     """Write delimited text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
     separator = "\t" if file.suffix.lower() == ".tsv" else ","
     pyarrow.csv.write_csv(_escape_formulas(table), file, pyarrow.csv.WriteOptions(delimiter=separator))

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
-from incrowd.tables.roles.columns import count_distinct_rows
+from incrowd.tables.roles.column_facts import count_distinct_rows
+from incrowd.tables.roles.column_role import Confidence, SuggestedRole
+from incrowd.tables.roles.linked_rows import find_linked_rows
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
-from incrowd.tables.roles.suggest import Confidence, SuggestedRole, suggest_roles
+from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
@@ -58,6 +61,7 @@ def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None
         _several_rows_each(table, columns)
         or _households(table, columns)
         or _no_people(table, columns)
+        or _linked(table, columns)
         or _one_row_each(columns)
     )
 
@@ -99,6 +103,19 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
                 )
                 return RowKind("panel", reason, "medium", one.column, time=time.column)
     return None
+
+
+def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
+    """Several records for each person or household, by what rows that share a value have in common."""
+    found = find_linked_rows(table, columns)
+    if found is None:
+        return None
+    column, shown_by = found
+    reason = (
+        f"rows that share a value of {column} agree in {listed(shown_by)} nearly always: they look like several "
+        "records of one person, or people of one household"
+    )
+    return RowKind("transactions", reason, "medium", column)
 
 
 _NUMBERS = {"person number", "record number"}

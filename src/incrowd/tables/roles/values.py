@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from incrowd.tables.roles.columns import ColumnFacts
+from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import topics, whole_words, word_list, word_pattern, words_of
 
 MANY = 20  # values, all different, of which there are more than a kind of thing has
@@ -183,18 +183,8 @@ def _share(facts: ColumnFacts, says: Callable[[str], object]) -> float:
 
 
 _FORMS = [  # a regular expression of cells, what they are, and the topic that means
-    (r"[^@\s]+@[^@\s]+\.[a-z]{2,}", "e-mail addresses", "contact"),
     (r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", "UUIDs, which number records", "record number"),
     (r"[0-9a-f]{32,128}|[0-9A-F]{32,128}", "hashes, which stand for people or records", "record number"),
-    (r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}", "bank accounts", "account"),
-    (r"(?:\d{1,3}\.){3}\d{1,3}", "internet addresses", "contact"),
-    (
-        r"\+\d[\d ()/.-]{7,17}|0\d{1,4}[ /.-]\d[\d ./-]{4,12}|\(\d{2,4}\) ?\d{3,5}-?\d{4}",
-        "telephone numbers",
-        "contact",
-    ),
-    (r"\d{3}-\d{3}-\d{4}", "telephone numbers", "contact"),
-    (r"\d{3}-\d{2}-\d{4}", "social security numbers", "national number"),
     (_DATES, "dates, which others may know", "date"),
     (r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{2}-\d{3}|[A-Z]\d[A-Z] ?\d[A-Z]\d", "postcodes", "area"),
     (r"[A-V]\d{2}[A-Z]{2}\d{2}", "codes of medicines (ATC)", "drug"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from incrowd.tables.roles.columns import ColumnFacts
+from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 
 _LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
@@ -84,8 +84,8 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
 
 
 def _weighs(facts: ColumnFacts) -> bool:
-    """Whether a record stands for one person or more on average (or for one, where weights were scaled to that)."""
-    return (facts.mean or 0.0) >= 1 or (facts.mean or 0.0) > 0.9
+    """Whether a record stands for about one person or more on average."""
+    return (facts.mean or 0.0) > 0.9
 
 
 def _is_like_nothing_else(facts: ColumnFacts) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from incrowd.attacks import ReleaseAttacks
-from incrowd.reports.attacks import attacks_page
+from incrowd.reports.attack_page import attacks_page
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import TableJob

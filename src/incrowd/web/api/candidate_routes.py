@@ -8,7 +8,14 @@ from incrowd.web import candidate_models as models
 from incrowd.web import equivalents
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.job_routes import TableJob
-from incrowd.web.candidates import card, compare_pair, distinct_name, is_candidate, name_candidates, rows_side_by_side
+from incrowd.web.candidates import (
+    compare_pair,
+    describe_candidate,
+    distinct_name,
+    is_candidate,
+    name_candidates,
+    rows_side_by_side,
+)
 from incrowd.web.models import JobInfo, SolutionQuestion
 from incrowd.web.refusals import Refusal
 
@@ -20,7 +27,7 @@ def list_candidates(table: TheTable, server: TheServer, session: TheSession) -> 
     """The protected tables that were made of a table, the newest first, each with the settings that made it."""
     jobs = [job for job in server.jobs.of_session(session.key) if job.table == table.id]
     name_candidates(jobs)
-    return [card(job, table) for job in jobs if is_candidate(job)]
+    return [describe_candidate(job, table) for job in jobs if is_candidate(job)]
 
 
 @router.post("/tables/{table_id:key}/candidates/compare", responses=refusals(404, 409))

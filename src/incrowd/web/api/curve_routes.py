@@ -38,6 +38,23 @@ def start_masked(start: AnyTableJob, question: models.MaskedQuestion | None = No
     return start("masked", masked_task, equivalents.masked, question or models.MaskedQuestion())
 
 
+@router.post("/tables/{table_id:key}/regenerations", status_code=202, responses=refusals(404, 409))
+def start_regeneration(
+    start: AnyTableJob, question: models.RegenerationQuestion, server: TheServer, session: TheSession
+) -> JobInfo:
+    """Fill masked cells with values drawn from published counts; the filled table can be downloaded."""
+    from incrowd.web.tasks.masked_task import regenerate_task
+
+    counts = session.table(question.counts)
+    server.check_room(session)
+    return start(
+        "regeneration",
+        lambda table, asked: regenerate_task(table, asked, counts, server.store.folder),
+        lambda table, asked: equivalents.regeneration(table, asked, counts.source),
+        question,
+    )
+
+
 @router.post("/tables/{table_id:key}/curves/exact", status_code=202, responses=refusals(404, 409))
 def start_exact(start: AnyTableJob, question: models.ExactQuestion | None = None) -> JobInfo:
     """How often an attacker is right who knows columns exactly, at every size, and by the law in larger populations."""

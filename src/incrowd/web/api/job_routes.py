@@ -164,7 +164,7 @@ def start_frontier(start: TableJob, question: models.FrontierQuestion | None = N
     """Protect the table in every way and measure each; points carry what /protections takes to make them."""
     from incrowd.web.tasks.frontier_task import frontier_task
 
-    return start("frontier", frontier_task, equivalents.every_way, question or models.FrontierQuestion())
+    return start("frontier", frontier_task, equivalents.frontier, question or models.FrontierQuestion())
 
 
 @router.get("/jobs", responses=refusals())

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from incrowd.assessment.repeat import to_call, to_command
 from incrowd.web import models
-from incrowd.web.actions import ActionDone, ActionQuestion, ActionView, list_actions
+from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import queue_job, start_protection_of
 from incrowd.web.api.result_routes import whole_assessment

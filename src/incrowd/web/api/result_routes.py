@@ -77,19 +77,22 @@ def download_table(
     session: TheSession,
     format: Annotated[Format | Literal["upload"], Query(description="upload: as the table came.")] = "csv",
 ) -> Response:
-    """The protected table. In CSV, text that a spreadsheet would run as a formula is escaped."""
-    release = job.answer().release
-    if release is None:
+    """The table that was made. In CSV, text that a spreadsheet would run as a formula is escaped."""
+    file, release = job.answer().file, job.answer().release
+    if file is None:
         raise Refusal(409, "only a protection has a table to download")
-    if job.question_changed:
+    if release is not None and job.question_changed:
         raise Refusal(409, "roles, scales or the recipient have changed since; protect again")
     table = session.table(job.table or "")
     kind = upload_ending(table) if format == "upload" else format
-    name = file_name(table.name, job.name or "protected", kind)
+    if release is None and kind != "parquet":
+        kind = "csv"
+    name = file_name(table.name, job.name or ("filled" if release is None else "protected"), kind)
     if kind == "parquet":
-        return FileResponse(release.file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
+        return FileResponse(file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
     if kind == "csv":
-        return StreamingResponse(csv_of(release.file), media_type="text/csv", headers=as_attachment(name))
+        return StreamingResponse(csv_of(file), media_type="text/csv", headers=as_attachment(name))
+    assert release is not None
     server.check_room(session)
     with server.limit_concurrency():
         written = write_as(release, server.store.new_folder() / f"table.{kind}", table)

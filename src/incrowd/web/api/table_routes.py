@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from incrowd.tables.formats import described_formats
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
-from incrowd.web.fields import Encoding, Separator, Short
+from incrowd.web.fields import Encoding, MissingCodes, Separator, Short
 from incrowd.web.settings_changes import SettingsChanges
 from incrowd.web.uploads import receive_upload
 
@@ -35,7 +35,9 @@ _FORM: dict[str, Any] = {
 def _reading(
     separator: Annotated[Separator | None, Query(description="Of a text file.")] = None,
     encoding: Annotated[Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
-    null: Annotated[Short | None, Query(description="Text that stands for a missing value.")] = None,
+    null: Annotated[
+        MissingCodes | None, Query(description="Texts that stand for a missing value: NA,-9;age=97-99.")
+    ] = None,
     sheet: Annotated[Short | None, Query(description="Of a workbook.")] = None,
     skip_bad_lines: Annotated[bool, Query(description="Leave out lines that do not fit.")] = False,
 ) -> models.Reading:

@@ -1,56 +1,57 @@
 // The bar that is always there: where each step stands, the risk now and after, the limit, what detail is kept.
 import { bench, classSize, limit, on } from "./bench.js";
-import { count, percent, table, watch } from "./app.js";
+import { count, percent } from "./app.js";
 import { undecided } from "./roles.js";
 
 const tile = (name) => document.getElementById(`tile-${name}`);
-const last = new Map(); // the newest whole answer of each kind
+let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
 /** Fill a tile: a number, what it is, and the state of its step. */
 function fill(name, strong, words, state = "") {
   const place = tile(name);
   place.querySelector("strong").textContent = strong;
   place.querySelector("small").textContent = words;
+  place.title = words;
   place.dataset.state = state;
 }
 
 function drawColumns() {
   const all = bench.columns.length, open = undecided(bench.columns, bench.now).length;
-  fill("columns", `${count(all - open)} of ${count(all)}`, open ? "decided; no yes until all are" : "decided", open ? "open" : "done");
+  fill("columns", `${count(all - open)} of ${count(all)}`, open ? "decided; decide all" : "decided", open ? "open" : "done");
 }
 
-/** Counts are the table's own; whether that is enough is said by the assessment. */
+/** The person at highest risk: as the verdict has it once there is one, until then as counted in the table. */
 function drawNow() {
-  const found = bench.counted, assessed = last.get("assessment");
-  const state = !assessed ? "open" : assessed.stale ? "stale" : "done";
-  const words = { open: "highest, not assessed yet", stale: "highest, verdict out of date", done: "highest in the table, assessed" }[state];
-  fill("risk", bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
+  const found = bench.counted;
+  const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
+  const words = { open: "in the table; not assessed yet", stale: "in the table; assess again", done: `in the ${judged?.basis ?? "table"}; assessed` }[state];
+  fill("risk", judged ? percent(judged.highest) : bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
 function drawAfter(candidate) {
   if (!candidate) {
     fill("after", "–", "nothing protected yet", "open");
-    fill("detail", "–", "of the columns others may know");
+    fill("detail", "–", "nothing protected yet");
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const words = { stale: "highest in the table, other settings", done: "highest in the table, may go out", open: "highest in the table, no yes yet" }[state];
-  fill("after", percent(1 / candidate.after.k), words, state);
+  const words = { stale: "old settings", done: "may go out", open: "no yes yet" }[state];
+  fill("after", percent(candidate.highest), `in the ${candidate.basis}; ${words}`, state);
   fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`);
 }
 export { drawAfter };
 
 function drawLimit() {
   const words = document.querySelector(`#recipient option[value="${CSS.escape(bench.now.recipient)}"]`)?.textContent ?? "";
-  fill("limit", `1/${count(classSize())}`, `${words}: ${percent(limit())} at most`);
+  fill("limit", `1/${count(classSize())}`, `${percent(limit())}, ${words.split(",")[0].toLowerCase()}`);
 }
 
-watch((job) => job.table === table && job.kind === "assessment" && job.state === "done", (job) => {
-  const before = last.get(job.kind);
-  if (before && before.created > job.created) return;
-  last.set(job.kind, job);
-  if (bench.now) drawNow();
+/** The assessment whose verdict is in sight, once it is whole: the bar never says more than the verdict beside it. */
+export function drawAssessed(job, highest) {
+  if (job.state !== "done") return;
+  [assessed, risk] = [job, highest];
+  drawNow();
   fill("report", job.stale ? "Old" : "Ready", job.stale ? "assess again for a report" : "report and record", job.stale ? "stale" : "done");
-});
+}
 on("settings", () => { drawColumns(); drawLimit(); });
 on("counted", drawNow);

@@ -1,5 +1,6 @@
 // The open table as all parts of the workbench share it: its columns, settings and counts. What changes is told to every part.
 import { api, problem, refreshJobs, save, settings, settled, table } from "./app.js";
+import { smallestClass } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
 
 export const bench = { about: null, columns: [], now: null, counted: null };
@@ -13,7 +14,7 @@ function tell(what) { for (const action of listeners[what]) action(); }
 export const known = () => withRole(bench.columns, bench.now, "quasi-identifier");
 export const person = () => withRole(bench.columns, bench.now, "person")[0] ?? null;
 export const limit = () => bench.now.highest ?? bench.limits[bench.now.recipient].highest;
-export const classSize = () => Math.ceil(1 / limit() - 1e-6);
+export const classSize = () => smallestClass(limit());
 
 /** Take the settings as they are kept: at the start, after undo, after a refusal. */
 function take(kept) {

@@ -13,7 +13,7 @@ const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), nothing = document.getElementById("nothing"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs by the candidate that they are about
-let cards = [], pinned = [], picked = null, pressed = null;
+let cards = [], pinned = [], picked = null, pressed = null, renaming = false;
 
 /** What made a candidate, in words: as it stands on its card. */
 export function madeBy({ protection }) {
@@ -30,14 +30,14 @@ export function madeBy({ protection }) {
 function card(one) {
   const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
   const thumb = make("div", { class: "thumb", "aria-hidden": "true" }, make("i", { class: "risk" }), make("i", { class: "detail" }));
-  thumb.children[0].style.width = `${100 / one.after.k}%`;
+  thumb.children[0].style.width = `${100 * one.highest}%`;
   thumb.children[1].style.width = `${100 * one.detail}%`;
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     thumb,
-    make("p", { class: "small" }, `${percent(1 / one.after.k)} highest in the table · ${percent(one.detail)} detail kept`),
+    make("p", { class: "small" }, `${percent(one.highest)} at most, in the ${one.basis} · ${percent(one.detail)} detail kept`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
     one.question_changed ? make("p", { class: "small soft" }, short(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, short(one.file_name, 60))),
     make("p", { class: "row" },
@@ -67,7 +67,7 @@ watch((job) => job.kind === "release" && job.table === table, (job) => {
 const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
 
 function draw() {
-  patch(shelf, cards.map(card));
+  if (!renaming) patch(shelf, cards.map(card)); // a name that is being typed stays; the end of it draws what has changed
   section.hidden = !cards.length;
   nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted);
   drawAfter(current());
@@ -113,6 +113,7 @@ function rename(one, place) {
   const end = async (keep) => {
     if (over) return;
     over = true;
+    renaming = false;
     const name = field.value.trim();
     try {
       if (keep && name && name !== one.name) await api("POST", `/jobs/${one.id}/name`, { name });
@@ -122,6 +123,7 @@ function rename(one, place) {
   };
   field.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === "Escape") { event.preventDefault(); end(event.key === "Enter"); } });
   field.addEventListener("blur", () => end(true));
+  renaming = true;
   place.querySelector(".headline bdi").replaceWith(field);
   field.select();
 }

@@ -4,7 +4,7 @@ import { bench, known, on, put } from "./bench.js";
 import { cutEditor } from "./cut-editor.js";
 import { fromRule, toRule } from "./cuts.js";
 import { groupEditor } from "./group-editor.js";
-import { WAYS, inWords, setFor, wayOf, withSet } from "./ways.js";
+import { WAYS, inWords, setFor, wayOf, waysOf, withSet } from "./ways.js";
 
 const list = document.getElementById("coarsened"), dialog = document.getElementById("coarsening");
 let column = null, state = null, asked = 0;
@@ -92,8 +92,8 @@ async function drawWay() {
 /** Open the editor of a column. */
 async function edit(name) {
   column = bench.columns.find((one) => one.name === name);
-  const kept = setFor(bench.now.protection.hierarchies, name) ?? null, days = column.scale === "date", ranges = ["numeric", "date"].includes(column.scale);
-  const ways = Object.entries(WAYS).filter(([, way]) => way.of.includes(ranges ? (days ? "date" : "numeric") : column.scale === "place" ? "place" : "values"));
+  const kept = setFor(bench.now.protection.hierarchies, name) ?? null, days = column.scale === "date";
+  const ways = waysOf(column);
   state = { kept, days, way: wayOf(kept), cuts: typeof kept === "string" && kept.startsWith("cuts:") ? fromRule(kept, days) : [], text: typeof kept === "string" ? kept.replace(/^(quantiles|prefix):/, "") : "", rows: Array.isArray(kept) ? kept : null, groups: null, rest: "" };
   const choice = make("select", { id: "way", onchange: (event) => { state.way = event.target.value; if (WAYS[state.way].label) state.text = ""; drawWay().catch(problem); } }, ways.map(([value, { words }]) => make("option", { value, selected: value === state.way }, words)));
   dialog.replaceChildren(make("form", { method: "dialog", onsubmit: apply },
@@ -101,7 +101,7 @@ async function edit(name) {
     make("label", { for: "way" }, "Along"), choice, make("div", { class: "way" }), make("p", { class: "made small", "aria-live": "polite" }, ""),
     make("label", { for: "importance" }, "Importance ", make("small", {}, "(1 as the others, 0: may vanish)")), make("input", { id: "importance", inputmode: "decimal", autocomplete: "off", placeholder: "1", value: setFor(bench.now.protection.importance, name) ?? "" }),
     make("p", { class: "wrong wrong-importance small", role: "alert" }),
-    make("p", { class: "row" }, make("button", { type: "submit", class: "main" }, "Take it over"), make("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), make("button", { type: "button", class: "quiet save-file", disabled: true, onclick: saveFile }, "Save as a file"))));
+    make("p", { class: "row" }, make("button", { type: "submit", class: "main" }, "Use this"), make("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), make("button", { type: "button", class: "quiet save-file", disabled: true, onclick: saveFile }, "Save as a file"))));
   dialog.showModal();
   await drawWay();
 }

@@ -107,7 +107,7 @@ function tell(k) {
   rows.replaceChildren(...bins(crowd.sizes, crowd.counts, k).map((bin) => make("tr", {}, make("th", { scope: "row" }, bin.words),
     make("td", { class: "number" }, count(bin.people)), make("td", { class: "number" }, k > 1 ? count(bin.after) : ""))));
   canvas.setAttribute("aria-label", `${count(crowd.people)} people in ${count(crowd.classes)} classes, ${count(alone)} of them alone. The table beside it has the numbers.`);
-  each.textContent = { person: "a mark is a person", class: "a mark is a class of people who look alike", share: `a mark is about ${count(crowd.people / crowd.marks.size.length)} people` }[crowd.marks.each];
+  each.textContent = { person: "a mark is a person", class: "a mark is a class of people who look alike", share: `a mark is about ${Number((crowd.people / crowd.marks.size.length).toPrecision(2)).toLocaleString("en-US")} people` }[crowd.marks.each];
 }
 
 /** The mark under the pointer. */

@@ -33,6 +33,7 @@ export function curveQuestion(kind, form) {
   if (kind === "exact") return ["curves/exact", { compare }];
   if (kind === "check") return ["checks", {}];
   if (kind === "masked") return ["masked", {}];
+  if (kind === "regenerate") return ["regenerations", { counts: need(form.counts, "Choose the table of the counts, or a file of it.") }];
   if (kind === "pasted") return ["curves/ranks", { ranks: pastedRanks(form.pasted), compare }];
   if (kind === "techniques") return ["curves/techniques", { techniques: pastedTechniques(form.techniques) }];
   if (kind === "ranks") return ["curves/ranks", { ranks: need(form.ranks, "Choose the column of the ranks."), group: form.group || null, confidence: form.confidence || null, compare }];

@@ -16,18 +16,19 @@ async function ask() {
   try {
     const [address, question] = curveQuestion(kind.value, {
       compare: form.querySelector("#curve-compare").checked, known: Number(value("curve-known")), person: value("curve-person"), item: value("curve-item"), ranks: value("curve-ranks"),
-      group: value("curve-group"), confidence: value("curve-confidence"), pasted: value("pasted-ranks"), gallery: value("curve-gallery"), techniques: value("pasted-techniques"),
+      group: value("curve-group"), confidence: value("curve-confidence"), pasted: value("pasted-ranks"), gallery: value("curve-gallery"), counts: value("curve-counts"), techniques: value("pasted-techniques"),
     });
     await start(`/tables/${table}/${address}`, question);
   } catch (error) { problem(error); }
 }
 
 export function begin() {
-  const gallery = form.querySelector("#curve-gallery");
+  const gallery = form.querySelector("#curve-gallery"), counts = form.querySelector("#curve-counts"), lists = [gallery, counts];
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
   kind.addEventListener("change", fields);
-  sendFile(form.querySelector("#gallery-file"), [gallery]);
+  sendFile(form.querySelector("#gallery-file"), lists);
+  sendFile(form.querySelector("#counts-file"), [counts, gallery]);
   fields();
-  answersOf(["curve", "check", "itemsets", "masked", "techniques"], view, { again: ask });
-  lens("curves", () => fillTables([gallery]).catch(problem));
+  answersOf(["curve", "check", "itemsets", "masked", "regeneration", "techniques"], view, { again: ask });
+  lens("curves", () => fillTables(lists).catch(problem));
 }

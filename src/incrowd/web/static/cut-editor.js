@@ -36,7 +36,7 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
     return made;
   }
   function entry(cut, place) {
-    const until = make("select", { "aria-label": `How long cut point ${place + 1} lasts`, onchange: (event) => set(cuts.map((one, index) => (index === place ? { ...one, until: Number(event.target.value) } : one))) }, [1, 2, 3, 4].map((level) => make("option", { value: level, selected: level === cut.until }, `until level ${level}`)));
+    const until = make("select", { "aria-label": `Levels at which cut point ${place + 1} is used`, onchange: (event) => set(cuts.map((one, index) => (index === place ? { ...one, until: Number(event.target.value) } : one))) }, [1, 2, 3, 4].map((level) => make("option", { value: level, selected: level === cut.until }, level === 1 ? "level 1 only" : `levels 1 to ${level}`)));
     return make("li", {}, make("span", {}, `from ${writePoint(cut.at, days)}`), until, make("button", { type: "button", class: "quiet", "aria-label": `Remove the cut at ${writePoint(cut.at, days)}`, onclick: () => set(cuts.filter((_, index) => index !== place)) }, "Remove"));
   }
   function draw() {
@@ -50,5 +50,5 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
   draw();
   const axis = edges ? make("div", { class: "axis small soft" }, make("span", {}, `${found.edges[0]} and less`), make("span", {}, `${found.edges.at(-1)} and more`)) : make("p", { class: "small soft" }, "Too few rows to draw them without telling single values: type the cut points.");
   return make("div", { class: "cuts" }, edges ? make("div", { class: "cut-stage" }, bars, handles) : "", axis,
-    make("label", { for: "cut-points" }, "Ranges begin at"), make("div", { class: "row" }, typed, edges ? make("button", { type: "button", class: "add-cut", onclick: () => set(withAnother(cuts, low, high, snap)) }, "Add a cut") : ""), wrong, list);
+    make("label", { for: "cut-points" }, "Ranges begin at"), make("div", { class: "row" }, typed, edges ? make("button", { type: "button", class: "add-cut", onclick: () => set(withAnother(cuts, low, high, snap)) }, "Add a cut") : ""), wrong, make("p", { class: "small soft" }, "Protection goes to a coarser level only where it must: level 1 first. A cut that is used at more levels lasts longer."), list);
 }

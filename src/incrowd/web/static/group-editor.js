@@ -1,10 +1,11 @@
 // Values of a column put into groups: dragged into a box, or chosen in the list beside each value.
 import { count, make, short } from "./app.js";
-import { freeName, fromLabels, groupOf, placed, renamed } from "./groups.js";
+import { freeName, groupOf, placed, renamed } from "./groups.js";
 
+const LISTED = 30; // values of a group that are named
 /** `view` is the column's hierarchy with its values shown; `changed(groups, rest)` is called after every change. */
 export function groupEditor(view, changed) {
-  let groups = view.hierarchy === null ? [] : fromLabels(view.values), dragged = null;
+  let groups = view.groups, dragged = null;
   const list = make("ul", { class: "values-list", "aria-label": "Values, the most common first" }), boxes = make("div", { class: "boxes" });
   const rest = make("input", { id: "rest", autocomplete: "off", placeholder: "stay as they are", maxlength: "90", onchange: () => changed(groups, rest.value.trim()) });
   const set = (next) => { groups = next; draw(); changed(groups, rest.value.trim()); };
@@ -21,13 +22,13 @@ export function groupEditor(view, changed) {
   function box(group) {
     return make("fieldset", { class: "box", ...drop(() => group.name) }, make("legend", { class: "hidden" }, `Group ${short(group.name, 40)}`),
       make("input", { value: group.name, maxlength: "90", "aria-label": "Name of the group", onchange: (event) => set(renamed(groups, group.name, event.target.value.trim())) }),
-      make("p", { class: "small" }, group.values.map((value) => short(value, 30)).join(", ")));
+      make("p", { class: "small" }, group.values.slice(0, LISTED).map((value) => short(value, 30)).join(", "), group.values.length > LISTED ? ` and ${count(group.values.length - LISTED)} more` : ""));
   }
   function draw() {
     list.replaceChildren(...view.values.map(line));
     boxes.replaceChildren(...groups.map(box), make("div", { class: "box new", ...drop(() => freeName(groups)) }, make("p", { class: "small soft" }, "Drop a value here for a new group")));
   }
   draw();
-  const unlisted = view.other_values ? make("p", { class: "small soft" }, `${count(view.other_values)} rarer values (${count(view.other_rows)} rows) are not listed; they are among all others.`) : "";
+  const unlisted = view.other_values ? make("p", { class: "small soft" }, `${count(view.other_values)} rarer values (${count(view.other_rows)} rows) are not listed; they stay in the group they have, or are among all others.`) : "";
   return make("div", { class: "grouping" }, make("div", {}, list, unlisted), make("div", {}, boxes, make("label", { for: "rest" }, "All other values become"), rest));
 }

@@ -21,10 +21,4 @@ export function renamed(groups, old, name) {
   return groups.filter((group) => group.name !== name || group.name === old).map((group) => (group.name === old ? { name, values } : group));
 }
 
-/** The groups that values are in by their labels; a value that is its own label is in none. */
-export function fromLabels(values) {
-  const found = new Map();
-  for (const { value, label } of values) if (label !== value && label !== null) found.set(label, [...(found.get(label) ?? []), value]);
-  return [...found].map(([name, members]) => ({ name, values: members }));
-}
 export const groupOf = (groups, value) => groups.find((group) => group.values.includes(value))?.name ?? null;

@@ -19,6 +19,12 @@ export function written(text) {
   return share ? number / 100 : number;
 }
 
+/** The smallest class whose members' risk of 1 ÷ size is accepted, as `recipients.py` has it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20. */
+export function smallestClass(limit) {
+  const size = Math.ceil(1 / limit - 1e-9), rounded = 1 / size < limit * (1 - 1e-9) && size > 1 && limit === Math.round(100 / (size - 1)) / 100;
+  return rounded ? size - 1 : size;
+}
+
 /** People, written with or without separators; 10.000 may be ten, so it is taken only beside a decimal comma. */
 function people(text, decimalComma) {
   if (/^\d{1,3}\.\d{3}$/.test(text)) {

@@ -1,5 +1,5 @@
 // Protecting a table: the form, by hand.
-import { make, noProblem, problem, short, start, table, written } from "./app.js";
+import { api, make, noProblem, problem, short, start, table, written } from "./app.js";
 import { allKept, bench, classSize, keep, on } from "./bench.js";
 import { look } from "./lenses.js";
 import { wrongField } from "./question.js";
@@ -21,7 +21,7 @@ function asOne(names) {
   several.set(value, names);
   return value;
 }
-let known = [], filled = "", listed = "", untouched = true;
+let known = [], filled = "", listed = "", untouched = true, solving = null;
 
 const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
 
@@ -122,7 +122,7 @@ export async function protect(wanted = null) {
   document.dispatchEvent(new CustomEvent("protecting"));
 }
 form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(asked()); } catch (error) { problem(error); } });
-form.addEventListener("input", fits);
+form.addEventListener("input", (event) => { if (event.target === sensitive || event.target === l) suggested.hidden = true; fits(); });
 
 /** Protect in every way; the class size in the form is among those that are compared. */
 export async function compare() {
@@ -137,10 +137,19 @@ export async function compare() {
 async function solve() {
   if (wrongField() || !(await allKept())) return;
   untouched = false;
-  await start(`/tables/${table}/solutions`, { seconds: 120 });
+  solving = (await start(`/tables/${table}/solutions`, { seconds: 120 })).id;
   look("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
+/** What was found becomes what the form asks for, unless it asks for something else by now. */
+document.addEventListener("protected", async (event) => {
+  if (event.detail !== solving) return;
+  solving = null;
+  try {
+    const [job, { protection }] = await Promise.all([api("GET", `/jobs/${event.detail}`), api("GET", `/jobs/${event.detail}/result`)]);
+    if (!job.stale) await keep({ protection });
+  } catch (error) { problem(error); }
+});
 document.getElementById("solve").addEventListener("click", () => solve().catch(problem));
 document.getElementById("compare").addEventListener("click", () => compare().catch(problem));
 
@@ -180,18 +189,19 @@ function fill() {
   delete columns.dataset.method;
 }
 
-/** Where nobody has protected yet: what the recipient asks, and the only secret kept, as the assessment advises. */
+/** Where nobody has protected yet: what the recipient asks, and every secret kept, as the assessment advises. */
 function suggest() {
   if (bench.now.protection.k === 5) {
     k.max = String(Math.max(50, classSize()));
     k.value = String(classSize());
   }
   const secrets = bench.columns.filter((column) => bench.now.roles[column.name] === "sensitive");
-  if (secrets.length !== 1 || sensitive.value) return;
-  choose(sensitive, secrets[0].name, short(secrets[0].name));
-  if (secrets[0].distinct === null || secrets[0].distinct > 1) l.value = "2";
-  suggested.textContent = `Suggested, for ${short(secrets[0].name)} is marked as secret: otherwise everybody who looks alike may have the same value.`;
-  suggested.hidden = false;
+  if (suggested.hidden && (sensitive.value || !secrets.length)) return; // somebody chose, or there is nothing to suggest
+  suggested.hidden = !secrets.length;
+  sensitive.value = !secrets.length ? "" : secrets.length > 1 ? asOne(secrets.map(({ name }) => name)) : secrets[0].name;
+  l.value = secrets.length && secrets.every(({ distinct }) => distinct === null || distinct > 1) ? "2" : "";
+  if (!secrets.length) return;
+  suggested.textContent = `Suggested, for ${secrets.length > 1 ? `${secrets.length} columns are` : `${short(secrets[0].name)} is`} marked as secret: otherwise everybody who looks alike may have the same value.`;
 }
 
 /** What was typed and not yet used stays, unless the settings it is about have changed. */

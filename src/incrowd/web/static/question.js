@@ -6,6 +6,7 @@ import { filledGroups, withRole } from "./roles.js";
 const recipient = document.getElementById("recipient"), help = document.getElementById("recipient-help"), groups = document.getElementById("groups");
 const secrets = document.getElementById("secrets"), rowsArePeople = document.getElementById("rows-are-people");
 const unknown = document.getElementById("population-unknown");
+const drawnBy = ["strata", "cluster"].map((id) => document.getElementById(id));
 const FIELDS = ["population", "threshold", "highest", "tolerate"];
 export const limits = Object.fromEntries([...recipient.options].map((one) => [one.value, { highest: Number(one.dataset.highest), average: Number(one.dataset.average) }]));
 
@@ -52,6 +53,10 @@ function draw() {
   recipient.value = bench.now.recipient;
   help.textContent = recipient.selectedOptions[0].dataset.help;
   rowsArePeople.checked = bench.now.rows_are_people;
+  for (const list of drawnBy) {
+    if (list.options.length !== bench.columns.length + 1) list.replaceChildren(list.options[0], ...bench.columns.map(({ name }) => make("option", { value: name }, short(name, 40))));
+    list.value = bench.now[list.id] ?? "";
+  }
   if (document.activeElement !== secrets) secrets.value = (bench.now.secrets || []).join("\n");
   for (const id of FIELDS) {
     const input = document.getElementById(id), value = bench.now[id];
@@ -102,6 +107,7 @@ document.getElementById("add-group").addEventListener("click", () => regroup((al
   while (all[`group ${number}`]) number += 1;
   all[`group ${number}`] = [];
 }));
+for (const list of drawnBy) list.addEventListener("change", () => put({ [list.id]: list.value || null }));
 recipient.addEventListener("change", () => put({ recipient: recipient.value }));
 rowsArePeople.addEventListener("change", () => put({ rows_are_people: rowsArePeople.checked }));
 secrets.addEventListener("change", () => put({ secrets: secrets.value.split("\n").map((line) => line.trim()).filter(Boolean) }));

@@ -31,13 +31,16 @@ export function scaleOf(columns) {
     Object.keys(SCALES).map((scale) => make("option", { value: scale, selected: scale === now }, words(scale)))));
 }
 
-/** Texts that stand for a missing value: of the whole file, for that is how it is read. */
+/** Texts that stand for a missing value: of this column (97-99 is a range), and of every column of the file. */
 export function missingOf(column) {
   if (!bench.takesNull) return null;
-  const now = (bench.reading.null ?? "").split(",").map((word) => word.trim()).filter(Boolean);
-  const set = (words) => change({ null: [...new Set(words)].join(",") || null }, "Missing values are read anew.");
-  const field = make("input", { id: "missing", value: now.join(", "), autocomplete: "off", placeholder: "none", maxlength: "90", onchange: (event) => set(event.target.value.split(",").map((word) => word.trim()).filter(Boolean)) });
-  const open = column.missing_codes.map(String).filter((code) => !now.includes(code));
-  const taken = open.length ? make("button", { type: "button", class: "quiet", onclick: () => set([...now, ...open]) }, `${open.join(", ")} ${open.length > 1 ? "are" : "is"} missing`) : null;
-  return make("div", { class: "missing" }, make("label", { for: "missing" }, "Missing codes ", make("small", {}, "in every column of the file")), make("div", { class: "row" }, field, taken));
+  const codes = (text) => [...new Set(text.split(",").map((word) => word.trim()).filter(Boolean))];
+  const stated = (bench.reading.null ?? "").split(";").filter(Boolean), mine = `${column.name}=`;
+  const everywhere = codes(stated.filter((group) => !group.includes("=")).join(",")), others = stated.filter((group) => group.includes("=") && !group.startsWith(mine));
+  const own = codes(stated.filter((group) => group.startsWith(mine)).map((group) => group.slice(mine.length)).join(","));
+  const set = (all, single) => change({ null: [all.join(","), ...others, single.length ? mine + single.join(",") : ""].filter(Boolean).join(";") || null }, "Missing values are read anew.");
+  const field = (id, value, words, take) => make("label", { for: id }, "Missing codes ", make("small", {}, words), make("input", { id, value: value.join(", "), autocomplete: "off", placeholder: "none", maxlength: "900", onchange: (event) => take(codes(event.target.value)) }));
+  const open = column.missing_codes.map(String).filter((code) => !own.includes(code) && !everywhere.includes(code));
+  const taken = open.length ? make("button", { type: "button", class: "quiet", onclick: () => set(everywhere, [...own, ...open]) }, `${open.join(", ")} ${open.length > 1 ? "are" : "is"} missing`) : null;
+  return make("div", { class: "missing" }, field("missing", own, "in this column, such as -9, 97-99", (single) => set(everywhere, single)), taken, field("missing-everywhere", everywhere, "in every column of the file", (all) => set(all, own)));
 }

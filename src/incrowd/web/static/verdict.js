@@ -1,7 +1,8 @@
 // The assessment: its verdict above the lenses, the rest of it under Risk, what can be taken away under Report.
 import { advise } from "./actions.js";
-import { answersOf, newest } from "./answers.js";
+import { answersOf, data, newest } from "./answers.js";
 import { known, make, problem, start, table } from "./app.js";
+import { drawAssessed } from "./bar.js";
 import { allKept, bench, on } from "./bench.js";
 import { lens } from "./lenses.js";
 import { wrongField } from "./question.js";
@@ -44,6 +45,7 @@ function lower(shown) {
 }
 
 function outdated(job) {
+  drawAssessed(job, data(view, "risk"));
   stale.hidden = !job.stale;
   place.classList.toggle("outdated", job.stale);
   button.textContent = "Assess again";
@@ -64,7 +66,9 @@ on("settings", drawOpen);
 
 /** Looking at the risk or the report without an assessment starts one. */
 export function begin(jobs) {
-  asked = Boolean(newest(jobs, "assessment"));
+  const last = newest(jobs, "assessment");
+  asked = Boolean(last);
+  document.getElementById("open-title")?.append(last?.has_result ? " One moment" : " Not assessed yet");
   const first = () => { if (!asked) assess(); };
   lens("risk", first);
   lens("report", () => {

@@ -14,6 +14,12 @@ export const WAYS = {
   file: { words: "a hierarchy from a file", of: ["numeric", "date", "place", "values"] },
 };
 
+/** The ways that a column can go, by its scale and by the one that its name and values suggest: numbers may be codes. */
+export function waysOf({ scale, scale_suggested: suggested }) {
+  const kinds = [scale, suggested ?? scale].map((one) => (["numeric", "date", "place"].includes(one) ? one : "values"));
+  return Object.entries(WAYS).filter(([, way]) => kinds.some((kind) => way.of.includes(kind)));
+}
+
 /** What was set for a column; a column may be called like something that every object has. */
 export const setFor = (given, name) => (Object.hasOwn(given, name) ? given[name] : undefined);
 

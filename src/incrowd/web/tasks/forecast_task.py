@@ -23,7 +23,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
-_LARGEST = 8_000_000_000
+_WORLD = 8_000_000_000
 _POINTS_ALONE = (
     "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
     "more: open it, and its forecast is the one to believe."
@@ -41,7 +41,7 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
     """Forecast a table as an assessment does, so that the risk has one answer."""
     names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     weights = next(iter(table.decided_as("weight")), None) if person is None else None
-    drawn_from = table.settings.population
+    settings = table.settings
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
@@ -51,8 +51,10 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
             table.table,
             question.at,
             quasi_identifiers=known,
-            population=drawn_from,
+            population=settings.population,
             weights=weights,
+            strata=settings.strata,
+            cluster=settings.cluster,
             person=person,
             k=question.k,
             seed=question.seed,
@@ -97,13 +99,17 @@ def curve_task(
         others = compare_fits(curve, seed=question.seed) if question.compare else {}
         baselines = [one for law, one in others.items() if law != "PYC"]
         answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
-        sizes = round_sizes(max(_LARGEST, float(answer.at.max())))
-        smooth = forecast(fit, sizes, seed=question.seed, progress=part(progress, 0.6, 0.95))
+        smooth = forecast(fit, drawn_sizes(answer), seed=question.seed, progress=part(progress, 0.6, 0.95))
         shares = {one.name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for one in baselines}
         result = {"baselines": shares, **more()}
         return _outcome(curve, fit, answer, smooth, method, name=name, baselines=baselines, more=result)
 
     return run
+
+
+def drawn_sizes(answer: Forecast) -> list[float]:
+    """The populations at which the line of a forecast is drawn: up to the world, or the largest that was asked for."""
+    return round_sizes(max(_WORLD, float(answer.at.max())))
 
 
 def _outcome(

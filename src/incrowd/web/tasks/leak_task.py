@@ -65,11 +65,11 @@ def _curve_line(sizes: ClassSizes, targets: int) -> dict[str, Any]:
     return {"targets": targets, "leaked": steps, "probability": chances}
 
 
-def _few_leaks(targets: int, people: int, steps: int = 24) -> list[int]:
+def _few_leaks(targets: int, people: int) -> list[int]:
     """Sizes of leaks from the smallest possible to the whole table, close together where they are small."""
     rest = max(people - targets, 0)
-    found = {targets + round((rest + 1) ** (step / steps)) - 1 for step in range(steps + 1)}
-    return sorted(size for size in found if size <= people)
+    sizes = {targets + round((rest + 1) ** (step / 24)) - 1 for step in range(25)}
+    return sorted(size for size in sizes if size <= people)
 
 
 class _Leaks:

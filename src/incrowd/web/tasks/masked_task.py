@@ -1,14 +1,38 @@
-"""The task that counts who is unique in a masked table by what its ranges, sets and wildcards stand for."""
+"""Tasks about masked tables: who is unique by what masked values stand for, and filling them by published counts."""
 
 from __future__ import annotations
 
+import secrets
+from pathlib import Path
+
 from incrowd._support.progress import Progress, part
 from incrowd.evaluation import count_fitting_uniques, generalised_columns
+from incrowd.protection import regenerate
+from incrowd.protection.regeneration import read_counts
+from incrowd.tables import write_table
 from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.curve_tasks import exact_columns
-from incrowd.wording import counted, percent
+from incrowd.wording import counted, listed, percent
+
+
+def regenerate_task(table: OpenTable, question: models.RegenerationQuestion, counts: OpenTable, folder: Path) -> Task:
+    """Fill masked cells with values drawn from published counts (algorithm S1), into a file in `folder`."""
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        progress("filling masked cells", 0.0)
+        originals = read_counts(counts.table)
+        filled = regenerate(table.table, originals, seed=question.seed)
+        cells = sum(sum(values.values()) for values in originals.values())
+        sentence = f"{counted(cells, 'masked cell', 'masked cells')} of {listed(list(originals))} were filled."
+        progress("writing the filled table", 0.9)
+        file = folder / f"{secrets.token_hex(8)}.parquet"
+        write_table(filled, file)
+        result = {"cells": cells, "columns": list(originals), "sentence": sentence}
+        return Outcome(None, lambda: result, dict, file, file.stat().st_size, summary={"cells": cells})
+
+    return run
 
 
 def masked_task(table: OpenTable, question: models.MaskedQuestion) -> Task:

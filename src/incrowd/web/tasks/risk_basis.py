@@ -44,6 +44,8 @@ def question_of(table: OpenTable) -> Question:
         person=next(iter(table.decided_as("person")), None),
         weights=next(iter(table.decided_as("weight")), None),
         population=table.settings.population,
+        strata=table.settings.strata,
+        cluster=table.settings.cluster,
     )
 
 

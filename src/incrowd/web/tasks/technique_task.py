@@ -11,17 +11,15 @@ from incrowd.curves import Curve
 from incrowd.errors import InputError
 from incrowd.figures.curve_charts import techniques_plot
 from incrowd.forecasts import Forecast, forecast
-from incrowd.forecasts.population_sizes import round_sizes
 from incrowd.forecasts.side_by_side import name_leaders
 from incrowd.pitman_yor import fit_curve
 from incrowd.reports import DataTable, Figure
 from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.forecast_task import Measured
+from incrowd.web.tasks.forecast_task import Measured, drawn_sizes
 from incrowd.wording import large_number, number, percent, percent_interval, population
 
-_LARGEST = 8_000_000_000
 _MEANS = (
     "A line a technique: how many people it names correctly as the crowd grows, with the 95% interval of its forecast; "
     "points were measured. Where two bands overlap, what was measured does not tell which of the two names more."
@@ -42,8 +40,7 @@ def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, 
             found[one.name] = measured[one.name] if one.job is not None else _from_points(one)
             fit = found[one.name].fit
             answers[one.name] = forecast(fit, question.at, k=question.k, seed=question.seed, progress=span)
-            largest = max(_LARGEST, float(answers[one.name].at.max()))
-            lines[one.name] = forecast(fit, round_sizes(largest), seed=question.seed)
+            lines[one.name] = forecast(fit, drawn_sizes(answers[one.name]), seed=question.seed)
         leaders = name_leaders(answers)
         result = {
             "sentence": " ".join(leaders),

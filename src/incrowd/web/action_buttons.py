@@ -55,7 +55,7 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
     if "rows_are_people" in action.hint:
         does, choices = "rows", _row_choices(found, table)
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
-        does, choices = "columns", _column_choices(found, table)
+        does, choices = "columns", _column_choices(table)
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
         does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
@@ -72,7 +72,7 @@ def _row_choices(found: Assessment, table: OpenTable) -> list[Choice]:
     return choices
 
 
-def _column_choices(found: Assessment, table: OpenTable) -> list[Choice]:
+def _column_choices(table: OpenTable) -> list[Choice]:
     """Confirm what is suggested for the columns that nobody has decided about."""
     decided = {*table.settings.decided}
     roles: dict[str, Role] = {name: role for name, role in table.settings.roles.items() if name not in decided}

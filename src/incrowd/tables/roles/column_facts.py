@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
+_BOOLEAN_WORDS = [  # no and yes
+    {*pair.split("/")}
+    for pair in (
+        *("no/yes", "n/y", "false/true", "f/t", "nein/ja", "n/j", "nee/ja", "non/oui", "n/o"),
+        *("no/sí", "no/si", "não/sim", "nao/sim", "nie/tak"),
+    )
+]
 _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
 
 
@@ -41,6 +48,12 @@ class ColumnFacts:
     @property
     def filled(self) -> int:
         return self.rows - self.nulls
+
+    @property
+    def holds(self) -> str:
+        """The kind of its values as it is told: texts that say yes or no, in one of several languages, are yes/no."""
+        says = self.kind == "text" and self.distinct == 2 and {*map(str.casefold, self.sample)} in _BOOLEAN_WORDS
+        return "yes/no" if says else self.kind
 
     @property
     def few(self) -> bool:

@@ -14,7 +14,7 @@ from incrowd.backends.scales import Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Codebook:
+class FileCodebook:
     """Descriptions of columns.
 
     Attributes:
@@ -74,7 +74,7 @@ class WholeConversion:
         return stored.cast(self.type)
 
     def in_sql(self, column: str) -> str:
-        """A cast."""
+        """SQL that casts a stored column."""
         return f"CAST({column} AS BIGINT)"
 
 

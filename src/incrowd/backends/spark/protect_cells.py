@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from incrowd.backends.cell_protection import CellJob, CellLimits, CellProtection, Checked, ProtectedCells, TreeCells
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.assign_cells import CellAssigner
+from incrowd.backends.spark.column_types import quote_name
 from incrowd.backends.spark.column_values import count_column_values, sample_distinct_rows
-from incrowd.backends.spark.columns import quote_name
 from incrowd.backends.spark.session import spark_errors
 from incrowd.backends.spark.store import check_writable, written_by_spark
 from incrowd.errors import InputError

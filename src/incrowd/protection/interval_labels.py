@@ -20,7 +20,7 @@ from incrowd.protection.recoding import as_text, as_written, format_set, interva
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
-_EPOCH = date(1970, 1, 1).toordinal()
+EPOCH = date(1970, 1, 1).toordinal()
 
 
 class ValueLabels(Labels):
@@ -58,6 +58,8 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
     if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
         origin = -float((start - Fraction(origin)) % Fraction(width))
     edges = _edges_near(place, width, origin)
+    if not np.isfinite(edges).all():
+        raise InputError(f"intervals of width {width:g} are too wide for the numbers of {column.name!r}; narrow them")
     if width != int(width):
         edges = _written_short(edges, width)
     if not (np.diff(edges) > 0).all():
@@ -75,7 +77,7 @@ def _written_short(edges: NDArray[np.float64], width: float) -> NDArray[np.float
 def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:
     """The edges of the cells of a grid that hold ascending values and of their neighbours, not of all empty cells.
 
-    Two equal edges where floats cannot tell the cells apart."""
+    Two equal edges where floats cannot tell the cells apart, infinite ones where they cannot hold them."""
     with np.errstate(over="ignore"):
         cells = np.floor((place - origin) / width)
     if not np.abs(cells).max() < 2**52:
@@ -83,7 +85,8 @@ def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDAr
     number = cells - cells[0]
     near = np.unique(np.concatenate([number + step for step in (-1, 0, 1, 2)]))
     near = near[(near >= 0) & (near <= number[-1] + 1)]
-    edges: NDArray[np.float64] = near * width + (origin + cells[0] * width)
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at by the caller
+        edges: NDArray[np.float64] = near * width + (origin + cells[0] * width)
     return edges
 
 
@@ -116,7 +119,7 @@ def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
     if any(isinstance(point, date) != days for point in points):
         raise InputError(f"cut points for {column.name!r} must be {'days: 1980-01-31' if days else 'numbers'}")
     edges = [
-        point.toordinal() - _EPOCH if isinstance(point, date) else float(Fraction(point) - start) for point in points
+        point.toordinal() - EPOCH if isinstance(point, date) else float(Fraction(point) - start) for point in points
     ]
     return _value_ranges(column, np.searchsorted(np.unique(edges), place, side="right"))
 
@@ -190,6 +193,7 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
 
 def _write(value: float, days: bool, start: int) -> str:
     if days:
-        day = int(value) + _EPOCH
+        day = int(value) + EPOCH
         return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
-    return str(start + int(value)) if value == int(value) else repr(float(value))
+    is_short = bool(start) or abs(value) < 1e16  # else hundreds of digits, most of which the number does not have
+    return str(start + int(value)) if value == int(value) and is_short else repr(float(value))

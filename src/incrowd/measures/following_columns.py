@@ -1,0 +1,149 @@
+"""Kept columns that follow from one or two quasi-identifiers, whatever the function is.
+
+Whoever knows an age and a region knows the tariff that follows from them, and looks for it among the records of the
+same ranges. The function must hold for nearly all records, far beyond chance.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.determination import Determination, determination
+from incrowd.measures.given_back import GivenBack
+from incrowd.tables import Table
+
+_Codes = NDArray[np.int64]
+
+_SAMPLE, _ENOUGH, _HOPELESS = 1_000, 20, 0.6  # rows looked at first, errors of chance among them, and how many remain
+_SHARED = 3  # rows for each combination of values, on average, below which two columns are not looked at
+_NEARLY_ALL, _OPEN = 0.95, 0.29  # share of the records that is told, and bits that say which ones are not
+_TOLD = 0.9  # share of the records of a value that follow, from which on it is expected
+
+
+def facts_of_following_columns(
+    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
+) -> Iterator[GivenBack]:
+    """Find kept columns that follow from one or two quasi-identifiers, of which one was made coarser.
+
+    Args:
+        kept: the columns of the original that are released as they were.
+        known: its quasi-identifiers.
+        table: the protected table.
+        coarse: the quasi-identifiers that were made coarser.
+        person: the column that says whose record it is, where people have several.
+
+    Yields:
+        A fact for every column that makes the smallest class smaller.
+    """
+    names = [column.name for column in known]
+    k_without = count_with_auxiliary(table, names, [], person=person).k
+    for column in kept:
+        telling = _telling(column, known, coarse)
+        if telling is None:
+            continue
+        columns, found = telling
+        (after,) = encode(table, [column.name])
+        counted = _count(table, names, after, _are_in(after, column, _expected(columns, column)), person)
+        fact = GivenBack(
+            *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
+            others=tuple(one.name for one in columns[1:]),
+        )
+        if fact.undoes:
+            yield fact
+
+
+def _telling(
+    column: Coded, known: Sequence[Coded], coarse: Sequence[str]
+) -> tuple[tuple[Coded, ...], Determination] | None:
+    """The one or two quasi-identifiers, some of them made coarser, that a column follows from."""
+    alone = [(one,) for one in known if one.name in coarse]
+    pairs = (pair for pair in _pairs(known, column) if any(one.name in coarse for one in pair))
+    for columns in itertools.chain(alone, pairs):
+        found = _determination(columns, column)
+        if found is not None and found.tells_nearly_all:
+            return columns, found
+    return None
+
+
+def _pairs(columns: Sequence[Coded], target: Coded) -> Iterator[tuple[Coded, Coded]]:
+    """Two columns each that rows share often enough, and that hold information enough for that of the target."""
+    most, bits = target.codes.size / _SHARED, [_bits(one) for one in columns]
+    # by Fano's inequality so much of the target may stay open where a share of the records is not told
+    needed = _bits(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
+    for one, other in itertools.combinations(range(len(columns)), 2):
+        if min(bits[one], bits[other]) > 0 and bits[one] + bits[other] >= needed:
+            pair = columns[one], columns[other]
+            if pair[0].size * pair[1].size <= most:
+                yield pair
+
+
+def _bits(column: Coded) -> float:
+    """The entropy of a column."""
+    shares = np.bincount(column.codes) / column.codes.size
+    shares = shares[shares > 0]
+    return float(-np.sum(shares * np.log2(shares)))
+
+
+def _joint(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
+    joint = np.asarray(columns[0].codes[rows], dtype=np.int64)
+    for one in columns[1:]:
+        joint = joint * one.size + one.codes[rows]
+    return joint
+
+
+def _determination(columns: Sequence[Coded], target: Coded) -> Determination | None:
+    """What columns tell of another; None where some rows show already that it is not nearly all."""
+    step = max(target.codes.size // _SAMPLE, 1)
+    if step > 1:
+        some = slice(None, None, step)
+        seen = determination(_joint(columns, some), np.asarray(target.codes[some]))
+        errors, of_chance = (seen.records * (1 - share) for share in (seen.told, seen.by_chance))
+        if errors > _HOPELESS * of_chance and of_chance >= _ENOUGH:
+            return None
+    return determination(_joint(columns), np.asarray(target.codes))
+
+
+def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
+    """The values of a column that whoever knows others expects: nearly all of their records follow from these."""
+    joint, codes = _joint(columns), np.asarray(column.codes, dtype=np.int64)
+    cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
+    group = cells // column.size
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
+    follows = (counts == most) & (counts > 1)
+    return np.bincount(codes, weights=follows[place], minlength=column.size) >= _TOLD * np.bincount(
+        codes, minlength=column.size
+    )
+
+
+def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which values of a released column are expected; all where the original has them in another type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if released.values.type != original.values.type:
+        return np.ones(released.size, dtype=bool)
+    found = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _count(
+    table: Table, names: Sequence[str], column: Coded, expected: NDArray[np.bool_], person: str | None
+) -> tuple[int, int]:
+    """The smallest class by quasi-identifiers and an expected value of a column, and the people who are alone."""
+    classes = np.asarray(column.codes, dtype=np.int64)
+    for one in encode(table, list(names)):
+        classes = np.unique(classes * one.size + one.codes, return_inverse=True)[1].astype(np.int64)
+    is_expected = np.zeros(int(classes.max()) + 1, dtype=bool)
+    is_expected[classes[expected[column.codes]]] = True
+    if person is not None:
+        (whose,) = encode(table, [person])
+        classes = np.unique(classes * whose.size + whose.codes) // whose.size
+    sizes = np.bincount(classes)[is_expected]
+    return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))

@@ -1,0 +1,166 @@
+"""Numbers, clock times and dates that are written as text: `298 EUR`, `1.234,5 kg`, `13:45`, `03/05/98`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd.tables.infer_types import MONTHS
+
+Floats = NDArray[np.float64]
+
+_NEARLY_ALL = 0.9  # of the values that must be written alike; the others are taken as missing
+_FIRST_LOOK = 256  # values; most texts are ruled out by them
+_CLOCK = (
+    r"(?P<hours>\d{1,4}) ?[:h] ?(?P<minutes>[0-5]\d)(?: ?[:m] ?(?P<seconds>[0-5]\d)(?:[.,]\d+)?)?"
+    r" ?(?P<half>[AaPp])?[.a-zA-Z]*"
+)
+_DAY = r"(?P<first>\d{1,4})(?:[-/.]| ?)(?P<second>\d{1,2}|[A-Za-z]{3,9})(?:[-/.]| ?)(?P<third>\d{1,4})"
+_SEPARATED = r"^\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|^\d{1,2}[-/. ]*[A-Za-z]{3,9}[-/. ,]*\d{2,4}"
+_MONTH = r"^(?P<first>\d{4})[-/](?P<second>\d{1,2})$|^(?P<month>\d{1,2})[-/](?P<year>\d{4})$"
+_AMOUNT = (
+    r"^(?P<sign>[-+]?)(?P<before>[^-+\d.,]*)(?P<number>[-+]?(?:\d[\d.,'’\x{a0}\x{202f} ]*|[.,]\d+))(?P<after>\D*)$"
+)
+_ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))  # where year, month and day stand: day first, month first, year first
+
+
+def read_measured_texts(texts: pa.Array) -> Floats | None:
+    """The quantities behind texts, where nearly all of them write one in the same way.
+
+    Amounts lose their unit, which must be the same for nearly all; dates are in days, and clock times in minutes. Years
+    of two digits are put in one run of years, which begins after the longest run of years that do not occur.
+
+    Args:
+        texts: the distinct values of a column of text.
+
+    Returns:
+        A number for each text, NaN for a null and for what is written otherwise; None where the texts are no such.
+
+    >>> read_measured_texts(pa.array(["1.234,5 kg", "70 kg", None])).tolist()
+    [1234.5, 70.0, nan]
+    >>> read_measured_texts(pa.array(["13:45", "9:05"])).tolist()
+    [825.0, 545.0]
+    >>> read_measured_texts(pa.array(["north", "south"])) is None
+    True
+    """
+    texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
+    values = texts.drop_null()
+    for read in (_read_clock, _read_dates, _read_months, _read_amounts):
+        if _is_written_so(read(values.slice(0, _FIRST_LOOK))):
+            found = read(texts)
+            if _is_written_so(found[np.asarray(texts.is_valid())]):
+                return found
+    return None
+
+
+def _is_written_so(found: Floats) -> bool:
+    return found.size > 0 and float(np.mean(~np.isnan(found))) >= _NEARLY_ALL
+
+
+def _groups(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
+    """The named groups of a pattern in each text; null where it does not match."""
+    found = pc.extract_regex(texts, pattern)
+    return {field.name: pc.struct_field(found, index) for index, field in enumerate(found.type)}
+
+
+def _numbers(texts: pa.Array, pattern: str = r"^\d+$") -> Floats:
+    """Digits as numbers; NaN for a null and for any other text."""
+    fits = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
+    plain = pc.if_else(fits, texts, pa.scalar(None, pa.string()))
+    return np.asarray(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _read_clock(texts: pa.Array) -> Floats:
+    """Clock times and durations in minutes."""
+    return _minutes(_groups(texts, f"^{_CLOCK}$"))
+
+
+def _minutes(parts: dict[str, pa.Array]) -> Floats:
+    hours, minutes, seconds = (_numbers(parts[name]) for name in ("hours", "minutes", "seconds"))
+    half = pc.utf8_lower(pc.fill_null(parts["half"], "")).to_numpy(zero_copy_only=False)
+    hours = np.where(half == "p", hours % 12 + 12, np.where(half == "a", hours % 12, hours))
+    return hours * 60 + minutes + np.nan_to_num(seconds) / 60
+
+
+def _read_dates(texts: pa.Array) -> Floats:
+    """Dates, with a time of the day or without, in days."""
+    is_date = pc.fill_null(pc.match_substring_regex(texts, _SEPARATED), False)
+    texts = pc.if_else(is_date, texts, pa.scalar(None, pa.string()))
+    parts = _groups(texts, rf"^{_DAY}(?:[T ,]+{_CLOCK})?$")
+    clock = np.nan_to_num(_minutes(parts)) / (24 * 60)
+    return clock + _days([_with_months(parts[name]) for name in ("first", "second", "third")])
+
+
+def _with_months(texts: pa.Array) -> Floats:
+    """Numbers, or names of months as their numbers."""
+    for number, month in enumerate(MONTHS, 1):
+        texts = pc.replace_substring_regex(texts, f"(?i)^{month}[a-z]*$", str(number))
+    return _numbers(texts)
+
+
+def _read_months(texts: pa.Array) -> Floats:
+    """Months of years, as the first day of each."""
+    parts = {name: _numbers(one) for name, one in _groups(texts, _MONTH).items()}
+    year = np.where(np.isnan(parts["first"]), parts["year"], parts["first"])
+    month = np.where(np.isnan(parts["second"]), parts["month"], parts["second"])
+    return _days([year, month, np.ones(len(texts))], ((0, 1, 2),))
+
+
+def _days(parts: Sequence[Floats], orders: Sequence[tuple[int, int, int]] = _ORDERS) -> Floats:
+    """Days since 1970 of dates in the order that fits the most of them; of equals the first."""
+    best = np.full(parts[0].size, np.nan)
+    for year_at, month_at, day_at in orders:
+        year, month, day = _in_one_run(parts[year_at]), parts[month_at], parts[day_at]
+        fits = (year >= 1000) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+        if np.count_nonzero(fits) > np.count_nonzero(~np.isnan(best)):
+            months = ((year[fits] - 1970) * 12 + month[fits] - 1).astype(np.int64).astype("datetime64[M]")
+            best = np.full(year.size, np.nan)
+            best[fits] = months.astype("datetime64[D]").astype(np.float64) + day[fits] - 1
+    return best
+
+
+def _in_one_run(years: Floats) -> Floats:
+    """Years of two digits as one run of years up to the last before 2000, or through it."""
+    short = years < 100
+    if not short.any():
+        return years
+    used = np.unique(years[short])
+    gaps = np.diff(used, append=used[0] + 100)
+    first = used[(int(np.argmax(gaps)) + 1) % used.size]
+    return np.where(short, years + np.where(years >= first, 1900, 2000), years)
+
+
+def _read_amounts(texts: pa.Array) -> Floats:
+    """Numbers with the unit that nearly all have, before or behind them."""
+    parts = _groups(texts, _AMOUNT)
+    number = pc.replace_substring_regex(
+        pc.binary_join_element_wise(parts["sign"], parts["number"], ""), r"[^-+\d.,]", ""
+    )
+    unit = pc.binary_join_element_wise(parts["before"], parts["after"], "\x00")
+    unit = pc.utf8_lower(pc.replace_substring_regex(unit, r"\s", ""))
+    counted = pc.value_counts(unit.drop_null())
+    if not len(counted):
+        return np.full(len(texts), np.nan)
+    counts = counted.field("counts").to_numpy()
+    usual = counted.field("values")[int(counts.argmax())]
+    number = pc.if_else(pc.equal(unit, usual), number, pa.scalar(None, pa.string()))
+    if _decimal_mark(number) == ",":
+        number = pc.replace_substring(pc.replace_substring(number, ".", ""), ",", ".")
+    return _numbers(pc.replace_substring(number, ",", ""), r"^[-+]?(?:\d+\.?\d*|\.\d+)$")
+
+
+def _decimal_mark(numbers: pa.Array) -> str:
+    """The mark before decimals; a mark that only stands before groups of three digits separates thousands."""
+    stands_before_decimals = {}
+    for mark, other in ((".", ","), (",", ".")):
+        marked = numbers.filter(pc.fill_null(pc.match_substring(numbers, mark), False))
+        grouped = rf"^[-+]?[1-9]\d{{0,2}}(?:[{mark}]\d{{3}})+(?:[{other}]\d+)?$"
+        shares = pc.match_substring_regex(marked, grouped).to_numpy(zero_copy_only=False)
+        stands_before_decimals[mark] = float(np.mean(shares)) < _NEARLY_ALL if len(marked) else None
+    if stands_before_decimals["."] or (stands_before_decimals["."] is None and not stands_before_decimals[","]):
+        return "."
+    return ","

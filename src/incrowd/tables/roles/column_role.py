@@ -1,0 +1,217 @@
+"""The role of one column, from its name and its values, with the reason and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from incrowd.results import Result
+from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
+from incrowd.tables.roles.direct_identifiers import find_direct_identifier
+from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
+from incrowd.tables.roles.values import (
+    MANY,
+    counts_up,
+    differs_everywhere,
+    find_value_evidence,
+    is_free_text,
+    is_measured,
+    is_numbered,
+    numbers_people,
+)
+from incrowd.tables.roles.weights import WeightEvidence
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
+Confidence = Literal["high", "medium", "low"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+NUMBERS_OF = {"person number", "household number", "person within household", "record number"}
+"""The topics of columns that number something."""
+NOTHING = "nothing was found in its name or values; a person must decide"
+_ALL_DIFFER = "every value differs, or nearly, so each one names a record"
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedRole(Result):
+    """A column, what it holds, and the role that is suggested for it.
+
+    `topic` is what it seems to be about ("age", "income", …; empty where nothing was found), `also` another role that
+    is as defensible, and `secondary` marks weights that are not proposed as the weight: replicates, those of
+    households, further ones. A role of "other" with low confidence means that nothing was found: a person must decide.
+    """
+
+    column: str
+    kind: str
+    distinct: int
+    nulls: int
+    rows: int
+    generalised: bool
+    role: str
+    reason: str
+    confidence: Confidence = "low"
+    topic: str = ""
+    also: str = ""
+    secondary: bool = False
+
+
+def describe_role(
+    facts: ColumnFacts,
+    role: str,
+    reason: str,
+    confidence: str,
+    topic: str = "",
+    also: str = "",
+    secondary: bool = False,
+) -> SuggestedRole:
+    """A suggestion with what was counted in the column."""
+    counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
+    return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary)  # type: ignore[arg-type]
+
+
+def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
+    """The role of one column; cells that name people by themselves outweigh its name."""
+    suggested = _suggest_indirectly(facts, evidence, weight)
+    if suggested.role == "identifier" and suggested.confidence == "high":
+        return suggested
+    direct = find_direct_identifier(facts)
+    if direct is None:
+        return suggested
+    return describe_role(facts, direct.role, direct.reason, direct.confidence, direct.topic)
+
+
+def _suggest_indirectly(
+    facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None
+) -> SuggestedRole:
+    """The role of one column by what makes every role pointless, then weights, names, values."""
+    if facts.kind == "nested":
+        return describe_role(
+            facts, "other", "it holds lists or records, which are not looked into; a person must decide", "low"
+        )
+    if facts.distinct == 0:
+        return describe_role(facts, "other", "every cell is empty", "high")
+    if facts.distinct == 1 and not facts.nulls and facts.filled > 1 and (weight is None or weight.role != "weight"):
+        return describe_role(facts, "other", "the same in every filled cell", "high")
+    if weight is not None and weight.confidence != "low":
+        topic = "weight" if weight.role == "weight" else "body"
+        return describe_role(facts, weight.role, weight.reason, weight.confidence, topic)
+    for one in evidence:
+        if suggested := _by_name(facts, one, only=len(evidence) == 1):
+            return suggested
+    if weight is not None:
+        return describe_role(facts, weight.role, weight.reason, weight.confidence, "weight")
+    return _by_values(facts)
+
+
+def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> SuggestedRole | None:
+    """What a topic of the name means, where the values do not speak against it."""
+    topic = topics().get(evidence.topic)
+    if topic is None:  # a weight or a flag of a codebook, whose values are not those of one
+        return None
+    source = f"the codebook of {evidence.how}" if evidence.by_codebook else "its name"
+    says = f"{source} says that it holds {topic.meaning}"
+    if topic.name == "housing" and words_of(facts.name) == "tenure" and facts.low is not None and facts.distinct > 8:
+        topic = topics()["employment"]  # kinds of tenure of a dwelling are few
+        says = f"{source} and its many numbers say how long somebody has been in a job, or somewhere else"
+    confidence = "high" if evidence.sure else "low" if evidence.how == "stem" else "medium"
+    if topic.name in NUMBERS_OF:
+        return _numbers_of(facts, topic.name, says, confidence, evidence, only)
+    if topic.name == "free text":
+        return describe_role(facts, "identifier", says, confidence, topic.name) if is_free_text(facts) else None
+    if topic.role == "identifier":
+        if facts.few and topic.name == "address":  # town or country, not where somebody lives
+            return describe_role(facts, "quasi-identifier", f"{says}, of a few kinds", "low", "area")
+        return None if facts.few else describe_role(facts, "identifier", says, confidence, topic.name)
+    if facts.kind == "date or time" and not topic.leads:
+        topic = topics()["date"]
+        says = "it holds dates or times, which others may know"
+    a_quantity = topic.quantity and facts.kind != "text" and not counts_up(facts)
+    if differs_everywhere(facts) and not is_measured(facts) and not a_quantity:
+        reason = f"every value differs, so each one names a record, though {says}"
+        return describe_role(
+            facts, "identifier", reason, "medium" if topic.quantity else "high", "record number", topic.role
+        )
+    if _is_one_of_many(facts) and (facts.whole or facts.kind == "text") and _has_many(facts):
+        return _of_people(facts, topic.name == "household")
+    if topic.role == "other":
+        return describe_role(facts, "other", says, "low", topic.name)
+    return describe_role(facts, topic.role, says, confidence, topic.name, topic.also)
+
+
+def _numbers_of(
+    facts: ColumnFacts, topic: str, says: str, confidence: str, evidence: NameEvidence, only: bool
+) -> SuggestedRole | None:
+    """Numbers of people, households, records: identifiers, or the person column where people have several records."""
+    each = f"{facts.repeats:.1f} records each"
+    all_differ = facts.distinct == facts.filled > 1
+    if topic == "person within household":
+        return describe_role(
+            facts, "identifier", f"{says}; with the household's number it names a person", "medium", topic
+        )
+    if topic == "household number":
+        return None if facts.few else describe_role(facts, "identifier", f"{says}: {each}", confidence, topic)
+    if topic == "person number":
+        if all_differ and facts.distinct > MANY:
+            return describe_role(facts, "identifier", f"{says}, and no value occurs twice", "high", topic)
+        if evidence.how == "word" and facts.few:
+            return None
+        return describe_role(facts, "person", f"{says}: {each}", confidence, topic)
+    named_id = bool({"id", "ids"} & {*words_of(facts.name).split()})
+    if all_differ and facts.codes and (evidence.how != "word" or named_id or facts.distinct > MANY):
+        return describe_role(facts, "identifier", f"{says}, and no value occurs twice", "high", topic)
+    many = facts.distinct > max(MANY, facts.filled / 10) or facts.distinct > 1_000
+    if not facts.codes or not many or not (only or evidence.how == "phrase" or differs_everywhere(facts)):
+        return None
+    if is_numbered(facts) and facts.repeats > 1.5 and _is_one_of_many(facts):
+        return _of_people(facts, False)
+    return describe_role(facts, "identifier", f"{says}, or groups of people: {each}", "medium", topic)
+
+
+def _is_one_of_many(facts: ColumnFacts) -> bool:
+    """Whether the name is a word for a person or a case and nothing else: `user`, `patient`."""
+    return words_of(facts.name) in word_list("names", "one_of_many")
+
+
+def _has_many(facts: ColumnFacts) -> bool:
+    return numbers_people(facts) or (facts.distinct > max(MANY, facts.filled / 100) and facts.distinct > 50)
+
+
+def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:
+    role, what, topic = (
+        ("identifier", "that it numbers households", "household number")
+        if household
+        else ("person", "whose record it is", "person number")
+    )
+    reason = f"its name and its many values say {what}: {facts.repeats:.1f} records each"
+    return describe_role(facts, role, reason, "medium", topic)
+
+
+def _by_values(facts: ColumnFacts) -> SuggestedRole:
+    """What the values say where the name says nothing."""
+    evidence = find_value_evidence(facts)
+    if evidence and (evidence.role != "identifier" or not facts.few):
+        return describe_role(facts, evidence.role, evidence.reason, evidence.confidence, evidence.topic)
+    if _is_one_of_many(facts) and facts.codes and facts.distinct > MANY:
+        if facts.repeats > 1:
+            return _of_people(facts, False)
+        return describe_role(facts, "identifier", _ALL_DIFFER, "high", "record number")
+    if differs_everywhere(facts) and not is_measured(facts):
+        numbered = is_numbered(facts) or facts.kind == "text"
+        doubt = "" if numbered else "; if it is an amount, say so"
+        return describe_role(
+            facts, "identifier", _ALL_DIFFER + doubt, "high" if numbered else "medium", "record number"
+        )
+    if numbers_people(facts):
+        each = f"{facts.repeats:.1f} records each"
+        reason = f"its whole numbers are spread evenly and repeat, as numbers of people do: {each}"
+        return describe_role(facts, "person", reason, "low", "person number")
+    return describe_role(facts, "other", _what_it_is_like(facts) + NOTHING, "low")
+
+
+def _what_it_is_like(facts: ColumnFacts) -> str:
+    """Few texts are answers to choose from, and few numbers with gaps are codes; neither is free text or an amount."""
+    if facts.kind == "text" and facts.repeats >= 5:
+        return "answers to choose from; "
+    if facts.whole and facts.distinct <= 40 and facts.repeats >= 5:
+        return "codes rather than amounts; " if has_gaps(facts) else "few whole numbers: codes or counts; "
+    return ""

@@ -1,0 +1,134 @@
+"""Roles of columns in view of all the others: one main weight, numbers of households and their members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from incrowd.tables.roles.column_facts import count_distinct_rows
+from incrowd.tables.roles.column_role import NOTHING, NUMBERS_OF, SuggestedRole
+from incrowd.tables.roles.names import find_topics, topics
+from incrowd.tables.roles.weights import WeightEvidence
+from incrowd.tables.table import Table
+
+_LIKE_THE_OTHERS = "its name says nothing, but it has few values, and most columns beside it are such as others know"
+_WITHIN = "it numbers people within households: with the household's number it names a person"
+_BY_VALUES_ONLY = 5
+_FEW = 60  # values, each of which occurs often: codes or answers to choose from
+_MANY_RECORDS = 50  # for each person, from which on they are rather rows of something else
+
+
+def choose_main_weight(
+    roles: Sequence[SuggestedRole], weights: Sequence[WeightEvidence | None]
+) -> tuple[SuggestedRole, ...]:
+    """Mark all weights but one as secondary: the one of people, known of every record, goes first; then the first."""
+    ranked = [(weight.rank, place) for place, weight in enumerate(weights) if weight is not None]
+    if not ranked:
+        return tuple(roles)
+    main = min(ranked)[1]
+    result = list(roles)
+    for rank, place in ranked:
+        if place == main:
+            continue
+        if rank == _BY_VALUES_ONLY:  # one weight is enough to explain the table's design
+            result[place] = replace(roles[place], role="other", topic="", reason=NOTHING, confidence="low")
+        else:
+            reason = f"{roles[place].reason}; {roles[main].column} is rather the weight of people"
+            result[place] = replace(roles[place], reason=reason, secondary=True)
+    return tuple(result)
+
+
+def prefer_numbers_by_name(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take no column for the person column by its values alone where the name of another says that it is a number."""
+    if not any(one.topic in NUMBERS_OF and one.confidence != "low" for one in roles):
+        return list(roles)
+    return [
+        replace(one, role="other", topic="", reason=NOTHING)
+        if one.role == "person" and one.confidence == "low"
+        else one
+        for one in roles
+    ]
+
+
+def find_household_numbers(table: Table, roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take a column for the number of households where few numbers of people differ within each of its values.
+
+    Were the two unrelated, so many rows would share both that none does by chance.
+    """
+    members = [one for one in roles if _may_be_within(one)]
+    if not members or any(one.topic == "household number" for one in roles):
+        return list(roles)
+    for group in (one for one in roles if _may_be_groups(one)):
+        by_chance = (group.rows - group.distinct) / members[0].distinct  # rows that would share both, at least
+        if by_chance < 10 or group.rows < 1.2 * group.distinct:
+            continue
+        if count_distinct_rows(table, [group.column, members[0].column]) == group.rows:
+            reason = (
+                f"it and {members[0].column} together differ in every row: households or families, and their members"
+            )
+            named = replace(group, role="identifier", reason=reason, confidence="medium", topic="household number")
+            return [named if one is group else one for one in roles]
+    return list(roles)
+
+
+def doubt_long_records(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Doubt that a column tells whose record it is where each value has very many rows and no column tells a time."""
+    if any(one.topic in {"time", "date"} for one in roles):
+        return list(roles)
+    doubt = "; so many, and no column of times: say whether it tells whose record it is"
+    return [
+        replace(one, confidence="low", reason=one.reason + doubt)
+        if one.role == "person" and one.rows - one.nulls > _MANY_RECORDS * one.distinct
+        else one
+        for one in roles
+    ]
+
+
+def find_numbers_within_households(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take columns of few numbers of people for numbers within households, where another column numbers households."""
+    if not any(one.topic == "household number" for one in roles):
+        return list(roles)
+    return [
+        replace(one, role="identifier", reason=_WITHIN, confidence="medium", topic="person within household")
+        if _may_be_within(one)
+        else one
+        for one in roles
+    ]
+
+
+def _may_be_within(one: SuggestedRole) -> bool:
+    """Whether a column has few numbers of people: it is taken for that, or called so and nothing else is known."""
+    is_open = one.role == "other" and not one.topic and one.kind == "integer"
+    called_so = is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
+    return _has_few_values(one) and (one.role == "person" or called_so)
+
+
+def _may_be_groups(one: SuggestedRole) -> bool:
+    """Whether a column has many codes and no empty cell, and its name says nothing."""
+    is_open = (one.role == "other" and not one.topic) or (one.role == "person" and one.confidence == "low")
+    return is_open and one.kind in {"integer", "text"} and not one.nulls and one.distinct > _FEW
+
+
+def suggest_by_known_columns(roles: Sequence[SuggestedRole], other_topics: Sequence[str]) -> tuple[SuggestedRole, ...]:
+    """Suggest columns of few values as quasi-identifiers where nearly all recognised columns are quasi-identifiers.
+
+    In an extract of a census or a register an unknown abbreviation is likely one more quasi-identifier. In a
+    questionnaire most columns are not recognised, and they stay undecided. `other_topics` are the topics that the names
+    of the table's other columns tell, those that nobody asked about.
+    """
+    recognised = [one.role for one in roles if one.topic]
+    recognised += [topics()[topic].role for topic in other_topics if topic in topics()]
+    known = [role for role in recognised if role in {"quasi-identifier", "sensitive"}]
+    quasi_identifiers = known.count("quasi-identifier")
+    unknown = [one for one in roles if one.role == "other" and not one.topic and one.confidence == "low"]
+    if quasi_identifiers < max(5, 0.6 * len(known)) or len(unknown) > quasi_identifiers:
+        return tuple(roles)
+    alike = {one.column for one in unknown if _has_few_values(one)}
+    return tuple(
+        replace(one, role="quasi-identifier", reason=_LIKE_THE_OTHERS) if one.column in alike else one for one in roles
+    )
+
+
+def _has_few_values(one: SuggestedRole) -> bool:
+    """Whether values are codes or answers to choose from, each of which occurs often."""
+    return 2 <= one.distinct <= _FEW and one.rows - one.nulls >= 10 * one.distinct and one.kind != "nested"

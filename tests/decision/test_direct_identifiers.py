@@ -1,0 +1,67 @@
+"""Cells that name people by themselves, declared to be known to nobody: no yes stands on that."""
+
+import numpy as np
+import pytest
+
+from incrowd import read_table
+from incrowd.assessment import Question, judge_release
+from incrowd.tables import suggest_roles
+
+ROWS = 400
+FIRST = ["Anna", "Ben", "Carla", "David", "Eva", "Frank", "Greta", "Hugo", "Irina", "Jonas"]
+LAST = ["Alpha", "Berger", "Cremona", "Dupontel", "Eriksen", "Faltskog", "Grabowska", "Hallstein"]
+FORMS = {
+    "full names": lambda number: f"{FIRST[number % 10]} {LAST[number // 10]}",
+    "family name first": lambda number: f"{LAST[number // 10].upper()}, {FIRST[number % 10]}",
+    "e-mail addresses": lambda number: f"someone{number}@example.org",
+    "telephone numbers": lambda number: f"+49 30 1{number:06}",
+    "addresses": lambda number: f"{LAST[number // 10]}straße {number % 10 + 1}",
+    "addresses in English": lambda number: f"{number + 1} {LAST[number // 10]} Road",
+    "social security numbers": lambda number: f"1{number:02}-45-67{number:02}",
+}
+
+
+def crowd(**columns):
+    draw = np.random.default_rng(0)
+    return {"age": draw.integers(3, 6, ROWS) * 10, "sex": draw.choice(["f", "m"], ROWS), **columns}
+
+
+def decide(table, **roles):
+    question = Question(quasi_identifiers=["age", "sex"], recipient="public", rows_are_people=True, **roles)
+    return judge_release(table, question)
+
+
+@pytest.mark.parametrize("name", ["x7", "region", "reviewed"])
+@pytest.mark.parametrize("form", FORMS)
+def test_eighty_people_named_in_a_column_are_no_yes_in_any_role(form, name):
+    cells = [FORMS[form](number) for number in np.random.default_rng(1).integers(0, 80, ROWS)]
+    for role in ("other", "sensitive"):
+        found = decide(crowd(**{name: cells}), **{role: [name]})
+        assert found.decision == "exposed"
+        assert any(exposure.startswith(f"{name} names people") for exposure in found.exposures)
+    assert decide(crowd(), other=[]).decision == "within"
+
+
+def test_addresses_in_a_tenth_of_the_cells_name_people_too():
+    cells = [FORMS["e-mail addresses"](row) if row % 10 == 0 else f"answer {row % 7}" for row in range(ROWS)]
+    assert decide(crowd(contacted=cells), other=["contacted"]).decision == "exposed"
+
+
+OTHER_WORDS = {
+    "countries": "Albania|Chad|Georgia|Jordan|Kenya|New Zealand|Puerto Rico|South Africa|United States|Zambia",
+    "cities": "San Antonio|San Diego|New York|Los Angeles|Santa Ana|Baton Rouge|El Paso|Fort Worth|Saint Paul|"
+    "Kansas City|Long Beach|Oklahoma City|Salt Lake City|San Jose|Las Vegas|Virginia Beach|Colorado Springs",
+    "jobs": "Machine Operator|Sales Clerk|Truck Driver|School Teacher|Registered Nurse|Chief Executive|Farm Worker|"
+    "Office Clerk|Civil Engineer|Dental Assistant|Bank Teller|Retail Manager",
+    "doses": "1 tablet|2 tablets|3 drops at night|1 st dose|10 mg|20 mg|30 mg|40 mg|50 mg|60 mg|70 mg|80 mg",
+    "months": "Jan 2020|Feb 2020|Mar 2020|Apr 2020|May 2020|Jun 2020|Jul 2020|Aug 2020|Sep 2020|Oct 2020|Nov 2020",
+    "illnesses": "Crohn disease|Parkinson disease|Down syndrome|Marfan syndrome|Addison disease|Paget disease|Graves "
+    "disease|Hodgkin lymphoma|Wilson disease|Alzheimer disease|Angina pectoris",
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_WORDS)
+def test_other_words_are_not_taken_for_people(kind):
+    cells = np.random.default_rng(2).choice(OTHER_WORDS[kind].split("|"), ROWS)
+    (suggested,) = suggest_roles(read_table({"x7": cells}))
+    assert suggested.role != "identifier"
