@@ -4,10 +4,11 @@ import random
 from dataclasses import replace
 
 import pytest
+from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
-from incrowd.assessment import Question, find_release, judge_protected, judge_release
-from incrowd.errors import InputError
+from incrowd.assessment import METHODS_TO_TRY, Question, find_release, judge_protected, judge_release
+from incrowd.errors import InputError, UnsupportedError
 
 NAMES = ["age", "town"]
 
@@ -39,6 +40,51 @@ def test_no_smaller_class_passes(recipient, seed):
     assert passes(asked)
     assert not passes(asked - 1)
     assert found.trials[0].k == question.limits.class_size
+
+
+def lost_detail(safe, table):
+    """1 - granularity, from the cells alone: the share of a column's other values that a cell may be."""
+    lost = []
+    for name in NAMES:
+        values = sorted(set(table[name]))
+        for cell in safe.table[name].to_pylist():
+            fitting = len(values) if cell is None else sum(covers(cell, value) for value in values)
+            lost.append((fitting - 1) / (len(values) - 1))
+    return sum(lost) / len(lost)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_several_methods_the_least_loss_that_passes_is_taken(seed):
+    draw = random.Random(seed)
+    table = {"age": [draw.randrange(20, 26) for _ in range(150)], "town": [draw.choice("abc") for _ in range(150)]}
+    question = Question(quasi_identifiers=tuple(NAMES), recipient="trusted")
+    options = {"quasi_identifiers": NAMES, "identifiers": []}
+    found = find_release(table, question, methods=METHODS_TO_TRY, **options)
+    alone = {method: find_release(table, question, method=method, **options) for method in METHODS_TO_TRY}
+    losses = {method: lost_detail(one.protected, table) for method, one in alone.items() if one.passes}
+    (chosen,) = [trial for trial in found.trials if trial.chosen]
+    assert found.passes
+    assert chosen.method == found.protected.method
+    assert losses[chosen.method] == min(losses.values())
+    assert chosen.loss == pytest.approx(min(losses.values()))
+    assert {trial.method for trial in found.trials} == {*METHODS_TO_TRY}
+
+
+def test_a_method_that_cannot_do_what_is_asked_is_passed_over():
+    table = table_of(80, 1)
+    question = Question(quasi_identifiers=tuple(NAMES), sensitive=("ill",), recipient="trusted")
+    options = {"quasi_identifiers": NAMES, "identifiers": [], "sensitive": ["ill"], "widest": {"age": 40}}
+    found = find_release(table, question, methods=("blank", "partition"), **options)
+    assert {trial.method for trial in found.trials} == {"partition"}
+    with pytest.raises(UnsupportedError, match="no width"):
+        find_release(table, question, methods=("blank",), **options)
+
+
+def test_no_method_is_begun_after_the_time_is_up():
+    question = Question(quasi_identifiers=tuple(NAMES), other=("ill",), recipient="trusted")
+    options = {"quasi_identifiers": NAMES, "identifiers": [], "other": ["ill"]}
+    found = find_release(table_of(80, 1), question, methods=METHODS_TO_TRY, seconds=0.0, **options)
+    assert [trial.method for trial in found.trials] == ["partition"]
 
 
 def test_a_certain_secret_asks_for_more_values():

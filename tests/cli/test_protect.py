@@ -1,6 +1,7 @@
 """`incrowd protect`, `evaluate` and `frontier` as a user meets them."""
 
 import json
+from collections import Counter
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -300,11 +301,19 @@ def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     code, shown, err = run(capsys, "protect", people, *asked, "--json")
     found = json.loads(shown)
     assert code == 0, err
-    assert [(trial["k"], trial["decision"]) for trial in found["trials"]] == [(3, "within")]
+    tried = [(trial["method"], trial["k"], trial["decision"]) for trial in found["trials"]]
+    assert tried[0] == ("partition", 3, "within")
+    assert {method for method, _, _ in tried} == {"partition", "generalise", "blank"}
+    (chosen,) = [trial for trial in found["trials"] if trial["chosen"]]
+    assert chosen["loss"] == min(trial["loss"] for trial in found["trials"] if trial["loss"] is not None)
+    assert found["method"] == chosen["method"]
     assert found["verdict"]["decision"] == "within"
     code, shown, err = run(capsys, "protect", people, *asked, "--k", 2, "--force")
     assert code == 1, err  # a class size that is asked for is kept, and judged
     code, _, err = run(capsys, "protect", people, *asked, "--force")
+    assert code == 0, err
+    assert "tried classes of 3 by partition: within" in " ".join(err.split())
+    code, _, err = run(capsys, "protect", people, *asked, "--method", "partition", "--force")
     assert code == 0, err
     assert "tried classes of 3: within" in err
 
@@ -363,10 +372,14 @@ def test_a_batch_joins_a_release(capsys, people, tmp_path):
     code, shown, err = run(capsys, "protect", batch, "--append", first, "--out", second)
     assert code == 0, err
     assert "5 records joined in 1 class" in " ".join(shown.split())
-    assert second.read_text().startswith(first.read_text())
+    published, continued = (Counter(path.read_text().splitlines()) for path in (first, second))
+    assert published < continued
     code, _, err = run(capsys, "protect", batch, "--append", first, "--out", tmp_path / "third.csv")
     assert code == 2
     assert "continued in second.csv" in err
+    code, _, err = run(capsys, "protect", batch, "--append", second, "--out", tmp_path / "third.csv")
+    assert code == 2
+    assert "came before, cell for cell" in err
     code, _, err = run(capsys, "protect", batch, "--append", second, "--k", 2, "--out", tmp_path / "third.csv")
     assert code == 2
     assert "--append does not take --k" in err

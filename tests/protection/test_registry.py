@@ -68,7 +68,9 @@ def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
     assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
     offered = {name for name, option in declared.items() if option.flag is not None}
     assert offered == {*declared} - {"levels", "drop"}
-    assert offered <= {*ProtectionRequest.model_fields}
+    of_other_tables = {"k_map", "population_table"}  # a request names no file of the server
+    assert offered - of_other_tables <= {*ProtectionRequest.model_fields}
+    assert not of_other_tables & {*ProtectionRequest.model_fields}
     assert offered <= {*signature(protect_table).parameters}
 
 

@@ -1,5 +1,6 @@
 """Whoever holds every release of a stream is left with k rows, and with every secret that the first one showed."""
 
+import base64
 import datetime as dt
 import json
 import math
@@ -7,6 +8,7 @@ import os
 import stat
 from collections import Counter, defaultdict
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -14,17 +16,19 @@ from hypothesis import strategies as st
 from tests.protection.plain import TABLES, covers
 
 from incrowd import InputError, protect, read_table
+from incrowd.measures import followed_columns
 from incrowd.protection import Stream, append_release, write_protected
-from incrowd.protection.marks import mark_of
+from incrowd.protection.marks import mark_of, read_mark
+from incrowd.protection.seen import Seen
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
 BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)
 QIS = ["age", "sex"]
 
 
-def table_of(rows):
+def table_of(rows, first=0):
     age, sex, ill = zip(*rows, strict=True)
-    return {"age": list(age), "sex": list(sex), "ill": list(ill)}
+    return {"age": list(age), "sex": list(sex), "ill": list(ill), "who": list(range(first, first + len(rows)))}
 
 
 def shown(row):
@@ -43,15 +47,18 @@ def cells(rows):
 @given(BATCHES, st.integers(2, 4), st.sampled_from([None, 2]), st.integers(0, 2), st.sampled_from([None, 6]))
 def test_all_releases_together_tell_no_more_than_classes_of_k(batches, k, l, delay, widest):  # noqa: E741
     wishes = {} if widest is None else {"widest": {"age": widest}, "keep": ["sex"]}
-    stream = Stream(quasi_identifiers=QIS, k=k, l=l, sensitive=["ill"], delay=delay, identifiers=[], **wishes)
+    stream = Stream(
+        quasi_identifiers=QIS, k=k, l=l, sensitive=["ill"], delay=delay, person="who", identifiers=[], **wishes
+    )
     releases, arrived, suppressed = [[]], 0, 0
     waiting = []
     for rows in batches:
-        found = stream.append(table_of(rows))
+        found = stream.append(table_of(rows, arrived))
         releases.append(rows_of(stream))
         added = cells(releases[-1]) - cells(releases[-2])
         assert not cells(releases[-2]) - cells(releases[-1])  # nothing that was out has changed
         assert added.total() == found.batch.released
+        assert all("who" not in one.column_names for one in (stream.released, stream.waiting) if one is not None)
         # whoever subtracts one release from the next is left with whole classes
         classes = defaultdict(list)
         for (*label, ill), times in added.items():
@@ -90,7 +97,9 @@ def test_a_batch_joins_a_file_and_the_rest_waits_where_only_its_owner_reads(rele
     two, three = tmp_path / "two.csv", tmp_path / "three.csv"
     found = append_release(batch, release, two, widest={"age": 5}, delay=1)
     assert (found.batch.released, found.batch.waiting) == (3, 1)
-    assert two.read_text().startswith(release.read_text())
+    lines = [Counter(path.read_text().splitlines()) for path in (release, two)]
+    assert lines[0] < lines[1]  # every published line is there, in whatever order
+    assert (lines[1] - lines[0]).total() == 3
     waiting = tmp_path / "two.csv.waiting"
     assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
     assert "zzz" not in two.read_text() + mark_of(two).read_text() + mark_of(release).read_text()
@@ -199,6 +208,101 @@ def test_a_batch_that_is_refused_leaves_the_stream_as_it_was():
     with pytest.raises(InputError, match="no column named 'age'"):
         stream.append({"sex": ["f", "m"]})
     assert stream.append({"age": [40, 41], "seen": [3, 4]}).batch.released == 2
+
+
+def panel(first, number):
+    """People whose kept columns differ, in rows that follow no column."""
+    ages = [20 + (7 * who) % 50 for who in range(first, first + number)]
+    return {"who": list(range(first, first + number)), "age": ages, "pay": [1000 + 37 * (age % 13) for age in ages]}
+
+
+def test_the_order_of_an_appended_file_does_not_tell_the_batch(tmp_path):
+    old = {"age": [20 + row % 5 for row in range(60)], "pay": [row % 7 for row in range(60)]}
+    new = {"age": [70 + row % 5 for row in range(60)], "pay": [row % 7 for row in range(60)]}
+    one = write_protected(protect(old, quasi_identifiers=["age"], k=5, identifiers=[]), tmp_path / "one.csv")
+    found = append_release(new, one, tmp_path / "two.csv")
+    below_each_other = read_table(pa.concat_tables([read_table(one).to_arrow(), found.rows]))
+    assert [told.column for told in followed_columns(below_each_other)] == ["age"]
+    assert not followed_columns(read_table(tmp_path / "two.csv"))
+    assert read_mark(read_table(tmp_path / "two.csv")).shuffled
+
+
+def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_path):
+    one, two, three = (tmp_path / f"{name}.csv" for name in ("one", "two", "three"))
+    first, second = panel(0, 40), panel(115, 40)
+    write_protected(protect(first, quasi_identifiers=["age"], k=3, identifiers=["who"]), one)
+    with pytest.raises(InputError, match="the release was made from these records"):
+        append_release({name: cells[::-1] for name, cells in first.items()}, one, two)
+    assert any("nobody came twice" in note for note in append_release(second, one, two).notes)
+    with pytest.raises(InputError, match="came before, cell for cell"):
+        append_release({name: cells[::-1] for name, cells in second.items()}, two, three)
+    waiting = tmp_path / "two.csv.waiting"
+    assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
+    seen = Seen.read(json.loads(pq.read_table(waiting).schema.metadata[b"incrowd"])["seen"])
+    passed_on = two.read_text() + mark_of(two).read_text()
+    for one in (seen.key, *seen.batches):
+        assert base64.b64encode(one).decode() not in passed_on
+        assert one.hex() not in passed_on
+    waiting.unlink()
+    with pytest.raises(InputError, match=r"recognised by two\.csv\.waiting"):
+        append_release(panel(200, 40), two, three)
+
+
+def test_people_who_come_back_are_refused_and_their_column_is_not_released(tmp_path):
+    one, two, three = (tmp_path / f"{name}.csv" for name in ("one", "two", "three"))
+    write_protected(protect(panel(0, 20), quasi_identifiers=["age"], k=3, identifiers=["who"]), one)
+    notes = append_release(panel(100, 20), one, two, person="who").notes
+    assert any("the 20 records before this batch were not compared" in note for note in notes)
+    with pytest.raises(InputError, match="3 of 20 records are of people who came before"):
+        append_release(panel(117, 20), two, three)
+    with pytest.raises(InputError, match="lacks 'who'"):
+        append_release({name: cells for name, cells in panel(120, 9).items() if name != "who"}, two, three)
+    with pytest.raises(InputError, match="by another column"):
+        append_release(panel(120, 9), two, three, person="pay")
+    assert not append_release(panel(120, 20), two, three).notes
+    assert read_table(three).columns == ("age", "pay")
+    again = Stream(quasi_identifiers=["age"], k=2, person="who", identifiers=[])
+    with pytest.raises(InputError, match="2 records are of a person who has another one"):
+        again.append({"who": [1, 1, 1], "age": [1, 2, 3]})
+    with pytest.raises(InputError, match="no value in the person column"):
+        again.append({"who": [1, None], "age": [1, 2]})
+
+
+def test_two_streams_hash_the_same_people_differently():
+    people = pa.table({"who": [1, 2, 3]})
+    hashes = [Seen().with_batch(people, "who").people for _ in range(2)]
+    assert len(hashes[0]) == 3
+    assert not hashes[0] & hashes[1]
+
+
+def test_a_column_of_another_kind_is_refused_and_numbers_join_text(tmp_path):
+    people = {"age": [20, 21, 60, 61], "zip": ["A1", "A1", "B2", "B2"], "note": [None] * 4}
+    one = write_protected(protect(people, quasi_identifiers=["age", "zip"], k=2, identifiers=[]), tmp_path / "one.csv")
+    batch = {"age": [30, 31], "zip": [7, 7], "note": ["x", "y"]}
+    with pytest.raises(InputError, match="'age' holds text in this batch and numbers before"):
+        append_release({**batch, "age": ["30", "thirty"]}, one, tmp_path / "two.csv")
+    append_release(batch, one, tmp_path / "two.csv")
+    assert Counter(read_table(tmp_path / "two.csv").to_arrow()["zip"].to_pylist())["7"] == 2
+
+
+def test_names_that_text_files_escape_can_be_continued(tmp_path):
+    def people(start):
+        return {"=age": [start, start + 1, start + 2], "-ill": ["=a", "b", "b"], "@note": ["x"] * 3}
+
+    safe = protect(people(20), quasi_identifiers=["=age"], k=3, l=2, sensitive=["-ill"], identifiers=[])
+    one = write_protected(safe, tmp_path / "one.csv")
+    append_release(people(60), one, tmp_path / "two.csv")
+    append_release(people(80), tmp_path / "two.csv", tmp_path / "three.csv")
+    table = read_table(tmp_path / "three.csv")
+    assert table.columns == ("'=age", "'-ill", "'@note")
+    assert Counter(table.to_arrow()["'-ill"].to_pylist()) == {"'=a": 3, "b": 6}
+    assert read_mark(table).kept == ("'-ill", "'@note")
+
+
+@pytest.mark.parametrize("k", ["5", 2.5, True, 1])
+def test_a_k_that_is_no_whole_number_is_refused(k):
+    with pytest.raises(InputError, match="k must be a whole number of 2 or more"):
+        Stream(quasi_identifiers=["age"], k=k)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""The least protection that passes the verdict: the smallest classes, and diversity where secrets need it."""
+"""The least protection that passes the verdict: the method, the smallest classes, and diversity where it is needed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from incrowd.assessment.question import Question
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
 from incrowd.protection import Protected, protect
+from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.results import Result
 from incrowd.tables import RowKind, describe_rows, read_table
@@ -22,14 +23,32 @@ _MOST_VALUES = 4  # different values of a secret in a class that are asked for a
 _MOST_SIZES = 24
 
 
+METHODS_TO_TRY: tuple[MethodName, ...] = ("partition", "generalise", "blank")
+"""The methods that promise classes of k and need nothing else to be said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial(Result):
-    """A protection that was tried: class size, values of every secret, columns left out, and the decision."""
+    """A protection that was tried.
+
+    Attributes:
+        k: the class size.
+        l: values of every secret in a class.
+        left_out: columns that were left out.
+        decision: the verdict's.
+        method: how it was protected.
+        loss: the share of detail that is gone, by importance; of the best trial of a method that passed, where several
+            methods were tried.
+        chosen: whether it is the release that was chosen.
+    """
 
     k: int
     l: float | None  # noqa: E741
     left_out: tuple[str, ...]
     decision: str
+    method: str = "partition"
+    loss: float | None = None
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,20 +68,29 @@ class Solution(Result):
 
 
 def find_release(
-    data: Any, question: Question, *, seconds: float = 300.0, progress: Progress = silent, **options: Any
+    data: Any,
+    question: Question,
+    *,
+    methods: Sequence[MethodName] = (),
+    seconds: float = 300.0,
+    progress: Progress = silent,
+    **options: Any,
 ) -> Solution:
     """Protect a table with the smallest classes that the verdict accepts.
 
     Sizes grow from what the limit on the highest risk asks (from 2 where a population is known), and the smallest that
     passes is found by halving. Where a secret would be certain, more of its values are asked for in every class; kept
-    columns that give back what was made coarser are left out.
+    columns that give back what was made coarser are left out. Of several methods the one of least loss is taken: fewest
+    columns left out, then most detail in every quasi-identifier, by importance, rows that went having none.
 
     Args:
         data: the table.
         question: for whom, and what columns are; a yes needs a role for every column.
+        methods: the methods to try, such as `METHODS_TO_TRY`; those that cannot do what is asked are passed over. None
+            are given: the one of the options.
         seconds: no further trial is begun after that long.
         progress: called with what is tried and how far it is.
-        options: of `protect`, but for `k`.
+        options: of `protect`, but for `k`; `method` only where no methods are given.
 
     Returns:
         The release that passes, or the last that was tried where none does.
@@ -77,25 +105,29 @@ def find_release(
     (True, 11, [11])
     """
     table = read_table(data)
-    search = _Search(table, question, time.monotonic() + seconds, options)
-    failed, best = 0, 0
-    sizes = list(_sizes(question, table.rows))
-    for done, size in enumerate(sizes):
-        last = search.attempt(size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=done == 0)
-        if last is None or last[1].decision == "undecided" or last[0].guarantee.perturbed:
-            break  # no class size judges a column, or makes up for values that were changed by chance
-        if last[1].decision == "within":
-            best = size
-            break
-        failed = size
-    while failed and best - failed > 1:
-        middle = (failed + best) // 2
-        last = search.attempt(middle, progress)
-        if last is None:
-            break
-        best, failed = (middle, failed) if last[1].decision == "within" else (best, middle)
-    protected, verdict = search.passed or search.last
-    return Solution(protected, verdict, tuple(search.trials))
+    until = time.monotonic() + seconds
+    ways = [{**options, "method": method} for method in methods] or [options]
+    searches: list[_Search] = []
+    refused: IncrowdError | None = None
+    for done, way in enumerate(ways):
+        search = _Search(table, question, until, way)
+        try:
+            search.run(part(progress, done / len(ways), (done + 1) / len(ways)), must=not searches)
+        except IncrowdError as error:
+            refused = refused or error
+        if search.trials:
+            searches.append(search)
+    if not searches:
+        assert refused is not None
+        raise refused
+    passed = [search for search in searches if search.passed is not None]
+    if len(passed) > 1:
+        for search in passed:
+            search.measure_loss(options.get("importance") or {})
+    chosen = min(passed, key=lambda search: search.cost) if passed else searches[0]
+    chosen.mark_chosen()
+    protected, verdict = chosen.passed or chosen.last
+    return Solution(protected, verdict, tuple(trial for search in searches for trial in search.trials))
 
 
 def _sizes(question: Question, rows: int) -> Iterator[int]:
@@ -117,15 +149,57 @@ class _Search:
         self.table, self.question, self.until, self.options = table, question, until, options
         self.trials: list[Trial] = []
         self.passed: tuple[Protected, Verdict] | None = None
-        self.smallest = 0
+        self.best = 0  # the trial that passed with the smallest classes
         self.rows = describe_rows(table) if table.backend.rows_are_local else None
+
+    @property
+    def cost(self) -> tuple[int, float]:
+        """Columns left out, and loss, of the best trial that passed."""
+        best = self.trials[self.best]
+        return len(best.left_out), best.loss or 0.0
+
+    def run(self, progress: Progress, *, must: bool) -> None:
+        """Try class sizes from the smallest, and halve the way to the first that passes; `must`: the first, always."""
+        failed, best = 0, 0
+        sizes = list(_sizes(self.question, self.table.rows))
+        for done, size in enumerate(sizes):
+            last = self.attempt(
+                size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=must and not done
+            )
+            if last is None or last[1].decision == "undecided" or last[0].guarantee.perturbed:
+                return  # no class size judges a column, or makes up for values that were changed by chance
+            if last[1].decision == "within":
+                best = size
+                break
+            failed = size
+        while failed and best - failed > 1:
+            middle = (failed + best) // 2
+            last = self.attempt(middle, progress)
+            if last is None:
+                return
+            best, failed = (middle, failed) if last[1].decision == "within" else (best, middle)
+
+    def measure_loss(self, importance: Mapping[str, float]) -> None:
+        """Note the loss of the best trial that passed."""
+        assert self.passed is not None
+        safe = self.passed[0]
+        columns = safe.evaluate().columns
+        weights = [float(importance.get(one.column, 1.0)) for one in columns]
+        detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
+        kept = safe.rows / (safe.rows + safe.suppressed_rows)
+        self.trials[self.best] = replace(self.trials[self.best], loss=1.0 - kept * detail)
+
+    def mark_chosen(self) -> None:
+        """Mark the trial whose release is taken: the best that passed, else the last."""
+        place = self.best if self.passed is not None else len(self.trials) - 1
+        self.trials[place] = replace(self.trials[place], chosen=True)
 
     def attempt(self, k: int, progress: Progress, *, must: bool = False) -> tuple[Protected, Verdict] | None:
         """Protect with one class size, asking for more diversity while secrets are certain; None where it cannot be."""
         values, left_out = self.options.get("l"), tuple[str, ...]()
         found = None
         while must or time.monotonic() < self.until:
-            progress(f"trying classes of {k}", 0.5)
+            progress(f"trying classes of {k} by {self.options.get('method', 'partition')}", 0.5)
             try:
                 found = self._try(k, values, left_out)
             except IncrowdError:
@@ -133,11 +207,11 @@ class _Search:
                     raise
                 return found
             self.last, must, verdict = found, False, found[1]
-            self.trials.append(Trial(k, values, left_out, verdict.decision))
+            self.trials.append(Trial(k, values, left_out, verdict.decision, found[0].method))
             more = [name for name in verdict.giving_back if name not in left_out]
             if verdict.decision == "within":
-                if self.passed is None or k < self.smallest:
-                    self.passed, self.smallest = found, k
+                if self.passed is None or k < self.trials[self.best].k:
+                    self.passed, self.best = found, len(self.trials) - 1
                 return found
             if more:
                 left_out = (*left_out, *more)

@@ -50,7 +50,13 @@ def protect_table(
         float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
     ] = None,
     sensitive: options.Sensitive = None,
-    method: Annotated[str, typer.Option("--method", help=f"{', '.join(get_args(MethodName))}.")] = "partition",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help=f"{', '.join(get_args(MethodName))}. Default: partition; for --recipient, the least loss of several.",
+        ),
+    ] = None,
     diversity: Annotated[
         str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
     ] = "distinct",
@@ -142,7 +148,7 @@ def protect_table(
     if append is not None:
         refuse_options_of_tables(typed, declared, protect_append.TAKEN)
         wishes = _read_arguments(typed, table.columns)
-        protect_append.append(table, append, out, delay, wishes, force=force, json=json)
+        protect_append.append(table, append, out, delay, person, wishes, force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
@@ -160,7 +166,8 @@ def protect_table(
     given = _read_arguments(typed, table.columns) | method_flags.read(of_method)
     given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     question = _read_question(given, recipient)
-    made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, force=force)
+    any_method = method is None and not method_flags.read(of_method)
+    made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, any_method=any_method, force=force)
     if json:
         terminal.as_json(to_json(made, masked(out)))
     else:
@@ -179,7 +186,8 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     """The arguments of `protect` from what was typed, but for the quasi-identifiers, k and the options of methods."""
     numbers = {name: typed[name] for name in ("importance", "widest") if typed[name]}
     return {
-        **{name: typed[name] for name in ("method", "diversity", "aim", "l", "beta", "delta", "c")},
+        "method": typed["method"] or "partition",
+        **{name: typed[name] for name in ("diversity", "aim", "l", "beta", "delta", "c")},
         **{name: method_flags.read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
         **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
         **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
@@ -217,17 +225,19 @@ def _protect_and_write(
     codebook: str | None,
     kept_rows: str | None,
     *,
+    any_method: bool,
     force: bool,
 ) -> Made:
     """Protect the table, for a recipient with the least protection that passes; write and judge it."""
-    from incrowd.assessment import find_release
+    from incrowd.assessment import METHODS_TO_TRY, find_release
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
     target, in_cluster = command_files.place_of(out), not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
         trials: Sequence[Trial] = ()
         if question is not None and k is None and not in_cluster:
-            solution = find_release(table, question, progress=progress, **given)
+            methods = METHODS_TO_TRY if any_method else ()
+            solution = find_release(table, question, methods=methods, progress=progress, **given)
             safe, trials = solution.protected, solution.trials
         else:
             given |= {"k": 5 if k is None else k, "out": target if in_cluster else None, "force": force}

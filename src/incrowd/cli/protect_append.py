@@ -12,25 +12,38 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 _WISHES = ("importance", "keep", "widest", "nominal", "output", "hierarchies", "aim", "other")
-TAKEN = {"table", "out", "append", "delay", "force", "json", "hierarchy", *_WISHES}
+TAKEN = {"table", "out", "append", "delay", "person", "force", "json", "hierarchy", *_WISHES}
 
 
 def append(
-    table: Table, release: str, out: str, delay: int | None, given: Mapping[str, Any], *, force: bool, json: bool
+    table: Table,
+    release: str,
+    out: str,
+    delay: int | None,
+    person: str | None,
+    given: Mapping[str, Any],
+    *,
+    force: bool,
+    json: bool,
 ) -> None:
     """Append a batch to a release, and say what joined, waits and is left out."""
     from incrowd.protection import append_release
 
     wishes = {name: given[name] for name in _WISHES if given.get(name)}
     with terminal.working("protecting") as progress:
-        found = append_release(table, release, out, delay=delay, force=force, progress=progress, **wishes)
+        found = append_release(
+            table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
+        )
     if json:
         terminal.as_json({"file": masked(out), **found.to_dict()})
         return
     terminal.heading(f"{masked(out)}: {found.sentence}")
-    terminal.line("Published rows are as they were. Counted again on the file itself, the new rows alone too.")
+    terminal.line("Published rows are as they were; all rows are in random order.")
+    terminal.line("Counted again on the file itself, the new rows alone too.")
     for text in found.notes:
         terminal.note(text)
-    if found.batch.waiting:
-        terminal.note(f"{masked(out)}.waiting holds records as they came: only you can read it; do not pass it on")
+    held = "records as they came, and the key" if found.batch.waiting else "the key"
+    terminal.note(
+        f"{masked(out)}.waiting holds {held} by which batches are recognised: only you can read it; do not pass it on"
+    )
     terminal.note(f"the next batch joins {masked(out)}; nothing joins {masked(release)} any more")

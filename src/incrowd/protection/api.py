@@ -11,17 +11,19 @@ from typing import Any, Literal, Unpack
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.k_map import read_population
 from incrowd.protection.method_options import (
     BlankOptions,
     MaskOptions,
     MethodKeywords,
     MethodName,
     MethodOptions,
+    PartitionOptions,
     PerturbOptions,
 )
 from incrowd.protection.outputs import OutputKind, read_outputs
@@ -123,8 +125,8 @@ def protect(
         force: for tables in a cluster: replace an existing folder.
         progress: called with what is done and how far it is.
         of_method: the options that only some methods have, as `MethodKeywords` lists them: `resolution` and `levels`
-            of "coarsen", `suppress` of "generalise" and "partition", `steps`, `top`, `bottom` and `drop` of "mask",
-            `wildcards` and `subsets` of "blank", `steps` and `seed` of "perturb".
+            of "coarsen", `suppress`, `k_map` and `population_table` of "generalise" and "partition", `steps`, `top`,
+            `bottom` and `drop` of "mask", `wildcards` and `subsets` of "blank", `steps` and `seed` of "perturb".
 
     Returns:
         The protected table in the caller's kind of frame, its guarantee, and what changed.
@@ -149,7 +151,8 @@ def protect(
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
         check_wishes(wishes, method_name, entry, person)
-    by_column = [one for one in (hierarchies, widest, output, *given.values()) if isinstance(one, Mapping)]
+    limits = [value for option, value in given.items() if option != "population_table"]
+    by_column = [one for one in (hierarchies, widest, output, *limits) if isinstance(one, Mapping)]
     in_steps = _columns_of_steps(options, table)
     settled = settle_columns(
         table,
@@ -179,13 +182,18 @@ def protect(
     require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
+    read_rules = _read_hierarchies(hierarchies, columns)
+    if isinstance(options, PartitionOptions) and options.k_map is not None:
+        if output is not None:
+            raise UnsupportedError("k-map is counted by ranges and sets; leave the output out", hint="output")
+        demand = replace(demand, population=read_population(options.population_table, columns, read_rules))
     problem = Problem(
         columns,
         table.rows,
         demand,
         encode(table, secrets) if secrets else (),
         settle_aim(aim, columns),
-        _read_hierarchies(hierarchies, columns),
+        read_rules,
         options,
         progress,
         wishes=wishes,
@@ -214,6 +222,8 @@ def _read_demand(
     )
     if isinstance(options, BlankOptions):
         return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
+    if isinstance(options, PartitionOptions):
+        return replace(demand, k_map=options.k_map)
     return demand
 
 

@@ -1,17 +1,20 @@
 """New records join a released file: the log in its mark says under which promise, and those without a class wait.
 
 The records that wait are cells of people: they are in `NAME.waiting` beside the newest release, which only its owner
-can read. Nothing else that is written here holds a cell that is not published.
+can read, with the keyed hashes by which batches and people are recognised. Nothing else that is written here holds a
+cell that is not published.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -20,13 +23,22 @@ from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.marks import mark_of, read_log, read_mark, require_own_mark, waiting_of, write_facts
+from incrowd.protection.marks import (
+    escape_names,
+    mark_of,
+    read_log,
+    read_mark,
+    require_own_mark,
+    waiting_of,
+    write_facts,
+)
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.result import count_guarantee
+from incrowd.protection.seen import Seen
 from incrowd.protection.stream import Appended, Stream, decoded
-from incrowd.tables import Table, read_table, write_into
+from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
 
 _KEY = b"incrowd"  # of what the file of waiting records says about itself
@@ -38,20 +50,23 @@ def append_release(
     out: str | os.PathLike[str],
     *,
     delay: int | None = None,
+    person: str | None = None,
     force: bool = False,
     progress: Progress = silent,
     **wishes: Any,
 ) -> Appended:
     """Write a released file anew with the records of a batch that have a class; the others wait.
 
-    Rows that are out stay as they are. What is promised (k, l, the columns) is in the release's log; nothing else can
-    join `release` afterwards, only `out`.
+    Rows that are out stay as they are, and all rows are put in random order. What is promised (k, l, the columns) is in
+    the release's log; nothing else can join `release` afterwards, only `out`.
 
     Args:
-        data: the batch: whatever `read_table` reads. Everybody is in one batch only.
+        data: the batch: whatever `read_table` reads. Everybody is in one batch only; the same batch is refused.
         release: a file that `write_protected` or this function wrote, with its mark beside it.
         out: the file to write.
         delay: how many later batches a record may wait for; it stays the same over all batches. None: as before, or 3.
+        person: the column that says whose record it is, which is not released: who came to this function before is
+            refused. None: as before; where none was named, nobody is compared.
         force: replace an existing file.
         progress: called with what is done and how far it is.
         wishes: as for `Stream`.
@@ -60,7 +75,7 @@ def append_release(
         What joined, what waits and what was left out.
 
     Raises:
-        InputError: the log is missing or of another file, or the batch lacks a column.
+        InputError: the log is missing or of another file, the batch lacks a column, or it or its people came before.
         UnsupportedError: the file would not keep the promise; nothing is left of it.
     """
     before, target = Path(release), Path(out)
@@ -69,7 +84,7 @@ def append_release(
     with open(before, "rb") as held:
         if locked(held.fileno()) is False:
             raise InputError(f"another program continues {before.name} now; wait for it")
-        return _append(data, before, target, log, delay, force, progress, wishes)
+        return _append(data, before, target, log, delay, person, force, progress, wishes)
 
 
 def _append(
@@ -78,6 +93,7 @@ def _append(
     target: Path,
     log: ReleaseLog,
     delay: int | None,
+    person: str | None,
     force: bool,
     progress: Progress,
     wishes: dict[str, Any],
@@ -95,14 +111,20 @@ def _append(
         raise InputError(
             f"a delay of {delay!r} batches, where {log.delay} was promised before; leave it out", hint="delay"
         )
+    if person is not None and log.person not in (None, person):
+        raise InputError("people were told apart by another column before; leave it out", hint="person")
     check_free(target, force=force)
     earlier = require_own_mark(target).read_bytes() if mark_of(target).exists() else None
     settled = log.delay if log.delay is not None else DELAY if delay is None else delay
     published = read_table(before)
     facts = read_mark(published)
-    waiting, waited = _read_waiting(before, log, published)
-    stream = Stream.resume(replace(log, delay=settled), published.to_arrow(), waiting, waited, **wishes)
-    found = stream.append(data, progress=progress)
+    rows = published.to_arrow()
+    if is_text(before):
+        rows = _with_original_names(rows, log)
+    waiting, waited, seen = _read_waiting(before, log, rows.column_names)
+    promised = replace(log, delay=settled, person=log.person or person)
+    stream = Stream.resume(promised, rows, waiting, waited, seen, **wishes)
+    found = _say_who_is_compared(stream.append(data, progress=progress), log)
     progress("writing", 0.95)
     assert facts is not None
     is_closed = False
@@ -111,8 +133,9 @@ def _append(
             write_into(stream.released, temporary, published.codebook)
             _check(temporary, published, found)
             added = None if found.protected is None else facts_of_protected(found.protected)
-            united = unite_facts(facts, added)
+            united = unite_facts(facts, escape_names(added) if added is not None and is_text(target) else added)
             assert united is not None
+            united = replace(united, shuffled=united.shuffled or found.order is not None)
             with written_whole(waiting_of(target), force=True, private=True) as private:
                 _write_waiting(stream, private, file_hash(temporary))
             write_facts(united, found.log, temporary, target)
@@ -132,6 +155,24 @@ def _append(
     return found
 
 
+def _with_original_names(rows: pa.Table, log: ReleaseLog) -> pa.Table:
+    """Published rows with their columns as the original calls them; text files escape some."""
+    names = {escape_formula(name): name for name in (*log.kinds, *log.released)}
+    return rows.rename_columns([names.get(name, name) for name in rows.column_names])
+
+
+def _say_who_is_compared(found: Appended, before: ReleaseLog) -> Appended:
+    """What was appended, with a note on the people who are not known to the log."""
+    if found.log.person is None:
+        note = "only whole batches were compared with those before: it is assumed that nobody came twice"
+    elif before.person is None:
+        out = sum(batch.arrived for batch in before.batches)
+        note = f"the {out:,} records before this batch were not compared: it is assumed that nobody of them came again"
+    else:
+        return found
+    return replace(found, notes=(*found.notes, note))
+
+
 def _put_back(mark: Path, content: bytes | None) -> None:
     """Let a mark be what it was before; None where there was none."""
     if content is None:
@@ -141,29 +182,31 @@ def _put_back(mark: Path, content: bytes | None) -> None:
             temporary.write_bytes(content)
 
 
-def _read_waiting(release: Path, log: ReleaseLog, published: Table) -> tuple[pa.Table | None, list[int]]:
-    """The records that wait, and for how many batches they have; nothing where none do."""
+def _read_waiting(release: Path, log: ReleaseLog, columns: Sequence[str]) -> tuple[pa.Table | None, list[int], Seen]:
+    """The records that wait, for how many batches they have, and what came before; nothing after the first release."""
+    if len(log.batches) == 1:
+        return None, [], Seen()
     file, number = waiting_of(release), log.batches[-1].waiting
-    if not number:
-        return None, []
     if not file.is_file():
-        raise InputError(f"{number:,} records wait in {file.name}, which is not beside {release.name}; put it back")
+        kept = f"{number:,} records wait in" if number else "batches that came before are recognised by"
+        raise InputError(f"{kept} {file.name}, which is not beside {release.name}; put it back")
     try:
         table = pq.read_table(file)
         about = json.loads((table.schema.metadata or {})[_KEY])
         waited = [int(batches) for batches in about["waited"]]
+        seen = Seen.read(about["seen"])
         fits = all(0 < batches <= (log.delay or 0) for batches in waited)
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(f"{file.name} cannot be read") from None
-    kept = [name for name in published.columns if name not in log.released]
-    fits = fits and {*table.column_names} == {*log.quasi_identifiers, *kept}
+    held = {*log.quasi_identifiers, *(name for name in columns if name not in log.released)} if number else {*()}
+    fits = fits and {*table.column_names} == held
     if about.get("release") != file_hash(release) or not len(waited) == table.num_rows == number or not fits:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
-    return table.replace_schema_metadata(None), waited
+    return table.replace_schema_metadata(None) if number else None, waited, seen
 
 
 def _write_waiting(stream: Stream, file: Path, release: str) -> None:
-    about = {"release": release, "waited": stream.waited}
+    about = {"release": release, "waited": stream.waited, "seen": stream.seen.to_saved()}
     table = pa.table({}) if stream.waiting is None else stream.waiting
     with open(file, "wb") as opened:
         pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about).encode()}), opened)
@@ -176,14 +219,19 @@ def _check(file: Path, published: Table, found: Appended) -> None:
     expected = published.rows + found.batch.released
     if written.num_rows != expected:
         raise UnsupportedError(f"the file has {written.num_rows:,} rows and should have {expected:,}; nothing is left")
+    if found.order is not None:
+        written = written.take(pa.array(np.argsort(found.order)))  # old rows first again
     old = published.to_arrow()
     changed = [name for name in old.column_names if not _is_same(old[name], written[name].slice(0, old.num_rows))]
     if changed:
         raise UnsupportedError(f"published cells of {', '.join(map(repr, changed))} would change; nothing is left")
+    known, secrets = (
+        [escape_formula(name) if is_text(file) else name for name in names] for names in (log.released, log.sensitive)
+    )
     for rows in (written, written.slice(old.num_rows)):
         if not rows.num_rows:
             continue
-        guarantee, _ = count_guarantee(read_table(rows), list(log.released), log.demand, sensitive=log.sensitive)
+        guarantee, _ = count_guarantee(read_table(rows), known, log.demand, sensitive=secrets)
         if not guarantee.holds:
             raise UnsupportedError(f"the file breaks the promise ({'; '.join(guarantee.broken)}); nothing is left")
 

@@ -138,7 +138,24 @@ class _Search:
                     for secret, codes in zip(self.tables, source.secrets, strict=True)
                 ]
                 bad |= ~find_within(demand, secrets, members, ends)
+        if demand.k_map is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
+            bad |= self._covers_few(source, node, numbers, sizes.size)
         return numbers, bad, people
+
+    def _covers_few(self, source: _Classes, node: Node, numbers: NDArray[np.uint32], classes: int) -> NDArray[np.bool_]:
+        """Which classes at some levels cover too few people of the population."""
+        demand = self.problem.demand
+        assert demand.population is not None
+        assert demand.k_map is not None
+        first = np.empty(classes, dtype=np.int64)
+        first[numbers] = np.arange(numbers.size)
+        names = [column.name for column in self.problem.columns]
+        labels = [
+            (level.groups[codes[first]], level.labels)
+            for level, codes in zip(self.levels(node), source.codes, strict=True)
+        ]
+        few: NDArray[np.bool_] = demand.population.count(names, labels, demand.k_map) < demand.k_map
+        return few
 
     def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
         """The rows in classes that satisfy the demand at some levels, None for all.

@@ -178,6 +178,8 @@ def _check_columns(table: Table, settled: SettledColumns, *, recoded: bool) -> N
 
 def _check_demand(demand: Demand, method: str) -> None:
     """Refuse what is not done in a cluster."""
+    if demand.k_map is not None:
+        raise UnsupportedError("k-map is not counted in a cluster; protect a sample here")
     if demand.limits_shares:
         raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
     if not METHODS[method].in_cluster:

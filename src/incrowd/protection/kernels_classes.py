@@ -44,6 +44,27 @@ def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
+def count_covered(codes, people, mask, rows, enough, found):  # type: ignore[no-untyped-def]
+    """How many people have values that a class allows in every column; no further than `enough`.
+
+    `rows` tells for every class and column where in `mask` stands which values it allows.
+    """
+    for g in range(rows.shape[0]):
+        total = 0
+        for i in range(codes.shape[0]):
+            covers = True
+            for c in range(codes.shape[1]):
+                if not mask[rows[g, c] + codes[i, c]]:
+                    covers = False
+                    break
+            if covers:
+                total += people[i]
+                if total >= enough:
+                    break
+        found[g] = total
+
+
+@njit(cache=True, nogil=True)
 def add_codes(codes, start, end, counts, present, filled):  # type: ignore[no-untyped-def]
     """Count some codes; `present` lists those that occur. Returns how many do."""
     for i in range(start, end):

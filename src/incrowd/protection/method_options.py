@@ -32,8 +32,8 @@ class CoarsenOptions(MethodOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionOptions(MethodOptions):
-    """The share of rows that may be suppressed where wishes leave no class for them."""
+class SuppressOptions(MethodOptions):
+    """The share of rows that may be suppressed."""
 
     suppress: float = option("share", "--suppress", "For generalise: share of rows that may go.", default=0.0)
 
@@ -43,8 +43,32 @@ class PartitionOptions(MethodOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionOptions(SuppressOptions):
+    """The share of rows that may be suppressed where wishes leave no class for them; and k-map.
+
+    With `k_map` every class covers at least so many people of `population_table`, a table of everybody.
+    """
+
+    k_map: int | None = option("whole", "--k-map", "Every class covers so many people of the population.", lowest=1)
+    population_table: Any | None = option(  # noqa: RUF009
+        "file", "--population-table", "For k-map: a table of everybody."
+    )
+
+    def __post_init__(self) -> None:
+        SuppressOptions.__post_init__(self)
+        if (self.k_map is None) != (self.population_table is None):
+            raise InputError(
+                "k-map counts people of a population: give how many a class must cover, and a table of everybody",
+                hint=("k_map", "population_table"),
+            )
+        is_whole = isinstance(self.k_map, int) and not isinstance(self.k_map, bool)
+        if self.k_map is not None and not (is_whole and self.k_map >= 1):
+            raise InputError(f"k of k-map must be a whole number of 1 or more; {self.k_map!r} was given")
+
+
+@dataclass(frozen=True, slots=True)
 class GeneraliseOptions(PartitionOptions):
-    """The share of rows that may be suppressed."""
+    """The share of rows that may be suppressed; and k-map, as of the partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +102,7 @@ class MaskOptions(StepOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class BlankOptions(PartitionOptions):
+class BlankOptions(SuppressOptions):
     """The share of rows that may be suppressed where columns that stay leave no class for them.
 
     With `wildcards` a blank may be any value, and k is counted so. `subsets` then asks for k by every so many columns
@@ -93,7 +117,7 @@ class BlankOptions(PartitionOptions):
     )
 
     def __post_init__(self) -> None:
-        PartitionOptions.__post_init__(self)
+        SuppressOptions.__post_init__(self)
         if self.subsets is not None and not self.wildcards:
             raise InputError(
                 "k by subsets of columns is counted with blanks as wildcards; ask for both", hint="wildcards"
@@ -123,6 +147,10 @@ class MethodKeywords(TypedDict, total=False):
     """For "coarsen": levels of the hierarchies, by column."""
     suppress: float | None
     """For "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out."""
+    k_map: int | None
+    """For "partition" and "generalise": the fewest people of `population_table` that a class covers."""
+    population_table: Any
+    """For `k_map`: a table of everybody, with the quasi-identifiers; whatever `read_table` reads."""
     steps: Sequence[Any] | None
     """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
     `Noise`, of columns of any role."""

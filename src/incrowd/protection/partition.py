@@ -12,6 +12,7 @@ from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.by_levels import classes_by_levels, rows_in_classes
 from incrowd.protection.diverse_classes import find_diverse, is_diverse, require_diverse, sensitive_codes
+from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
@@ -43,18 +44,20 @@ def partition_classes(problem: Problem) -> Grouping:
         order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
         made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
     demand = problem.demand
-    if demand.t is None and not demand.limits_shares:
+    if demand.t is None and not demand.limits_shares and demand.k_map is None:
         return made
     if problem.wishes.restrict:
         raise UnsupportedError(
-            "classes are merged for t, beta and delta without regard to columns that stay as they are and to largest "
-            "widths; wish for one of them"
+            "classes are merged for t, beta, delta and k-map without regard to columns that stay as they are and to "
+            "largest widths; wish for one of them"
         )
-    problem.progress("merging classes far from the table", 0.8)
+    problem.progress("merging classes", 0.8)
     secrets = [secret_codes(column) for column in problem.sensitive]
     if demand.t is not None:
         made = merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, demand.t)
-    return merge_until_within(problem, made, secrets) if demand.limits_shares else made
+    if demand.limits_shares:
+        made = merge_until_within(problem, made, secrets)
+    return made if demand.k_map is None else merge_until_mapped(problem, made)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:

@@ -19,6 +19,7 @@ from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
+    from incrowd.protection.k_map import PopulationTable
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
@@ -40,6 +41,8 @@ class Demand:
         beta: no sensitive value is over 1 + beta times as common in a class as in the table.
         delta: none is over e^delta times as common, or as rare.
         wildcards: whether k counts records that match where a null may be any value, instead of equal ones.
+        k_map: the fewest people of a population that a class covers.
+        population: that population, as a table shows it.
         subsets: with wildcards, how many columns are compared at once: k holds by any so many. None: all columns.
     """
 
@@ -53,6 +56,8 @@ class Demand:
     delta: float | None = None
     wildcards: bool = False
     subsets: int | None = None
+    k_map: int | None = None
+    population: PopulationTable | None = field(default=None, compare=False, repr=False)
 
     @property
     def limits_shares(self) -> bool:

@@ -71,14 +71,14 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
         hierarchy = problem.hierarchies.get(column.name)
         levels = hierarchy.levels(column) if hierarchy is not None else []
         fixed[column.name] = frozenset(label for level in levels if not level.from_values for label in level.labels)
-        labels, entries, differ = _class_labels(column, grouping, levels)
+        labels, entries, differ = class_labels(column, grouping, levels)
         changed[column.name] = int(sizes[differ].sum())
         if changed[column.name]:
             columns[column.name] = _dictionary(labels[numbers], entries)
     return Recoding(columns, changed, fixed_labels=fixed)
 
 
-def _class_labels(
+def class_labels(
     column: Coded, grouping: Grouping, levels: Sequence[Level]
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
     """The label of every class, as numbers; the labels; and whether members of a class differ."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from incrowd.errors import InputError
 from incrowd.protection.problem import DIVERSITIES, Demand
@@ -56,6 +58,8 @@ class ReleaseLog(Result):
         batches: the batches, the first release first.
         continued_in: the file that has later batches; nothing else may join this one.
         closed: why nothing can join. None: something can.
+        person: the column that says whose record it is, by which nobody joins twice. None: only batches are recognised.
+        kinds: what the original's columns hold, by name: "number", "date", "yes/no", "text" or "other".
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -69,6 +73,8 @@ class ReleaseLog(Result):
     batches: tuple[LoggedBatch, ...] = ()
     continued_in: str | None = None
     closed: str | None = None
+    person: str | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def demand(self) -> Demand:
@@ -79,6 +85,8 @@ class ReleaseLog(Result):
     def of(cls, safe: Protected) -> ReleaseLog:
         """The log of a table that `protect` made."""
         demand = safe.demand
+        assert safe.original is not None  # nothing is written of what a cluster protected
+        kinds = kinds_of(safe.original.backend.types())
         first = LoggedBatch(safe.rows + safe.suppressed_rows, safe.rows, safe.classes.classes, 0, safe.suppressed_rows)
         return cls(
             safe.quasi_identifiers,
@@ -90,16 +98,18 @@ class ReleaseLog(Result):
             demand.c,
             batches=(first,),
             closed=_why_closed(safe),
+            kinds={name: kind for name, kind in kinds.items() if name not in safe.removed},
         )
 
     @classmethod
     def read(cls, saved: Any) -> ReleaseLog:
         """A log from plain types; anything else raises TypeError, KeyError or ValueError."""
-        given = {field.name: saved[field.name] for field in fields(cls)}
+        given = {one.name: saved[one.name] for one in fields(cls)}
         for name in ("quasi_identifiers", "released", "sensitive"):
             given[name] = tuple(_typed(one, str) for one in _typed(given[name], list))
         given["batches"] = tuple(_read_batch(one) for one in _typed(given["batches"], list))
-        for name in ("continued_in", "closed"):
+        given["kinds"] = {_typed(name, str): _typed(kind, str) for name, kind in _typed(given["kinds"], dict).items()}
+        for name in ("continued_in", "closed", "person"):
             _typed(given[name], str, type(None))
         if not all(math.isfinite(_typed(given[name], int, float)) for name in ("l", "c") if given[name] is not None):
             raise ValueError
@@ -119,6 +129,25 @@ class ReleaseLog(Result):
             )
 
 
+def kinds_of(types: Mapping[str, pa.DataType]) -> dict[str, str]:
+    """What columns hold, in words; columns without any value are left out.
+
+    >>> kinds_of({"age": pa.int8(), "seen": pa.date32(), "zip": pa.string(), "empty": pa.null()})
+    {'age': 'number', 'seen': 'date', 'zip': 'text'}
+    """
+    return {name: _kind(one) for name, one in types.items() if not pa.types.is_null(one)}
+
+
+def _kind(one: pa.DataType) -> str:
+    one = one.value_type if pa.types.is_dictionary(one) else one
+    if pa.types.is_integer(one) or pa.types.is_floating(one) or pa.types.is_decimal(one):
+        return "number"
+    if pa.types.is_date(one) or pa.types.is_timestamp(one):
+        return "date"
+    is_text = pa.types.is_string(one) or pa.types.is_large_string(one) or pa.types.is_string_view(one)
+    return "text" if is_text else "yes/no" if pa.types.is_boolean(one) else "other"
+
+
 def _why_closed(safe: Protected) -> str | None:
     """Why later records cannot keep what was promised, None where they can."""
     demand = safe.demand
@@ -127,6 +156,7 @@ def _why_closed(safe: Protected) -> str | None:
         "values were changed by chance": bool(safe.perturbed),
         "t, beta and delta compare classes with the whole table, which would grow": demand.by_strata
         or demand.limits_shares,
+        "k-map counts people of a population, who are not kept with it": demand.k_map is not None,
         "k was counted with blanks as any value": demand.wildcards,
         "its classes are histories of people, who may come back": safe.person is not None,
     }
@@ -134,7 +164,7 @@ def _why_closed(safe: Protected) -> str | None:
 
 
 def _read_batch(saved: Any) -> LoggedBatch:
-    return LoggedBatch(**{field.name: _count(saved[field.name]) for field in fields(LoggedBatch)})
+    return LoggedBatch(**{one.name: _count(saved[one.name]) for one in fields(LoggedBatch)})
 
 
 def _count(value: Any) -> int:

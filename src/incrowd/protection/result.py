@@ -48,6 +48,7 @@ class Guarantee(Result):
     `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
     With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
+    `k_map` are the fewest people of the population that a row fits.
     `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
@@ -66,6 +67,8 @@ class Guarantee(Result):
     subsets: int | None = None
     asked_beta: float | None = None
     asked_delta: float | None = None
+    asked_k_map: int | None = None
+    k_map: int | None = None
 
     @property
     def broken(self) -> list[str]:
@@ -73,6 +76,8 @@ class Guarantee(Result):
         wrong = []
         if self.asked_k is not None and self.k < self.asked_k:
             wrong.append(f"classes of {self.asked_k} were asked for, the smallest has {self.k}")
+        if self.asked_k_map is not None and (self.k_map is None or self.k_map < self.asked_k_map):
+            wrong.append(f"a k-map of {self.asked_k_map:,} was asked for, one row fits {self.k_map} people")
         several = len(self.sensitive) > 1
         for column, l, t in self._reached():  # noqa: E741
             named = f" in {column}" if several else ""
@@ -115,6 +120,8 @@ class Guarantee(Result):
                 crowd += ", where a blank may be any value"
             if self.subsets is not None:
                 crowd += f", by every {self.subsets:,} columns"
+            if self.asked_k_map is not None:
+                crowd += f"; every row fits at least {self.k_map:,} people of the population (k-map)"
         crowd += self._shares()
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
             return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
@@ -178,6 +185,8 @@ def count_guarantee(
             demand.subsets,
             demand.beta,
             demand.delta,
+            demand.k_map,
+            None if demand.population is None else demand.population.smallest(table, quasi_identifiers),
         ),
         classes,
     )

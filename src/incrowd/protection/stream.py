@@ -5,17 +5,22 @@ has k records, and l values of every secret, among those that joined at once: su
 leaves whole classes. Records without a class wait, for so many batches and no longer (as in CASTLE, Cao et al. 2011);
 a class that is out keeps its sensitive values, so that intersecting releases tells nothing new (m-invariance, Xiao &
 Tao 2007, for people who are in one batch each).
+
+A batch that comes twice is refused, and so is a person where a column says whose record it is; both are recognised by
+keyed hashes. All rows are put in random order whenever some join, so that their order does not tell the batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
@@ -23,12 +28,18 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
 from incrowd.protection.diverse_classes import is_diverse
 from incrowd.protection.problem import DiversityKind
-from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog
+from incrowd.protection.registry import METHODS
+from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
+from incrowd.protection.released_order import draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
+from incrowd.protection.seen import Seen, is_first_batch
+from incrowd.protection.validate import check_demand
 from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
+_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table"}
+_PLURALS = {"number": "numbers", "date": "dates"}
 _NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for they wait
 
 
@@ -38,19 +49,21 @@ class Appended(Result):
 
     Attributes:
         rows: the released rows that it added, in random order; None where there are none.
+        order: which row of the old ones with the new ones below each row of the release is; None where none were added.
         batch: counts of this batch.
         log: what is promised, and all batches.
         notes: what columns that are passed on give away.
         protected: how the added rows were made.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"rows", "protected"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"rows", "order", "protected"})
     _derived: ClassVar[tuple[str, ...]] = ("sentence",)
     rows: pa.Table | None
     batch: LoggedBatch
     log: ReleaseLog
     notes: tuple[str, ...] = ()
     protected: Protected | None = None
+    order: NDArray[np.int64] | None = None
 
     @property
     def sentence(self) -> str:
@@ -66,13 +79,13 @@ class Appended(Result):
 class Stream:
     """A release that grows batch by batch, under one promise.
 
-    Every person is in one batch only. Wishes and outputs are those of `protect`; where they leave a record without a
-    class of k, it waits.
+    Every person is in one batch only, which is checked where a column says whose record it is. Wishes and outputs are
+    those of `protect`; where they leave a record without a class of k, it waits.
 
     >>> stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 5}, delay=1)
     >>> stream.append({"age": [30, 31, 67]}).sentence
     '2 records joined in 1 class of at least 2; 1 wait for later batches; 0 had waited for 1 and were left out'
-    >>> stream.append({"age": [50, 69]}).batch.released, stream.table["age"].to_pylist()
+    >>> stream.append({"age": [50, 69]}).batch.released, sorted(stream.table["age"].to_pylist())
     (2, ['[30;31]', '[30;31]', '[67;69]', '[67;69]'])
     """
 
@@ -86,6 +99,7 @@ class Stream:
         diversity: DiversityKind = "distinct",
         c: float = 3.0,
         delay: int = DELAY,
+        person: str | None = None,
         **wishes: Any,
     ) -> None:
         """Promise something of a release that has no rows yet.
@@ -98,33 +112,44 @@ class Stream:
             diversity: the kind of l, as for `protect`.
             c: of recursive (c, l)-diversity.
             delay: how many later batches a record may wait for; then it is left out.
+            person: the column that says whose record it is. It is not released, and who comes twice is refused. None:
+                nobody is in two batches, and only a batch that comes twice is recognised.
             wishes: of `protect`: hierarchies, importance, keep, widest, nominal, output, aim, other, identifiers and
                 leave_out.
         """
         names, secrets = tuple(quasi_identifiers), tuple(sensitive or ())
-        self._begin(ReleaseLog(names, names, secrets, k, l, diversity, c, delay), wishes)
+        self._begin(ReleaseLog(names, names, secrets, k, l, diversity, c, delay, person=person), Seen(), wishes)
 
     @classmethod
     def resume(
-        cls, log: ReleaseLog, released: pa.Table, waiting: pa.Table | None, waited: Sequence[int], **wishes: Any
+        cls,
+        log: ReleaseLog,
+        released: pa.Table,
+        waiting: pa.Table | None,
+        waited: Sequence[int],
+        seen: Seen,
+        **wishes: Any,
     ) -> Stream:
-        """Go on with a release that is out: its log, its rows, and the records that wait, with for how long."""
+        """Go on with a release that is out: its log, its rows, the records that wait, with for how long, and hashes."""
         stream = cls.__new__(cls)
-        stream._begin(log, wishes)
+        stream._begin(log, seen, wishes)
         stream._released, stream._waiting, stream._waited = released, waiting, np.asarray(waited, dtype=np.int64)
         return stream
 
-    def _begin(self, log: ReleaseLog, wishes: dict[str, Any]) -> None:
+    def _begin(self, log: ReleaseLog, seen: Seen, wishes: dict[str, Any]) -> None:
+        check_demand(log.demand, sys.maxsize, log.sensitive, METHODS["partition"])
+        if log.person in (*log.quasi_identifiers, *log.sensitive):
+            raise InputError(f"{log.person!r} says whose record it is and is something else; name it once")
         if isinstance(log.delay, bool) or not isinstance(log.delay, int) or log.delay < 0:
             raise InputError(
                 f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
             )
-        refused = sorted({"t", "beta", "delta", "method", "person", "suppress", "shuffle", "out"} & set(wishes))
+        refused = sorted(_REFUSED & set(wishes))
         if refused:
             raise InputError(
                 f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"
             )
-        self.log, self._wishes = log, wishes
+        self.log, self.seen, self._wishes = log, seen, wishes
         self._released: pa.Table | None = None
         self._waiting: pa.Table | None = None
         self._waited = np.zeros(0, dtype=np.int64)
@@ -161,12 +186,17 @@ class Stream:
             The rows that were added, and counts.
 
         Raises:
-            InputError: a column is missing or of another type, or an option makes no sense.
+            InputError: a column is missing or of another type, the batch or somebody of it came before, or an option
+                makes no sense.
             UnsupportedError: the added rows do not keep what was promised; nothing has changed then.
         """
         batch = read_table(data)
         batch.require([*self.log.quasi_identifiers, *self.log.sensitive])
-        arrived = self._select(batch.to_arrow())
+        came = batch.to_arrow()
+        seen = self._recognise(came)
+        arrived = self._select(came)
+        kinds = {**kinds_of({one.name: one.type for one in arrived.schema}), **self.log.kinds}
+        arrived = _in_kinds(arrived, kinds)
         pool = arrived if self._waiting is None else _stack(self._waiting, arrived)
         waited = np.append(self._waited, np.zeros(arrived.num_rows, dtype=np.int64))
         safe = self._protect(pool, progress)
@@ -183,20 +213,37 @@ class Stream:
             int(waits.sum()),
             int((left & ~waits).sum()),
         )
-        released = self._released
+        released, order = self._released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
+            order = draw_telling_nothing(released, None)
+            released = in_order(released, order)
         self._native, self._waited = batch.native, waited[waits] + 1  # nothing is refused from here on
+        self.seen = seen
         self._waiting = pool.filter(pa.array(waits)) if waits.any() else None
         if safe is not None:
             self._released = released
             self.log = replace(self.log, released=safe.released_quasi_identifiers)
-        self.log = replace(self.log, batches=(*self.log.batches, counts))
-        return Appended(rows, counts, self.log, () if safe is None else safe.notes, safe)
+        self.log = replace(self.log, batches=(*self.log.batches, counts), kinds=kinds)
+        return Appended(rows, counts, self.log, () if safe is None else safe.notes, safe, order)
+
+    def _recognise(self, came: pa.Table) -> Seen:
+        """The hashes with those of a batch; refuses one that came before."""
+        log, out = self.log, self._released
+        if log.person is not None:
+            _require_columns(came, [log.person])
+            if out is not None and log.person in out.column_names:
+                raise InputError(f"{log.person!r} is released itself, so that it tells who is in; protect by person")
+        elif out is not None and len(log.batches) == 1 and not self.seen.batches:
+            held = [name for name in out.column_names if name not in log.released and name in came.column_names]
+            if is_first_batch(came, out, held, log.batches[0].arrived):
+                raise InputError("the release was made from these records: its people are out; name the new records")
+        return self.seen.with_batch(came, log.person)
 
     def _select(self, batch: pa.Table) -> pa.Table:
-        """The columns of a batch that are released or recoded; all where nothing is out yet."""
+        """The columns of a batch that are released or recoded; all but the person where nothing is out yet."""
         if self._released is None:
+            batch = batch.select([name for name in batch.column_names if name != self.log.person])
             return batch if self._waiting is None else _require_columns(batch, self._waiting.column_names)
         held = [name for name in self._released.column_names if name not in self.log.released]
         return _require_columns(batch, [*self.log.quasi_identifiers, *held])
@@ -245,6 +292,21 @@ def _require_columns(batch: pa.Table, names: Sequence[str]) -> pa.Table:
     if missing:
         raise InputError(f"the batch lacks {', '.join(map(repr, missing))}, which the release has; add it")
     return batch.select(names)
+
+
+def _in_kinds(batch: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
+    """A batch whose columns hold what the stream's do: whatever it is where they are text, the same elsewhere."""
+    columns = dict(zip(batch.column_names, batch.columns, strict=True))
+    for name, kind in kinds_of({one.name: one.type for one in batch.schema}).items():
+        if kinds[name] == kind:
+            continue
+        if kinds[name] != "text" or kind == "other":
+            raise InputError(
+                f"{name!r} holds {_PLURALS.get(kind, kind)} in this batch and {_PLURALS.get(kinds[name], kinds[name])} "
+                "before; make it the same type"
+            )
+        columns[name] = pc.cast(decoded(columns[name]), pa.string())
+    return pa.table(columns)
 
 
 def _stack(upper: pa.Table, lower: pa.Table, *, as_text: bool = False) -> pa.Table:

@@ -63,7 +63,10 @@ def _field(option: Option) -> tuple[Any, Any]:
     return kinds[option.kind] | None, None
 
 
-METHOD_OPTIONS = {name: option for name, option in OPTIONS.items() if option.flag is not None}
+_OF_OTHER_TABLES = {"k_map", "population_table"}  # a request names no file of the server
+METHOD_OPTIONS = {
+    name: option for name, option in OPTIONS.items() if option.flag is not None and name not in _OF_OTHER_TABLES
+}
 """The options of single methods that a request has."""
 
 if TYPE_CHECKING:

@@ -121,8 +121,7 @@ def solver_options(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]
 
 def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None) -> ProtectionRequest:
     """The settings that make again what was found."""
-    passed = [trial for trial in found.trials if trial.decision == "within"]
-    trial = min(passed, key=lambda trial: trial.k) if passed else found.trials[-1]
+    (trial,) = (trial for trial in found.trials if trial.chosen)
     left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
     changes = {"k": trial.k, "l": trial.l, "leave_out": left_out}
     return asked.model_copy(update=changes | ({"sensitive": secrets} if trial.l is not None else {}))

@@ -1,0 +1,184 @@
+"""k-map: every class of a release covers at least so many people of a population, as a table of everybody shows.
+
+An attacker who looks somebody up in that table finds at least so many who fit the released row (Sweeney 2002). A class
+that is joined with another covers all that either did, so that classes are joined until they cover enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.problem import Problem, as_days, is_number
+from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
+from incrowd.protection.repair import order_near
+from incrowd.tables import Interval, Table, parse_generalised, read_table
+
+_BLOCK = 512  # classes whose labels are compared with all values at once
+
+ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
+"""The number of every class's label in a column, and the labels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopulationTable:
+    """The people that a class is counted among: their different combinations of values, and how many have each.
+
+    `named` are, by column, the labels of a hierarchy that was given: for each, which values it stands for.
+    """
+
+    columns: Mapping[str, Coded]
+    codes: NDArray[np.int64]
+    people: NDArray[np.int64]
+    named: Mapping[str, Mapping[str | None, NDArray[np.bool_]]]
+
+    def smallest(self, table: Table, names: Sequence[str]) -> int:
+        """The fewest people of the population that a row of a released table covers."""
+        coded = encode(table, names)
+        _, first = np.unique(class_numbers(pack(coded))[0], return_index=True)
+        labels = [(column.codes[first], as_text(column.values).to_pylist()) for column in coded]
+        return int(self.count(names, labels).min())
+
+    def count(
+        self, names: Sequence[str], labels: Sequence[ClassLabels], enough: int | None = None
+    ) -> NDArray[np.int64]:
+        """How many people every class covers; `enough` ends the count of a class."""
+        from incrowd.protection import kernels_classes
+
+        classes = labels[0][0].size
+        found = np.empty(classes, dtype=np.int64)
+        most = int(self.people.sum()) if enough is None else enough
+        for start in range(0, classes, _BLOCK):
+            masks, rows = [], np.empty((min(_BLOCK, classes - start), len(names)), dtype=np.int64)
+            for index, (name, (numbers, texts)) in enumerate(zip(names, labels, strict=True)):
+                used, rows[:, index] = np.unique(numbers[start : start + _BLOCK], return_inverse=True)
+                masks.append(np.stack([self._covered(name, texts[number]) for number in used.tolist()]))
+            offsets = np.cumsum([0, *(mask.size for mask in masks[:-1])])
+            widths = np.array([mask.shape[1] for mask in masks])
+            flat = np.concatenate([mask.ravel() for mask in masks])
+            kernels_classes.count_covered(
+                self.codes, self.people, flat, offsets + rows * widths, most, found[start : start + _BLOCK]
+            )
+        return found
+
+    def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
+        """Which values of a column a label stands for."""
+        column, named = self.columns[name], self.named.get(name, {})
+        if label in named:
+            return named[label]
+        meaning = None if label is None else parse_generalised(label)
+        values = as_text(column.values).to_pylist()
+        if meaning is None:
+            return np.array([value == label for value in values])
+        if isinstance(meaning, Interval):
+            return np.array([value is not None and meaning.covers(value) for value in _comparable(column, meaning)])
+        return np.array([meaning.covers(value) for value in values])
+
+
+def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]) -> PopulationTable:
+    """Read the people that classes are counted among.
+
+    Args:
+        data: a table of everybody, with the quasi-identifiers: whatever `read_table` reads.
+        columns: the quasi-identifiers of the table that is protected.
+        hierarchies: how they are made coarser, where that was given.
+
+    Raises:
+        InputError: a column is missing or holds something else, or there are no rows.
+    """
+    names = [column.name for column in columns]
+    table = read_table(data, scales={column.name: column.stated for column in columns if column.stated})
+    table.require(names, "quasi-identifiers in the population")
+    if not table.rows:
+        raise InputError(f"{table.name} has columns but no rows")
+    coded = []
+    for ours, theirs in zip(columns, encode(table, names), strict=True):
+        theirs = as_nominal(theirs) if is_number(theirs) and pa.types.is_string(ours.values.type) else theirs
+        if is_number(ours) != is_number(theirs):
+            raise InputError(
+                f"{ours.name!r} holds other values in the population than in the table; give both one type"
+            )
+        coded.append(theirs)
+    numbers, people = class_numbers(pack(coded))
+    first = np.empty(people.size, dtype=np.int64)
+    first[numbers] = np.arange(numbers.size)
+    named = {one.name: _by_label(hierarchies[one.name].levels(one)) for one in coded if one.name in hierarchies}
+    codes = np.stack([column.codes[first].astype(np.int64) for column in coded], axis=1)
+    return PopulationTable({column.name: column for column in coded}, codes, people.astype(np.int64), named)
+
+
+def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
+    """Join classes with their neighbours until each covers enough people of the population."""
+    demand = problem.demand
+    assert demand.population is not None
+    assert demand.k_map is not None
+    names = [column.name for column in problem.columns]
+    members = np.split(grouping.order, grouping.ends[:-1])
+    made = [members[number] for number in order_near(problem.points(), grouping)]
+    while True:
+        merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
+        labels = [(numbers, texts.to_pylist()) for numbers, texts in _labels_of_classes(problem, merged)]
+        few = demand.population.count(names, labels, demand.k_map) < demand.k_map
+        if not few.any():
+            return merged
+        if len(made) == 1:
+            raise UnsupportedError(
+                f"all records together cover fewer than {demand.k_map:,} people of the population; ask for less",
+                hint="k_map",
+            )
+        made = _join_neighbours(made, few)
+
+
+def _join_neighbours(made: list[NDArray[np.int64]], few: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Classes in which each that covers too few has joined the next one, the last one the one before it."""
+    joined: list[NDArray[np.int64]] = []
+    is_open = False
+    for part, lacks in zip(made, few.tolist(), strict=True):
+        if is_open:
+            joined[-1] = np.concatenate([joined[-1], part])
+            is_open = False
+        else:
+            joined.append(part)
+            is_open = lacks
+    if is_open and len(joined) > 1:
+        joined[-2:] = [np.concatenate(joined[-2:])]
+    return joined
+
+
+def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[tuple[NDArray[np.int32], pa.Array]]:
+    found = []
+    for column in problem.columns:
+        hierarchy = problem.hierarchies.get(column.name)
+        numbers, texts, _ = class_labels(column, grouping, [] if hierarchy is None else hierarchy.levels(column))
+        found.append((numbers, texts))
+    return found
+
+
+def _by_label(levels: Sequence[Level]) -> dict[str | None, NDArray[np.bool_]]:
+    """Which values every label of a hierarchy stands for; sets and ranges of values speak for themselves."""
+    found: dict[str | None, NDArray[np.bool_]] = {}
+    for level in levels[1:]:
+        for group, label in enumerate(level.labels if not level.from_values else ()):
+            found[label] = found.get(label, np.zeros(level.groups.size, dtype=np.bool_)) | (level.groups == group)
+    return found
+
+
+def _comparable(column: Coded, meaning: Interval) -> list[Any]:
+    """The values of a column as the ends of a range are, None where they cannot be compared."""
+    if not is_number(column):
+        return [None] * column.size
+    if isinstance(meaning.low, date):
+        dates = pa.types.is_temporal(column.values.type)
+        return list(as_days(column.values).to_pylist()) if dates else [None] * column.size
+    if pa.types.is_temporal(column.values.type):
+        return [None] * column.size
+    return list(column.values.cast(pa.float64(), safe=False).to_pylist())

@@ -1,0 +1,134 @@
+"""Who and what came to a stream before, by keyed hashes.
+
+The key is drawn once for a stream and is kept with the records that wait: without it nobody can test a guess about a
+person, and a release or its mark holds neither key nor hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.errors import InputError
+from incrowd.wording import counted
+
+_BYTES = 16  # of a hash
+_BY_CHANCE = 1e-6  # how likely two batches of one source are equal, below which they are one batch
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Keyed hashes of the batches and the people of a stream.
+
+    Attributes:
+        key: of the hashes.
+        batches: one hash for each batch that came without a person column.
+        people: one for each person of the others.
+    """
+
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    batches: frozenset[bytes] = frozenset()
+    people: frozenset[bytes] = frozenset()
+
+    @classmethod
+    def read(cls, saved: Mapping[str, Any]) -> Seen:
+        """What `to_saved` gave; anything else raises KeyError, TypeError or ValueError."""
+        key, batches, people = (base64.b64decode(saved[name], validate=True) for name in ("key", "batches", "people"))
+        return cls(key, _parted(batches), _parted(people))
+
+    def to_saved(self) -> dict[str, str]:
+        """Plain text of the key and the hashes, which is as secret as the people are."""
+        parts = {"key": self.key, **{name: b"".join(sorted(getattr(self, name))) for name in ("batches", "people")}}
+        return {name: base64.b64encode(part).decode("ascii") for name, part in parts.items()}
+
+    def with_batch(self, batch: pa.Table, person: str | None = None) -> Seen:
+        """The hashes with those of one more batch.
+
+        Args:
+            batch: its rows as they came.
+            person: the column that says whose record it is. None: only the batch as a whole is recognised.
+
+        Raises:
+            InputError: the batch came before, or somebody of it did, or has two records in it.
+
+        >>> seen = Seen().with_batch(pa.table({"who": [1, 2], "age": [30, 40]}), "who")
+        >>> seen.with_batch(pa.table({"who": [2, 3], "age": [41, 50]}), "who")
+        Traceback (most recent call last):
+        incrowd.errors.InputError: 1 of 2 records is of a person who came before; leave out ...
+        """
+        if person is None:
+            whole = self._hash(b"".join(sorted(self._hash(repr(row).encode()) for row in _rows(batch))))
+            if whole in self.batches:
+                raise InputError(
+                    "this batch came before, cell for cell, and its people with it; name the new records, or a person "
+                    "column that tells them apart",
+                    hint="person",
+                )
+            return replace(self, batches=self.batches | {whole})
+        people = [self._hash(str(who).encode()) for (who,) in _rows(batch.select([person]))]
+        if batch[person].null_count:
+            raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+        if len({*people}) < len(people):
+            repeated = len(people) - len({*people})
+            raise InputError(
+                f"{counted(repeated, 'record is', 'records are')} of a person who has another one in this batch; "
+                "everybody may have one"
+            )
+        again = len(self.people.intersection(people))
+        if again:
+            raise InputError(
+                f"{again:,} of {counted(len(people), 'record', 'records')} {'is' if again == 1 else 'are'} of "
+                f"{'a person' if again == 1 else 'people'} who came before; leave out who is in, or protect all "
+                "records together by person"
+            )
+        return replace(self, people=self.people.union(people))
+
+    def _hash(self, content: bytes) -> bytes:
+        return hashlib.blake2b(content, key=self.key, digest_size=_BYTES).digest()
+
+
+def is_first_batch(batch: pa.Table, published: pa.Table, held: Sequence[str], arrived: int) -> bool:
+    """Whether a batch is the one that a first release was made from, by the columns that are passed on as they are.
+
+    Nothing secret is kept of that batch, so it is told by what is published: as many records came, and every released
+    row is among them. Rows of which an equal batch is no wonder, because they have few different cells, tell nothing.
+
+    Args:
+        batch: the records that come now.
+        published: the first release.
+        held: the columns that are released as they were.
+        arrived: records that the first release was made from.
+    """
+    if batch.num_rows != arrived or not held or not published.num_rows:
+        return False
+    before, now = (Counter(_rows(table.select(held))) for table in (published, batch))
+    rows = published.num_rows
+    chance = math.lgamma(rows + 1) + sum(n * math.log(n / rows) - math.lgamma(n + 1) for n in before.values())
+    return chance < math.log(_BY_CHANCE) and before <= now
+
+
+def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    """The cells of every row as text, columns in the order of their names."""
+    return list(zip(*(_as_text(table[name]) for name in sorted(table.column_names)), strict=True))
+
+
+def _as_text(column: pa.ChunkedArray) -> list[str | None]:
+    if pa.types.is_nested(column.type):
+        return [None if cell is None else repr(cell) for cell in column.to_pylist()]
+    cells: list[str | None] = pc.cast(column, pa.string()).to_pylist()
+    return cells
+
+
+def _parted(hashes: bytes) -> frozenset[bytes]:
+    if len(hashes) % _BYTES:
+        raise ValueError
+    return frozenset(hashes[start : start + _BYTES] for start in range(0, len(hashes), _BYTES))

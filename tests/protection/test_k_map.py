@@ -1,0 +1,119 @@
+"""k-map: whoever is looked up in the population fits at least so many of its people."""
+
+import datetime as dt
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.running import run
+from tests.protection.plain import TABLES, covers, rows_of
+
+from incrowd import InputError, UnsupportedError, protect, read_table
+from incrowd.protection import GeneraliseOptions, Hierarchy, write_protected
+from incrowd.protection.marks import read_log
+
+ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m", "x"]), st.integers(1, 4))
+QIS = ["age", "sex", "rooms"]
+
+
+def table_of(rows):
+    return {name: list(cells) for name, cells in zip(QIS, zip(*rows, strict=True), strict=True)}
+
+
+@settings(max_examples=min(TABLES, 400))
+@given(
+    st.lists(ROW, min_size=4, max_size=25),
+    st.lists(ROW, min_size=0, max_size=40),
+    st.integers(2, 9),
+    st.sampled_from(["partition", "generalise"]),
+    st.booleans(),
+)
+def test_every_row_fits_k_people_of_the_population(rows, others, k_map, method, with_hierarchy):
+    everybody = [*rows, *others]
+    wishes = {"hierarchies": {"age": "5,10,20"}} if with_hierarchy else {}
+    asked = {"quasi_identifiers": QIS, "k": 2, "method": method, "identifiers": [], **wishes}
+    try:
+        safe = protect(table_of(rows), k_map=k_map, population_table=table_of(everybody), **asked)
+    except UnsupportedError:
+        assert len(everybody) < k_map
+        return
+    fitting = [
+        sum(all(covers(row[name], value) for name, value in zip(QIS, person, strict=True)) for person in everybody)
+        for row in rows_of(safe.table)
+    ]
+    assert min(fitting) >= k_map
+    assert safe.guarantee.k_map == min(fitting)
+    assert safe.guarantee.k >= 2
+
+
+def test_classes_are_joined_only_where_the_population_is_thin():
+    people = {"age": [20, 21, 40, 41, 60, 61]}
+    everybody = {"age": [*people["age"], 20, 21, 20, 40, 41, 41]}
+    safe = protect(people, quasi_identifiers=["age"], k=2, k_map=5, population_table=everybody, identifiers=[])
+    assert Counter(safe.table["age"].to_pylist()) == {"[20;21]": 2, "[40;61]": 4}
+    assert safe.guarantee.k_map == 5
+    assert "fits at least 5 people of the population" in safe.guarantee.sentence
+
+
+def test_values_that_only_the_population_has_count_where_a_label_covers_them():
+    days = [dt.date(2000, 1, 1), dt.date(2000, 1, 9)]
+    people = {"born": days * 2, "town": ["York", "Ham", "York", "Ham"]}
+    everybody = {
+        "born": [*days * 2, *[dt.date(2000, 1, 5)] * 6],
+        "town": [*people["town"], *["York"] * 3, *["Rye"] * 3],
+    }
+    safe = protect(
+        people,
+        quasi_identifiers=["born", "town"],
+        k=2,
+        k_map=8,
+        population_table=everybody,
+        hierarchies={"town": Hierarchy.from_rows([["York", "North"], ["Ham", "South"], ["Rye", "South"]])},
+        identifiers=[],
+    )
+    assert set(safe.table["born"].to_pylist()) == {"[2000-01-01;2000-01-09]"}
+    assert set(safe.table["town"].to_pylist()) == {"*"}
+    assert safe.guarantee.k_map == 10
+
+
+def test_generalise_takes_the_finest_levels_that_cover_enough():
+    people = {"age": list(range(20, 40)) * 2}
+    everybody = {"age": list(range(80)) * 3}
+    options = GeneraliseOptions(k_map=15, population_table=everybody)
+    safe = protect(people, quasi_identifiers=["age"], k=2, method=options, hierarchies={"age": "5,10,20"})
+    assert safe.settings["levels"] == {"age": 1}
+    assert safe.guarantee.k_map == 15
+
+
+def test_what_cannot_be_counted_is_refused(tmp_path):
+    people, asked = {"age": [1, 2, 3, 4], "who": [1, 1, 2, 2]}, {"quasi_identifiers": ["age"], "k": 2}
+    everybody = {"age": [1, 2, 3, 4]}
+    with pytest.raises(InputError, match="give how many a class must cover, and a table of everybody"):
+        protect(people, k_map=3, **asked)
+    with pytest.raises(InputError, match="whole number of 1 or more"):
+        protect(people, k_map=2.5, population_table=everybody, **asked)
+    with pytest.raises(InputError, match="no column named 'age'"):
+        protect(people, k_map=2, population_table={"sex": ["f"]}, **asked)
+    with pytest.raises(InputError, match="holds other values in the population"):
+        protect(people, k_map=2, population_table={"age": ["a"]}, **asked)
+    with pytest.raises(UnsupportedError, match="cover fewer than 9 people"):
+        protect(people, k_map=9, population_table=everybody, **asked)
+    with pytest.raises(UnsupportedError, match="not for histories"):
+        protect(people, k_map=2, population_table=everybody, person="who", **asked)
+    with pytest.raises(InputError, match="'blank' does not take k_map"):
+        protect(people, k_map=2, population_table=everybody, method="blank", **asked)
+    safe = protect(people, k_map=3, population_table=everybody, **asked)
+    log = read_log(write_protected(safe, tmp_path / "safe.csv"))
+    assert "people of a population" in log.closed
+
+
+def test_the_command_line_counts_a_population(capsys, tmp_path):
+    people, everybody, out = (tmp_path / f"{name}.csv" for name in ("people", "everybody", "safe"))
+    people.write_text("age\n" + "".join(f"{age}\n" for age in (20, 21, 40, 41)))
+    everybody.write_text("age\n" + "".join(f"{age}\n" for age in (20, 21, 22, 40, 41, 20)))
+    asked = ("protect", people, "--qi", "age", "--k", 2, "--k-map", 3, "--population-table", everybody, "--out", out)
+    code, shown, err = run(capsys, *asked)
+    assert code == 0, err
+    assert "people of the population" in " ".join(shown.split())
+    assert set(read_table(out).to_arrow()["age"].to_pylist()) == {"[20;41]"}
