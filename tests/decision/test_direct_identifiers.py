@@ -13,6 +13,12 @@ LAST = ["Alpha", "Berger", "Cremona", "Dupontel", "Eriksen", "Faltskog", "Grabow
 FORMS = {
     "full names": lambda number: f"{FIRST[number % 10]} {LAST[number // 10]}",
     "family name first": lambda number: f"{LAST[number // 10].upper()}, {FIRST[number % 10]}",
+    "initials": lambda number: f"{FIRST[number % 10][0]}. {LAST[number // 10]}",
+    "titles": lambda number: f"Dr {LAST[number // 10]}-{LAST[number % 8]}",
+    "Chinese names": lambda number: "王李张刘陈杨黄赵"[number // 10] + "伟芳娜敏静丽强磊军洋"[number % 10],
+    "patronymics": lambda number: (
+        f"{['Анна', 'Ольга', 'Иван', 'Пётр'][number % 4]} Иванович {'абвгдежз'[number // 10]}"
+    ),
     "e-mail addresses": lambda number: f"someone{number}@example.org",
     "telephone numbers": lambda number: f"+49 30 1{number:06}",
     "addresses": lambda number: f"{LAST[number // 10]}straße {number % 10 + 1}",
@@ -54,6 +60,11 @@ OTHER_WORDS = {
     "jobs": "Machine Operator|Sales Clerk|Truck Driver|School Teacher|Registered Nurse|Chief Executive|Farm Worker|"
     "Office Clerk|Civil Engineer|Dental Assistant|Bank Teller|Retail Manager",
     "doses": "1 tablet|2 tablets|3 drops at night|1 st dose|10 mg|20 mg|30 mg|40 mg|50 mg|60 mg|70 mg|80 mg",
+    "codes of illnesses": "|".join(f"C50.{digit}" for digit in range(10)) + "|D05.1|D05.9",
+    "species": "E. coli|S. aureus|K. pneumoniae|P. aeruginosa|E. faecalis|C. difficile|H. influenzae|N. gonorrhoeae|"
+    "L. monocytogenes|B. cereus|C. albicans",
+    "provinces": "江苏|北京|上海|广东|浙江|山东|河南|四川|湖北|湖南|福建|安徽|辽宁",
+    "towns": "St. Louis|St. Paul|Mt. Vernon|Ft. Worth|St. George|St. Cloud|Mt. Holly|Ft. Wayne|Ft. Myers|Mt. Airy",
     "months": "Jan 2020|Feb 2020|Mar 2020|Apr 2020|May 2020|Jun 2020|Jul 2020|Aug 2020|Sep 2020|Oct 2020|Nov 2020",
     "illnesses": "Crohn disease|Parkinson disease|Down syndrome|Marfan syndrome|Addison disease|Paget disease|Graves "
     "disease|Hodgkin lymphoma|Wilson disease|Alzheimer disease|Angina pectoris",

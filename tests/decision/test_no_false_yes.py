@@ -159,3 +159,38 @@ def test_a_column_that_gives_back_nothing_new_hides_no_columns_that_do():
         quasi_identifiers=("age", "site"), other=("wave", "born"), rows_are_people=True, highest=0.1, threshold=0.2
     )
     assert judge_release(release, question, original=original).decision == "exposed"
+
+
+@pytest.mark.parametrize("name", ["wave", "x7"])
+def test_the_time_of_a_record_is_known_whatever_it_is_called_and_declared(name):
+    answers = np.array([(0, 0)] * 100 + [(0, 1)] * 99 + [(1, 0)])  # of each person, of whom one changes the other way
+    rows = np.random.default_rng(5).permutation(400)
+    columns = {"case": np.repeat(np.arange(5_000, 5_200), 2), name: np.tile([1, 2], 200), "status": answers.ravel()}
+    table = {column: values[rows] for column, values in columns.items()}
+    named = {"quasi_identifiers": ["status"], "person": "case", "highest": 1 / 60, "recipient": "public"}
+    without = {column: values for column, values in table.items() if column != name}
+    assert judge_release(without, Question(**named)).decision == YES
+    assert judge_release(table, Question(**named, other=(name,))).decision == "undecided"
+    found = assess(table, **named, other=[name], protection=False)
+    assert found.verdict.declared == ()
+    assert any(f"{name} numbers the records of each person" in str(note) for note in found.notes)
+
+
+@pytest.mark.parametrize("altered", [0, 1, 30])
+@pytest.mark.parametrize("kind", ["towns", "ages"])
+def test_finer_values_of_a_group_are_known_where_the_group_is(kind, altered):
+    draw = np.random.default_rng(6)
+    fine = draw.integers(0, 40, 3_000)
+    group = fine // 8
+    group[:altered] = draw.permutation(group[:altered])
+    names = [f"county {number}" for number in draw.permutation(5)] if kind == "towns" else BANDS
+    cells = [f"town {number}" for number in fine] if kind == "towns" else fine + 18
+    table = {"group": [names[number] for number in group], "sex": draw.choice(["f", "m"], 3_000), "x7": cells}
+    named = {"quasi_identifiers": ("group", "sex"), "highest": 1 / 100, "rows_are_people": True}
+    found = judge_release(table, Question(**named, other=("x7",)))
+    assert (found.decision, found.giving_back) == ("exposed", ("x7",))
+    table["x7"] = draw.permutation(table["x7"])
+    assert judge_release(table, Question(**named, other=("x7",))).decision == YES
+
+
+BANDS = ["18-25", "26-33", "34-41", "42-49", "50+"]

@@ -88,8 +88,10 @@ def invented(tmp_path, monkeypatch):
         "illness": generator.choice(["a", "b", "c"], people).tolist(),
         "charge": generator.integers(100, 9_000, people).tolist(),
     }
-    for name in ("patients.csv", "patients.parquet", "people.parquet", "FILE.parquet", "april.csv", "may.csv"):
+    for name in ("patients.csv", "patients.parquet", "people.parquet", "FILE.parquet", "april.csv"):
         write_table(pa.table(patients), tmp_path / name)
+    others = {name: generator.permutation(values).tolist() for name, values in patients.items()}
+    write_table(pa.table(others), tmp_path / "may.csv")
     stays = {name: 11 * patients[name] for name in ("age", "sex")} | {"days": 11 * patients["admitted"]}
     twice = np.repeat(np.arange(11 * people // 2), 2)
     write_table(pa.table(stays | {"patient": twice}), tmp_path / "stays.csv")

@@ -298,6 +298,14 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
                 ("other", "sensitive"),
             )
         )
+    if roles.times:
+        notes.append(
+            Advice(
+                f"{listed(list(roles.times))} numbers the records of each person, as waves, years and visits do; "
+                "others know times, so it was not taken as unknown to them",
+                ("quasi_identifiers", "drop"),
+            )
+        )
     if question.synthetic:
         notes.append(
             Advice("the rows of the release are nobody's, as you said; sections on classes describe rows, not people")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
 from incrowd.populations.design import read_weights, refuse_other_columns
 from incrowd.protection.marks import pseudonyms_in
 from incrowd.results import Result
-from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.tables import SuggestedRole, Table, find_times, read_table, suggest_roles
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -38,10 +38,11 @@ class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
     `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
-    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them.
+    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, and `times` those that
+    number the records of each person and were called unknown to others, which a time is not.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "times"})
     _derived: ClassVar[tuple[str, ...]] = ("columns",)
 
     quasi_identifiers: tuple[str, ...]
@@ -54,6 +55,7 @@ class Roles(Result):
     confirmed: bool = True
     stated: tuple[str, ...] = ()
     pseudonyms: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
 
     @property
     def overlooked_quasi_identifiers(self) -> tuple[str, ...]:
@@ -183,7 +185,8 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
 def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
     """The roles as the question names them; where it names no quasi-identifiers, as suggested and not confirmed.
 
-    `other` columns have no role, whatever they look like. Weights are used only if they are named: their sum would be
+    `other` columns have no role, whatever they look like; one that numbers the records of each person is not
+    judged by that, because others know times. Weights are used only if they are named: their sum would be
     the population, and a wrong guess would make the risk look small. `original` tells which columns hold pseudonyms.
 
     Raises:
@@ -220,6 +223,9 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         stated=tuple(stated),
         pseudonyms=drawn,
     )
+    if roles.person is not None:
+        times = find_times(table, roles.person, roles.suggested, named("other"))
+        roles = replace(roles, stated=tuple(name for name in stated if name not in times), times=times)
     if roles.weight is not None:
         _check_weight(table, roles.weight, roles.suggested, question.population is not None)
     return roles

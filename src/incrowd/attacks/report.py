@@ -101,14 +101,14 @@ class ReleaseAttacks(Result):
         proven = [one.about for one in self.deciding if one.proven]
         tried = counted(len(self.attacks), "attack was", "attacks were")
         text = f"{tried} run; " + (
-            f"the release gives people away by: {', '.join(dict.fromkeys(proven))}"
+            f"more than chance or the control explains: {', '.join(dict.fromkeys(proven))}"
             if proven
             else "none succeeds more often than chance or the control explains"
         )
         worst = self.worst.risk
         return (
-            f"{text}. The worst is {self.worst.about}, with a risk of {percent(worst.value)} that may be as high as "
-            f"{percent(worst.high)}."
+            f"{text}. The highest risk that the data do not rule out is that of {self.worst.about}: "
+            f"{percent(worst.value)}, and up to {percent(worst.high)}."
         )
 
     def within(self, limit: float) -> bool:

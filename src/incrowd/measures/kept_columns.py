@@ -23,6 +23,7 @@ from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, 
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
+_SHARED = 3  # records for each value, on average, from which values may be those of groups
 _OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
 _MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which it may tell by itself
 _CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
@@ -102,7 +103,8 @@ def released_column_facts(
 
     A column that tells the value behind ranges or sets shows in that the ranges or sets of the records that share its
     value all have a point in common. Plain numbers were made coarser where they climb (or fall) in steps as the finer
-    numbers of a kept column do: ages of 30, 40, 50 beside years of birth.
+    numbers of a kept column do: ages of 30, 40, 50 beside years of birth. Labels were, where a finer column tells them:
+    counties beside towns.
 
     Args:
         released: the protected table.
@@ -135,9 +137,24 @@ def released_column_facts(
         reader, other = readers[number], known[number]
         if reader is not None:
             return reader(column.codes, column.is_filled)
-        return determination(column.codes, other.codes) if _is_in_steps(column, other, ranks) else None
+        if _is_in_steps(column, other, ranks):
+            return determination(column.codes, other.codes)
+        return _tell_groups(column, other)
 
     return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
+
+
+def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
+    """What a column tells of groups of its values, as towns tell their county; None where it cannot be finer.
+
+    Single values that go with one group tell no more than the group, which is released. Amounts that hardly anybody
+    shares are no values of groups: they tell the size of a household because its members have one income.
+    """
+    is_finer = fine.size >= _FINER * coarse.size >= _FINER * _STEPS and fine.codes.size >= _SHARED * fine.size
+    if not is_finer or not _may_tell(fine.codes, coarse.codes):
+        return None
+    filled = fine.is_filled & coarse.is_filled
+    return replace(determination(fine.codes[filled], coarse.codes[filled]), told_by_value=0)
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:

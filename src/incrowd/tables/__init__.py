@@ -8,7 +8,7 @@ for several verbs).
 from incrowd.tables.formats.write_delimited import escape_formula
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix, parse_generalised
 from incrowd.tables.read import TableLike, read_table
-from incrowd.tables.roles import ROLES, RowKind, SuggestedRole, describe_rows, suggest_roles
+from incrowd.tables.roles import ROLES, RowKind, SuggestedRole, describe_rows, find_times, suggest_roles
 from incrowd.tables.table import Table
 from incrowd.tables.write import to_native, write_into, write_table
 
@@ -25,6 +25,7 @@ __all__ = [
     "TableLike",
     "describe_rows",
     "escape_formula",
+    "find_times",
     "parse_generalised",
     "read_table",
     "suggest_roles",

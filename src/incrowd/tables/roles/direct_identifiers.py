@@ -43,9 +43,29 @@ def _given_names(values: Iterable[str]) -> ValueEvidence | None:
     return ValueEvidence("identifier", "person name", "its cells are given names of people", "medium")
 
 
+def _is_initialled(value: str) -> bool:
+    """Whether a text is a surname beside initials or a title: E. Clarke, Smith, J. R., Dr Weber."""
+    words = value.replace(",", " ").replace(".", ". ").split()
+    before = [word for word in words if _INITIAL_OR_TITLE.fullmatch(word)]
+    surnames = [word for word in words if word not in before]
+    is_named = all(word.istitle() and len(word) > 1 and word.replace("-", "").isalpha() for word in surnames)
+    return bool(before) and 1 <= len(surnames) <= 2 and is_named
+
+
+_INITIAL_OR_TITLE = re.compile(
+    r"[^\W\d_]\.|(?:dr|prof|mrs?|ms|miss|herr|frau|mme|mlle|sra?|sig|dhr|mevr|pani?)\.?", re.IGNORECASE
+)
+_SURNAMES = (  # of most Chinese people
+    "王李张劉刘陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何高林罗羅郑鄭梁谢謝宋唐许許韩韓冯馮邓鄧曹彭曾肖"
+    "田董袁潘蒋蔡余杜叶葉程苏蘇魏吕任沈卢姚崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史"
+    "陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+)
+
+
 def _is_address(value: str) -> bool:
-    """Whether a text has a word for a street, and the number of a house."""
-    return bool(re.search(r"\d", value) and word_pattern("values", "streets").search(words_of(value)))
+    """Whether a text has a word for a street, which may be one letter (C/ Mayor 3), another word, and a number."""
+    is_text = re.search(r"\d", value) and re.search(r"[^\W\d_]{3}", value)
+    return bool(is_text and word_pattern("values", "streets").search(words_of(value)))
 
 
 _FORMS: list[tuple[Callable[[str], object], float, str, str]] = [  # a test of values, how many pass, what they are
@@ -61,5 +81,8 @@ _FORMS: list[tuple[Callable[[str], object], float, str, str]] = [  # a test of v
         "contact",
     ),
     (re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch, _ALL, "social security numbers", "national number"),
+    (_is_initialled, _ALL, "names of people", "person name"),
+    (re.compile(rf"[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}").fullmatch, _ALL, "Chinese names", "person name"),
+    (re.compile(r".*[а-яё](?:вич|вна|ична)\b.*").fullmatch, _ALL, "names with a patronymic", "person name"),
     (_is_address, _MANY, "addresses with the number of a house", "address"),
 ]

@@ -17,6 +17,7 @@ from incrowd.wording import listed
 
 Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
+_MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
 _REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
 _TIMES = 400  # values of a wave, a year or a month; a moment has more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
@@ -128,6 +129,28 @@ def _times(columns: Sequence[SuggestedRole]) -> list[SuggestedRole]:
         for one in columns
         if 1 < one.distinct <= _TIMES and (one.topic == "time" or (one.topic == "date" and one.distinct < one.rows / 2))
     ]
+
+
+def find_times(table: Table, person: str, columns: Sequence[SuggestedRole], among: Sequence[str]) -> tuple[str, ...]:
+    """Columns among some that number the records of each person: a wave, a year, a visit, whatever they are called.
+
+    A person has each of few values at most once, where values dealt out at random would have met far more often.
+
+    >>> from incrowd import read_table
+    >>> table = read_table({"p": [n // 3 for n in range(90)], "x": [1, 2, 3] * 30, "sex": ["f", "m", "f"] * 30})
+    >>> find_times(table, "p", suggest_roles(table), ["x", "sex"])
+    ('x',)
+    """
+    people = next((one.distinct for one in columns if one.column == person), 0)
+    each = table.rows / max(people, 1)
+    return tuple(
+        one.column
+        for one in columns
+        if one.column in among
+        and 1 < one.distinct <= _TIMES
+        and (each - 1) / (2 * one.distinct) >= _MET
+        and count_distinct_rows(table, [person, one.column]) >= _ONCE * table.rows
+    )
 
 
 def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
