@@ -13,7 +13,7 @@ import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
 from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
-from incrowd.attacks.copies import CopiedPeople
+from incrowd.attacks.copies import CopiedPeople, NearCopies
 from incrowd.attacks.synthesis import synthesise
 from incrowd.curves.study_accuracy import study_accuracy
 from incrowd.evaluation import distributions
@@ -172,6 +172,7 @@ def every_result(results):
         facts_of_protected(safe),
         Stream(quasi_identifiers=["age"], k=2, identifiers=[]).append({"age": [30, 30, 30, 40]}),
         CopiedPeople(("age",), 10, 2, 10, 0),
+        NearCopies(("age",), 10, 2, 10, 0),
         protect_items({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", k=2),
         protect_trajectories(
             {"who": [1, 1, 2, 2], "day": [1, 2, 1, 2], "at": list("abab")}, person="who", time="day", place=["at"], k=2

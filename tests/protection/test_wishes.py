@@ -174,7 +174,7 @@ def test_what_cannot_be_kept_is_counted_and_refused():
         ({"widest": {"age": 3}, "keep": ["age"]}, "'age' is to stay as it is, and has a largest width"),
         ({"keep": ["age"], "method": "sorted"}, "'sorted' takes no wishes"),
         ({"keep": ["age"], "suppress": 1.5}, "share of 1.5"),
-        ({"keep": ["sex"], "t": 0.5, "sensitive": ["ill"]}, "classes are merged for t, beta and delta"),
+        ({"keep": ["sex"], "t": 0.5, "sensitive": ["ill"]}, "classes are merged for t, beta, delta and k-map"),
         ({"keep": ["sex"], "person": "who"}, "wishes for records"),
     ],
 )
