@@ -36,8 +36,10 @@ def test_copies_are_those_that_plain_python_counts(seed):
     found = count_copied_people(read_table(original), read_table(release), read_table(holdout), COLUMNS)
     released = {*zip(*release.values(), strict=True)}
     expected = []
-    for table in (original, holdout):
-        alone = [row for row, times in Counter(zip(*table.values(), strict=True)).items() if times == 1]
+    sides = [[*zip(*table.values(), strict=True)] for table in (original, holdout)]
+    times = Counter(sides[0] + sides[1])
+    for rows in sides:
+        alone = [row for row in rows if times[row] == 1]
         expected += [len(alone), sum(row in released for row in alone)]
     assert [found.unique, found.copied, found.unique_others, found.copied_others] == expected
 
@@ -45,7 +47,8 @@ def test_copies_are_those_that_plain_python_counts(seed):
 def test_a_number_is_the_same_whatever_its_type():
     table = {"age": [30, 31], "pay": [1.0, 2.5]}
     other = {"age": [30.0, 40.0], "pay": [1, 7]}
-    assert count_copied_people(read_table(table), read_table(other), read_table(other), ["age", "pay"]).copied == 1
+    holdout = {"age": [50, 60], "pay": [3, 9]}
+    assert count_copied_people(*map(read_table, (table, other, holdout)), ["age", "pay"]).copied == 1
 
 
 @pytest.mark.parametrize("counts", [(50, 3, 50, 0), (50, 6, 50, 0), (400, 9, 100, 2), (400, 9, 100, 0), (20, 0, 20, 3)])
@@ -170,3 +173,25 @@ def test_releases_that_know_nobody_seldom_come_nearer_to_the_original():
         found = attack_release(original, release, known=list(release), holdout=holdout, kinds=["linkability"])
         accused += found.near_copies.proven
     assert accused <= 5  # of 40, at 5 % each
+
+
+@pytest.mark.parametrize(("people", "others"), [(200, 3_000), (3_000, 200)])
+def test_a_holdout_of_another_size_accuses_nobody_and_hides_no_copies(people, others):
+    accused, missed = 0, 0
+    for seed in range(30):
+        generator = np.random.default_rng(seed)
+        original, holdout, release = (
+            {"a": generator.geometric(0.02, n), "b": generator.geometric(0.3, n)} for n in (people, others, people)
+        )
+        accused += count_copied_people(*map(read_table, (original, release, holdout)), ["a", "b"]).proven
+        missed += not count_copied_people(*map(read_table, (original, original, holdout)), ["a", "b"]).proven
+    assert (accused <= 5, missed) == (True, 0)  # of 30 at 5 %, more than 5 have a chance below 0.4 %
+
+
+def test_near_copies_are_found_whoever_is_named_last():
+    generator = np.random.default_rng(3)
+    original, holdout = ({name: generator.normal(size=400).round(6) for name in "xyz"} for _ in range(2))
+    release = {name: np.concatenate([original[name][:120] + 1e-6, generator.normal(size=280)]) for name in "xyz"}
+    for known in ({"one": ["x", "y"], "two": ["z"]}, {"two": ["z"], "one": ["x", "y"]}):
+        found = attack_release(original, release, known=known, holdout=holdout, kinds=["distances"], targets=400)
+        assert found.near_copies.proven

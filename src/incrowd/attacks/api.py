@@ -187,9 +187,15 @@ def attack_release(
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
     copied = near_copies = None
     if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
-        compared = dict.fromkeys([*(name for columns in attackers.values() for name in columns or ()), *secrets])
-        copied = count_copied_people(tables[0], tables[1], tables[2], list(compared) or setting.known)
-        near_copies = find_near_copies(setting, [*setting.known, *secrets])
+        known_columns = (name for columns in attackers.values() for name in columns or setting.known)
+        compared = list(dict.fromkeys([*known_columns, *secrets]))
+        copied = count_copied_people(tables[0], tables[1], tables[2], compared)
+        try:
+            if len(attackers) > 1:  # copies show best by all that is compared
+                setting = prepare(tables, compared, (), targets=targets, seed=seed, options=options)
+            near_copies = find_near_copies(setting, compared)
+        except UnsupportedError as reason:
+            not_run["near copies"] = str(reason)
         if copied.copied and not copied.unique_others:
             not_run["copies"] = "nobody of the holdout is unique, so that copies of people cannot be told from chance"
     return ReleaseAttacks(

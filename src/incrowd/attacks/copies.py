@@ -18,6 +18,7 @@ from incrowd.tables import Table
 from incrowd.wording import listed, number, people
 
 _MISSING = "\x00"  # joins match no nulls
+_SIDE = "\x00side"  # a name that no column has
 _NEAR = 0.2  # of the distance of the person who is most alike
 _SURE = 0.05  # the chance of as many copies among people whom the release does not know
 
@@ -129,6 +130,9 @@ def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int)
 def count_copied_people(original: Table, released: Table, holdout: Table, columns: Sequence[str]) -> CopiedPeople:
     """Count the unique people of the original, and of a holdout, who stand in a release as they are.
 
+    Unique is who is alone in both together: alone in one table alone are commoner people the smaller it is, and the two
+    numbers would not compare.
+
     Args:
         original: the table that the release was made from.
         released: the release.
@@ -137,11 +141,16 @@ def count_copied_people(original: Table, released: Table, holdout: Table, column
     """
     names = list(columns)
     in_release = _as_texts(released, names).group_by(names).aggregate([])
+    people = [
+        _as_texts(table, names).append_column(_SIDE, pa.repeat(side, table.rows))
+        for side, table in enumerate((original, holdout))
+    ]
+    groups = pa.concat_tables(people).group_by(names).aggregate([(_SIDE, "min"), ([], "count_all")])
+    alone = groups.filter(pc.equal(groups["count_all"], 1))
+    copied = alone.join(in_release, names, join_type="left semi")
     counts = []
-    for table in (original, holdout):
-        groups = _as_texts(table, names).group_by(names).aggregate([([], "count_all")])
-        alone = groups.filter(pc.equal(groups["count_all"], 1)).select(names)
-        counts += [alone.num_rows, alone.join(in_release, names, join_type="left semi").num_rows]
+    for side in range(2):
+        counts += [pc.sum(pc.equal(table[f"{_SIDE}_min"], side)).as_py() or 0 for table in (alone, copied)]
     return CopiedPeople(tuple(names), *counts)
 
 

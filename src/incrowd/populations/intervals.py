@@ -138,6 +138,9 @@ def _share(log_odds: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * log_odds))
 
 
+_ROUNDED_DOWN = 1 - 8 * np.finfo(np.float64).eps  # so that a limit that is reached is not above it by rounding
+
+
 def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
     """Limits of B whatever the population looks like: (Σ √f)²/(nN) ≤ B ≤ K/n, the sum over the sample's classes.
 
@@ -148,7 +151,8 @@ def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
     (0.0143..., 0.1)
     """
     roots = float(np.sqrt(sizes.sizes.astype(np.float64)) @ sizes.counts)
-    return min(roots**2 / (sizes.people * population), sizes.correctness), sizes.correctness
+    low = roots**2 / (sizes.people * population) * _ROUNDED_DOWN
+    return min(low, sizes.correctness), sizes.correctness
 
 
 def bound_estimate(sizes: ClassSizes, population: int, estimate: float) -> float:
