@@ -33,6 +33,7 @@ CHANGED = {
     "all different": [f"k{number:05}" for number in DRAW.permutation(ROWS)],
     "many texts": DRAW.choice([f"answer {number}" for number in range(150)], ROWS),
     "numbers": DRAW.integers(0, 3, ROWS),
+    "sexes": np.array(["male", "female"])[np.append(DRAW.permutation(ROWS - 1) % 2, 1)],
 }
 
 
@@ -66,4 +67,4 @@ def test_contents_that_nobody_wrote_so_are_no_judgement():
 
 def test_what_a_column_holds_is_told_without_a_cell():
     (one,) = suggest_roles(read_table({"zz": CHANGED["all different"]}))
-    assert content_of(one) == "text: names people or records"
+    assert content_of(one) == "text: names people or records: record number"

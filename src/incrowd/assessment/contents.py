@@ -17,11 +17,11 @@ _NUMBERS = {"integer": "number"}
 
 
 def content_of(one: SuggestedRole) -> str:
-    """The kind of values of a column, and how closely they single out rows.
+    """The kind of values of a column, how closely they single out rows, and what they seem to be about.
 
     >>> from incrowd.tables import read_table, suggest_roles
     >>> [content_of(one) for one in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
-    ['number: few values', 'text: names people or records']
+    ['number: few values: age', 'text: names people or records: contact']
     """
     filled = one.rows - one.nulls
     grade = 1 if one.distinct > _FEW else 0
@@ -29,7 +29,7 @@ def content_of(one: SuggestedRole) -> str:
         grade = 2
     if one.role in ("identifier", "person") and one.confidence != "low":
         grade = 3
-    return f"{_NUMBERS.get(one.kind, one.kind)}: {_GRADES[grade]}"
+    return ": ".join(filter(None, (_NUMBERS.get(one.kind, one.kind), _GRADES[grade], one.topic)))
 
 
 def with_contents(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
@@ -41,7 +41,8 @@ def with_contents(question: Question, suggested: Sequence[SuggestedRole]) -> Que
 def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
     """The question without the saved roles of columns that hold something else now, which it then names as `contents`.
 
-    A column counts as changed if its values are of another kind, or single out rows more closely than they did.
+    A column counts as changed if its values are of another kind, single out rows more closely than they did, or are
+    clearly about something that they were not about.
     """
     judged = [one for one in suggested if one.column in question.contents]
     outdated = {
@@ -58,7 +59,11 @@ def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Q
 
 def _changed(held: str, one: SuggestedRole) -> bool:
     """Whether a column that has several values holds something else than it did."""
-    (kind, _, grade), (kind_now, _, grade_now) = (text.partition(": ") for text in (held, content_of(one)))
+    kind, grade, topic = (*held.split(": "), "", "")[:3]
+    kind_now, grade_now, topic_now = (*content_of(one).split(": "), "")[:3]
     if one.distinct <= 1:
         return False
-    return kind != kind_now or grade not in _GRADES or _GRADES.index(grade_now) > _GRADES.index(grade)
+    is_known = one.role != "other" and one.confidence != "low"
+    if kind != kind_now or grade not in _GRADES or (is_known and topic_now != topic):
+        return True
+    return _GRADES.index(grade_now) > _GRADES.index(grade)

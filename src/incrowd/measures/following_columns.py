@@ -43,8 +43,9 @@ def facts_of_following_columns(
     """
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
+    bits = [_bits(one) for one in known]
     for column in kept:
-        telling = _telling(column, known, coarse)
+        telling = _telling(column, known, coarse, bits)
         if telling is None:
             continue
         columns, found = telling
@@ -59,11 +60,11 @@ def facts_of_following_columns(
 
 
 def _telling(
-    column: Coded, known: Sequence[Coded], coarse: Sequence[str]
+    column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
 ) -> tuple[tuple[Coded, ...], Determination] | None:
     """The one or two quasi-identifiers, some of them made coarser, that a column follows from."""
     alone = [(one,) for one in known if one.name in coarse]
-    pairs = (pair for pair in _pairs(known, column) if any(one.name in coarse for one in pair))
+    pairs = (pair for pair in _pairs(known, column, bits) if any(one.name in coarse for one in pair))
     for columns in itertools.chain(alone, pairs):
         found = _determination(columns, column)
         if found is not None and found.tells_nearly_all:
@@ -71,9 +72,9 @@ def _telling(
     return None
 
 
-def _pairs(columns: Sequence[Coded], target: Coded) -> Iterator[tuple[Coded, Coded]]:
-    """Two columns each that rows share often enough, and that hold information enough for that of the target."""
-    most, bits = target.codes.size / _SHARED, [_bits(one) for one in columns]
+def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
+    """Two columns each that rows share often enough, and that hold information (`bits`) enough for the target's."""
+    most = target.codes.size / _SHARED
     # by Fano's inequality so much of the target may stay open where a share of the records is not told
     needed = _bits(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
     for one, other in itertools.combinations(range(len(columns)), 2):

@@ -46,14 +46,14 @@ class MissingCodes:
         Raises:
             InputError: it is not understood.
 
-        >>> str(MissingCodes.parse(["NA", "-9", "age=97-99"])), MissingCodes.parse({"age": [-9, "."]}).by_column
+        >>> str(MissingCodes.parse(["NA", -9, "age=97-99"])), MissingCodes.parse({"age": [-9, "."]}).by_column
         ('NA,-9;age=97-99', {'age': ('-9', '.')})
         """
         if isinstance(given, Mapping):
             given = [f"{column}={_joined(codes)}" for column, codes in given.items()]
         everywhere: list[str] = []
         by_column: dict[str, list[str]] = {}
-        for entry in ";".join([given] if isinstance(given, str) else given or ()).split(";"):
+        for entry in ";".join([given] if isinstance(given, str) else map(str, given or ())).split(";"):
             column, equals, codes = entry.rpartition("=")
             words = [word.strip() for word in codes.split(",") if word.strip()]
             if equals and not (column.strip() and words):

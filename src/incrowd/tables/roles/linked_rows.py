@@ -10,8 +10,10 @@ tells height and weight; no two of its values then agree in all of them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ _FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share
 _IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
 _LINKED = 0.2  # share of the rows that must share their value with others
 _ROWS = 20_000  # rows that are looked at
+_TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
+_CELLS, _FEW = 20_000_000, 8  # cells of attributes that are held at once, and attributes of any table
 _AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # as in whether one column determines another
 _EXPECTED = 10  # pairs of values that chance makes agree
 _ANEW = 0.5  # of the disagreement of chance that is left between neighbouring values
@@ -52,9 +56,12 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     if not candidates or not table.backend.rows_are_local:
         return None
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
-    for linking in candidates:
+    attributes.sort(key=lambda one: one.topic not in _OF_A_PERSON)
+    attributes = attributes[: max(_CELLS // max(table.rows, 1), _FEW)]
+    codes = cache(lambda name: encode(table, [name])[0].codes)
+    for linking in candidates[:_TRIED]:
         others = [one for one in attributes if one.column != linking.column and 2 * one.distinct <= linking.distinct]
-        shown = _shown_by(table, linking, others)
+        shown = _shown_by(table, linking, others[:_TRIED], codes)
         if shown:
             return linking.column, shown
     return None
@@ -67,7 +74,9 @@ def _may_link(one: SuggestedRole) -> bool:
     return is_open and one.distinct >= _FEWEST and 1 < each <= _MOST
 
 
-def _shown_by(table: Table, linking: SuggestedRole, others: Sequence[SuggestedRole]) -> tuple[str, ...]:
+def _shown_by(
+    table: Table, linking: SuggestedRole, others: Sequence[SuggestedRole], codes_of: Callable[[str], NDArray[Any]]
+) -> tuple[str, ...]:
     """The columns that show that rows are linked: one about a person, or two that do not follow from each other."""
     (column,) = encode(table, [linking.column])
     rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
@@ -75,7 +84,7 @@ def _shown_by(table: Table, linking: SuggestedRole, others: Sequence[SuggestedRo
         return ()
     constant: dict[str, _Codes] = {}
     for one in others:
-        codes = np.asarray(encode(table, [one.column])[0].codes[rows], dtype=np.int64)
+        codes = np.asarray(codes_of(one.column)[rows], dtype=np.int64)
         if _is_constant(codes, starts) and _differs_between(codes[starts]):
             constant[one.column] = codes[starts]
     if not constant or _follows_from(list(constant.values())):
