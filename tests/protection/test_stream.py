@@ -17,7 +17,7 @@ from tests.protection.plain import TABLES, covers
 
 from incrowd import InputError, protect, read_table
 from incrowd.measures import followed_columns
-from incrowd.protection import Stream, append_release, write_protected
+from incrowd.protection import Stream, append, append_release, write_protected
 from incrowd.protection.marks import mark_of, read_mark
 from incrowd.protection.seen import Seen
 
@@ -238,7 +238,10 @@ def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_pat
         append_release({name: cells[::-1] for name, cells in second.items()}, two, three)
     waiting = tmp_path / "two.csv.waiting"
     assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
-    seen = Seen.read(json.loads(pq.read_table(waiting).schema.metadata[b"incrowd"])["seen"])
+    kept = pq.read_table(waiting)
+    about = json.loads(kept.schema.metadata[b"incrowd"])
+    seen = Seen.read(about["seen"], kept[about["hashes"]].slice(len(about["waited"])))
+    assert seen.batches
     passed_on = two.read_text() + mark_of(two).read_text()
     for one in (seen.key, *seen.batches):
         assert base64.b64encode(one).decode() not in passed_on
@@ -266,6 +269,26 @@ def test_people_who_come_back_are_refused_and_their_column_is_not_released(tmp_p
         again.append({"who": [1, 1, 1], "age": [1, 2, 3]})
     with pytest.raises(InputError, match="no value in the person column"):
         again.append({"who": [1, None], "age": [1, 2]})
+
+
+def test_hashes_of_many_people_are_no_metadata_and_are_read_before_the_release_is_closed(tmp_path, monkeypatch):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    write = append._write_waiting
+
+    def write_badly(stream, file, release):
+        write(stream, file, release)
+        file.write_bytes(file.read_bytes()[:-9])
+
+    many = {"hashes": range(500), "age": [row % 50 for row in range(500)], "sex": ["f"] * 500, "ill": [0, 1] * 250}
+    monkeypatch.setattr(append, "_write_waiting", write_badly)
+    with pytest.raises(InputError, match=r"two\.csv\.waiting cannot be read"):
+        append_release(pa.table(many), one, two, person="hashes")
+    monkeypatch.undo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "one.csv.incrowd"]
+    append_release(pa.table(many), one, two, person="hashes")
+    assert len(pq.read_schema(tmp_path / "two.csv.waiting").metadata[b"incrowd"]) < 500
+    with pytest.raises(InputError, match="500 of 500 records are of people who came before"):
+        append_release(pa.table(many), two, tmp_path / "three.csv")
 
 
 def test_two_streams_hash_the_same_people_differently():
@@ -337,7 +360,7 @@ def test_waiting_records_that_no_append_wrote_are_refused(tmp_path, waited, colu
     about = json.loads(table.schema.metadata[b"incrowd"]) | {"waited": waited}
     text = "[" * 100_000 if waited == "deep" else json.dumps(about)
     for name, cells in (columns or {}).items():
-        table = table.append_column(name, [cells])
+        table = table.append_column(name, [cells * table.num_rows])
     pq.write_table(table.replace_schema_metadata({b"incrowd": text.encode()}), waiting)
     with pytest.raises(InputError, match=r"two\.csv\.waiting (cannot be read|is of another release)"):
         append_release(LATER, two, tmp_path / "three.csv")

@@ -40,15 +40,25 @@ class Seen:
     people: frozenset[bytes] = frozenset()
 
     @classmethod
-    def read(cls, saved: Mapping[str, Any]) -> Seen:
-        """What `to_saved` gave; anything else raises KeyError, TypeError or ValueError."""
-        key, batches, people = (base64.b64decode(saved[name], validate=True) for name in ("key", "batches", "people"))
-        return cls(key, _parted(batches), _parted(people))
+    def read(cls, saved: Mapping[str, Any], hashes: pa.ChunkedArray) -> Seen:
+        """What `to_saved` and `hashes` gave; anything else raises KeyError, TypeError or ValueError."""
+        every, batches = hashes.to_pylist(), saved["batches"]
+        if hashes.type != pa.binary(_BYTES) or None in every or not 0 <= batches <= len(every):
+            raise ValueError
+        key = base64.b64decode(saved["key"], validate=True)
+        return cls(key, frozenset(every[:batches]), frozenset(every[batches:]))
 
-    def to_saved(self) -> dict[str, str]:
-        """Plain text of the key and the hashes, which is as secret as the people are."""
-        parts = {"key": self.key, **{name: b"".join(sorted(getattr(self, name))) for name in ("batches", "people")}}
-        return {name: base64.b64encode(part).decode("ascii") for name, part in parts.items()}
+    def to_saved(self) -> dict[str, Any]:
+        """The key, which is as secret as the people are, and how many of the hashes are of batches."""
+        return {"key": base64.b64encode(self.key).decode("ascii"), "batches": len(self.batches)}
+
+    @property
+    def hashes(self) -> pa.Array:
+        """Those of batches and then those of people, each in order of size, which tells nothing."""
+        every = [*sorted(self.batches), *sorted(self.people)]
+        return pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(_BYTES), len(every), [None, pa.py_buffer(b"".join(every))]
+        )
 
     def with_batch(self, batch: pa.Table, person: str | None = None) -> Seen:
         """The hashes with those of one more batch.
@@ -126,9 +136,3 @@ def _as_text(column: pa.ChunkedArray) -> list[str | None]:
         return [None if cell is None else repr(cell) for cell in column.to_pylist()]
     cells: list[str | None] = pc.cast(column, pa.string()).to_pylist()
     return cells
-
-
-def _parted(hashes: bytes) -> frozenset[bytes]:
-    if len(hashes) % _BYTES:
-        raise ValueError
-    return frozenset(hashes[start : start + _BYTES] for start in range(0, len(hashes), _BYTES))
