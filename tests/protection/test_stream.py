@@ -7,6 +7,7 @@ import math
 import os
 import stat
 from collections import Counter, defaultdict
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -296,6 +297,39 @@ def test_two_streams_hash_the_same_people_differently():
     hashes = [Seen().with_batch(people, "who").people for _ in range(2)]
     assert len(hashes[0]) == 3
     assert not hashes[0] & hashes[1]
+
+
+DAY = dt.datetime(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [
+        (pa.array([12345678901, 2]), pa.array([12345678901.0, 3.5])),
+        (pa.array([1, 2]), pa.array([Decimal("1.00"), Decimal("7.00")])),
+        (pa.array([1.5]), pa.array([Decimal("1.50")])),
+        (pa.array([DAY.date()]), pa.array([DAY])),
+        (pa.array([DAY.date()]), pa.array([DAY], pa.timestamp("ms", "UTC"))),
+        (pa.array([DAY.replace(hour=7)], pa.timestamp("s")), pa.array([DAY.replace(hour=7)], pa.timestamp("us"))),
+        (pa.array(["A1"]), pa.array([" A1 "])),
+        (pa.array([1]), pa.array(["1"]).dictionary_encode()),
+        (pa.array(["A1"]), pa.array([b"A1"])),
+        (pa.array([b"\xff"]), pa.array([b"\xff"], pa.binary(1))),
+        (pa.array([pa.MonthDayNano([1, 2, 3])]), pa.array([pa.MonthDayNano([1, 2, 3])])),
+    ],
+)
+def test_a_person_is_recognised_in_whatever_type_the_name_is(before, again):
+    seen = Seen().with_batch(pa.table({"who": before}), "who")
+    with pytest.raises(InputError, match=f"1 of {len(again)} records? is of a person who came before"):
+        seen.with_batch(pa.table({"who": again}), "who")
+    other = pa.table({"who": ["B2", "1.25", "2020-01-02"]})
+    assert len(seen.with_batch(other, "who").people) == len(before) + 3
+
+
+@pytest.mark.parametrize("blank", [pa.array(["", "A"]), pa.array(["  ", "A"]), pa.array([math.nan, 2.0])])
+def test_a_blank_is_nobody(blank):
+    with pytest.raises(InputError, match="no value in the person column"):
+        Seen().with_batch(pa.table({"who": blank}), "who")
 
 
 def test_a_column_of_another_kind_is_refused_and_numbers_join_text(tmp_path):

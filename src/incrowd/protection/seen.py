@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +25,13 @@ from incrowd.wording import counted
 
 _BYTES = 16  # of a hash
 _BY_CHANCE = 1e-6  # how likely two batches of one source are equal, below which they are one batch
+_MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$")  # and seconds without a part
+_ARE_BYTES = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +93,10 @@ class Seen:
                     hint="person",
                 )
             return replace(self, batches=self.batches | {whole})
-        people = [self._hash(str(who).encode()) for (who,) in _rows(batch.select([person]))]
-        if batch[person].null_count:
+        names = _as_text(batch[person])
+        if None in names:
             raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+        people = [self._hash(str(name).encode()) for name in names]
         if len({*people}) < len(people):
             repeated = len(people) - len({*people})
             raise InputError(
@@ -132,7 +142,29 @@ def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
 
 
 def _as_text(column: pa.ChunkedArray) -> list[str | None]:
-    if pa.types.is_nested(column.type):
-        return [None if cell is None else repr(cell) for cell in column.to_pylist()]
-    cells: list[str | None] = pc.cast(column, pa.string()).to_pylist()
-    return cells
+    """Cells as text, the same in whatever type they are held; None where they hold nothing."""
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return [_number_as_text(cell) for cell in column.to_pylist()]
+    texts: list[str | None]
+    if any(is_bytes(kind) for is_bytes in _ARE_BYTES):
+        texts = [None if cell is None else cell.decode(errors="backslashreplace") for cell in column.to_pylist()]
+    else:
+        try:
+            texts = pc.cast(column, pa.string()).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # nested ones and intervals
+            texts = [None if cell is None else repr(cell) for cell in column.to_pylist()]
+    if pa.types.is_temporal(kind):
+        texts = [None if text is None else _MIDNIGHT.sub("", text) for text in texts]
+    return [None if text is None else text.strip() or None for text in texts]
+
+
+def _number_as_text(cell: float | Decimal | None) -> str | None:
+    """A whole number as an integer writes it; None for what is no number."""
+    if cell is None or cell != cell:
+        return None
+    if math.isfinite(cell) and cell == int(cell):
+        return str(int(cell))
+    return format(cell.normalize(), "f") if isinstance(cell, Decimal) else str(float(cell))
