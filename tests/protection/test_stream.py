@@ -292,6 +292,22 @@ def test_hashes_of_many_people_are_no_metadata_and_are_read_before_the_release_i
         append_release(pa.table(many), two, tmp_path / "three.csv")
 
 
+def test_equal_batches_are_refused_only_where_chance_does_not_make_them():
+    stream = Stream(quasi_identifiers=["age"], k=2, identifiers=[])
+    assert not stream.append({"age": [30]}).notes
+    again = stream.append({"age": [30]})
+    assert again.batch.released == 2
+    assert any("equal, cell for cell" in note for note in again.notes)
+    none = pa.table({"age": pa.array([], pa.int64())})
+    assert not any(stream.append(none).notes for _ in range(2))
+    sixteen, seventeen = ({"age": list(range(number))} for number in (16, 17))
+    for batch in (sixteen, seventeen):  # 16!/16^16 is above one in a million, 17!/17^17 is not
+        stream.append(batch)
+    assert any("equal, cell for cell" in note for note in stream.append(sixteen).notes)
+    with pytest.raises(InputError, match="came before, cell for cell"):
+        stream.append(seventeen)
+
+
 def test_two_streams_hash_the_same_people_differently():
     people = pa.table({"who": [1, 2, 3]})
     hashes = [Seen().with_batch(people, "who").people for _ in range(2)]

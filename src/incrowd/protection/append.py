@@ -37,7 +37,7 @@ from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.result import count_guarantee
 from incrowd.protection.seen import Seen
-from incrowd.protection.stream import Appended, Stream, decoded
+from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
 
@@ -167,7 +167,14 @@ def _with_original_names(rows: pa.Table, log: ReleaseLog) -> pa.Table:
 
 def _say_who_is_compared(found: Appended, before: ReleaseLog) -> Appended:
     """What was appended, with a note on the people who are not known to the log."""
-    if found.log.person is None:
+    if NOT_COMPARED in found.notes:
+        return found
+    if found.log.person is None and len(before.batches) > 1:
+        note = (
+            "only whole batches were compared with those before, except that of the first release: it is assumed that "
+            "nobody came twice"
+        )
+    elif found.log.person is None:
         note = "only whole batches were compared with those before: it is assumed that nobody came twice"
     elif before.person is None:
         out = sum(batch.arrived for batch in before.batches)

@@ -76,6 +76,10 @@ class Seen:
             batch: its rows as they came.
             person: the column that says whose record it is. None: only the batch as a whole is recognised.
 
+        Returns:
+            The hashes; without a new one where there are no rows, and where an equal batch came before of which that is
+            no wonder, because it has few different rows.
+
         Raises:
             InputError: the batch came before, or somebody of it did, or has two records in it.
 
@@ -85,8 +89,11 @@ class Seen:
         incrowd.errors.InputError: 1 of 2 records is of a person who came before; leave out ...
         """
         if person is None:
-            whole = self._hash(b"".join(sorted(self._hash(repr(row).encode()) for row in _rows(batch))))
-            if whole in self.batches:
+            rows = _rows(batch)
+            if not rows:
+                return self
+            whole = self._hash(b"".join(sorted(self._hash(repr(row).encode()) for row in rows)))
+            if whole in self.batches and _is_beyond_chance(Counter(rows)):
                 raise InputError(
                     "this batch came before, cell for cell, and its people with it; name the new records, or a person "
                     "column that tells them apart",
@@ -116,29 +123,40 @@ class Seen:
         return hashlib.blake2b(content, key=self.key, digest_size=_BYTES).digest()
 
 
-def is_first_batch(batch: pa.Table, published: pa.Table, held: Sequence[str], arrived: int) -> bool:
+def is_first_batch(batch: pa.Table, published: pa.Table, held: Sequence[str], arrived: int) -> bool | None:
     """Whether a batch is the one that a first release was made from, by the columns that are passed on as they are.
 
     Nothing secret is kept of that batch, so it is told by what is published: as many records came, and every released
-    row is among them. Rows of which an equal batch is no wonder, because they have few different cells, tell nothing.
+    row is among them.
 
     Args:
         batch: the records that come now.
         published: the first release.
         held: the columns that are released as they were.
         arrived: records that the first release was made from.
+
+    Returns:
+        None where it may be: the rows agree, which is no wonder, because they have few different cells.
     """
-    if batch.num_rows != arrived or not held or not published.num_rows:
+    if batch.num_rows != arrived or not published.num_rows:
         return False
     before, now = (Counter(_rows(table.select(held))) for table in (published, batch))
-    rows = published.num_rows
-    chance = math.lgamma(rows + 1) + sum(n * math.log(n / rows) - math.lgamma(n + 1) for n in before.values())
-    return chance < math.log(_BY_CHANCE) and before <= now
+    if not before <= now:
+        return False
+    return True if _is_beyond_chance(before) else None
+
+
+def _is_beyond_chance(rows: Counter[Any]) -> bool:
+    """Whether another batch of the same source is equal to these rows so rarely that it is the same one."""
+    total = rows.total()
+    chance = math.lgamma(total + 1) + sum(n * math.log(n / total) - math.lgamma(n + 1) for n in rows.values())
+    return chance < math.log(_BY_CHANCE)
 
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
     """The cells of every row as text, columns in the order of their names."""
-    return list(zip(*(_as_text(table[name]) for name in sorted(table.column_names)), strict=True))
+    columns = [_as_text(table[name]) for name in sorted(table.column_names)]
+    return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
 
 def _as_text(column: pa.ChunkedArray) -> list[str | None]:
