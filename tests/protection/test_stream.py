@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import math
 import os
+import random
 import stat
 from collections import Counter, defaultdict
 from decimal import Decimal
@@ -21,6 +22,7 @@ from incrowd.measures import followed_columns
 from incrowd.protection import Stream, append, append_release, write_protected
 from incrowd.protection.marks import mark_of, read_mark
 from incrowd.protection.seen import Seen
+from incrowd.protection.stream import NOT_COMPARED
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
 BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)
@@ -250,6 +252,30 @@ def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_pat
     waiting.unlink()
     with pytest.raises(InputError, match=r"recognised by two\.csv\.waiting"):
         append_release(panel(200, 40), two, three)
+
+
+def patients(seed):
+    draw = random.Random(seed)
+    return {
+        "age": [draw.randrange(20, 80) for _ in range(60)],
+        "sex": [draw.choice("fm") for _ in range(60)],
+        "ill": sorted("abcd" * 15),  # the same in every batch: the classes have to tell
+    }
+
+
+def test_the_batch_of_the_first_release_is_told_by_its_classes(tmp_path):
+    one, two, three = (tmp_path / f"{name}.csv" for name in ("one", "two", "three"))
+    write_protected(protect(patients(1), quasi_identifiers=QIS, k=4, l=2, sensitive=["ill"], identifiers=[]), one)
+    with pytest.raises(InputError, match="the release was made from these records"):
+        append_release({name: cells[::-1] for name, cells in patients(1).items()}, one, two)
+    assert not any("could not be compared" in note for note in append_release(patients(2), one, two).notes)
+    assert any("except that of the first release" in note for note in append_release(patients(3), two, three).notes)
+
+
+def test_a_first_batch_that_nobody_can_tell_is_not_said_to_be_compared(tmp_path):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    notes = append_release({**PEOPLE, "age": [20, 21, 41, 40]}, one, two).notes
+    assert [note for note in notes if "compared" in note] == [NOT_COMPARED]
 
 
 def test_people_who_come_back_are_refused_and_their_column_is_not_released(tmp_path):

@@ -11,20 +11,24 @@ import hashlib
 import math
 import re
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.tables.generalised import Interval, parse_generalised
 from incrowd.wording import counted
 
 _BYTES = 16  # of a hash
 _BY_CHANCE = 1e-6  # how likely two batches of one source are equal, below which they are one batch
+_MOST_PAIRS = 10**8  # of classes and records that are compared
 _MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$")  # and seconds without a part
 _ARE_BYTES = (
     pa.types.is_binary,
@@ -123,27 +127,82 @@ class Seen:
         return hashlib.blake2b(content, key=self.key, digest_size=_BYTES).digest()
 
 
-def is_first_batch(batch: pa.Table, published: pa.Table, held: Sequence[str], arrived: int) -> bool | None:
-    """Whether a batch is the one that a first release was made from, by the columns that are passed on as they are.
+def is_first_batch(batch: pa.Table, published: pa.Table, known: Sequence[str], arrived: int) -> bool | None:
+    """Whether a batch is the one that a first release was made from.
 
-    Nothing secret is kept of that batch, so it is told by what is published: as many records came, and every released
-    row is among them.
+    Nothing secret is kept of that batch, so it is told by what is published: as many records came, every row of the
+    columns that are passed on as they are is among them, and the classes have as many of them as they have released
+    rows where these columns are not enough.
 
     Args:
         batch: the records that come now.
         published: the first release.
-        held: the columns that are released as they were.
+        known: the released quasi-identifiers; all other columns are passed on as they are.
         arrived: records that the first release was made from.
 
     Returns:
-        None where it may be: the rows agree, which is no wonder, because they have few different cells.
+        None where it may be: what can be compared agrees, which is no wonder, because rows have few different cells.
     """
     if batch.num_rows != arrived or not published.num_rows:
         return False
-    before, now = (Counter(_rows(table.select(held))) for table in (published, batch))
-    if not before <= now:
+    names = [name for name in published.column_names if name in batch.column_names]
+    held = [name for name in names if name not in known]
+    before, now = (_rows(table.select(held)) for table in (published, batch))
+    if not Counter(before) <= Counter(now):
         return False
-    return True if _is_beyond_chance(before) else None
+    if _is_beyond_chance(Counter(before)):
+        return True
+    labels = published.select([name for name in names if name in known])
+    return _has_its_classes(batch, labels, before, now)
+
+
+def _has_its_classes(batch: pa.Table, labels: pa.Table, before: list[Any], now: list[Any]) -> bool | None:
+    """Whether classes cover as many rows of a batch as were released, with the same cells; None where nobody can tell.
+
+    Classes that cover a row together are taken as one, so that every row is in one of them.
+    """
+    classes: defaultdict[tuple[Any, ...], Counter[Any]] = defaultdict(Counter)
+    for label, cells in zip(_rows(labels), before, strict=True):
+        classes[label][cells] += 1
+    if len(classes) * batch.num_rows > _MOST_PAIRS:
+        return None
+    columns = [_covered_rows(batch[name], _as_text(labels[name])) for name in sorted(labels.column_names)]
+    class_of_row = np.full(batch.num_rows, -1)
+    united: dict[int, Counter[Any]] = {-1: Counter()}
+    for number, (label, released) in enumerate(classes.items()):
+        covered = np.ones(batch.num_rows, dtype=np.bool_)
+        for column, one in zip(columns, label, strict=True):
+            covered &= column[one]
+        overlapping = [int(other) for other in np.unique(class_of_row[covered]) if other >= 0]
+        class_of_row[covered | np.isin(class_of_row, overlapping)] = number
+        united[number] = sum((united.pop(other) for other in overlapping), released)
+    expected = Counter({(number, cells): rows for number, of in united.items() for cells, rows in of.items()})
+    seen = Counter(zip(class_of_row.tolist(), now, strict=True))
+    if not expected <= seen:
+        return False
+    return True if expected == seen and _is_beyond_chance(expected) else None
+
+
+def _covered_rows(column: pa.ChunkedArray, labels: list[str | None]) -> dict[str | None, NDArray[np.bool_]]:
+    """The rows that each label covers; all of them where a label is not understood."""
+    texts = _as_text(column)
+    values = dict(zip(texts, column.to_pylist(), strict=True))
+    numbers = {text: number for number, text in enumerate(values)}
+    codes = np.array([numbers[text] for text in texts], dtype=np.int64)
+    return {label: np.array(_covered_values(label, values), dtype=np.bool_)[codes] for label in {*labels}}
+
+
+def _covered_values(label: str | None, values: Mapping[str | None, Any]) -> list[bool]:
+    meaning = None if label is None else parse_generalised(label)
+    try:
+        if isinstance(meaning, Interval):
+            return [text is not None and meaning.covers(value) for text, value in values.items()]
+        if meaning is not None:
+            return [meaning.covers(text) for text in values]
+    except TypeError:  # a range of something else
+        return [True] * len(values)
+    is_unknown = label is None or label not in values  # a blank, or a name of a hierarchy
+    return [is_unknown or text == label for text in values]
 
 
 def _is_beyond_chance(rows: Counter[Any]) -> bool:

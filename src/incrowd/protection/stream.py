@@ -244,8 +244,7 @@ class Stream:
             if out is not None and log.person in out.column_names:
                 raise InputError(f"{log.person!r} is released itself, so that it tells who is in; protect by person")
         elif out is not None and len(log.batches) == 1 and not self.seen.batches:
-            held = [name for name in out.column_names if name not in log.released and name in came.column_names]
-            is_first = is_first_batch(came, out, held, log.batches[0].arrived)
+            is_first = is_first_batch(came, out, log.released, log.batches[0].arrived)
             if is_first:
                 raise InputError("the release was made from these records: its people are out; name the new records")
             if is_first is None:
