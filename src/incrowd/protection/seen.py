@@ -27,7 +27,8 @@ from incrowd.tables.generalised import Interval, parse_generalised
 from incrowd.wording import counted
 
 _BYTES = 16  # of a hash
-_BY_CHANCE = 1e-6  # how likely two batches of one source are equal, below which they are one batch
+_BY_CHANCE = 1e-6  # how likely a batch agrees with the first release, below which it is its own
+_AGAIN_BY_CHANCE = 0.05  # how likely a batch is equal to any before, below which it came before
 _MOST_PAIRS = 10**8  # of classes and records that are compared
 _MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$|\.0+$")  # and seconds without a part
 _ARE_BYTES = (
@@ -97,7 +98,7 @@ class Seen:
             if not rows:
                 return self
             whole = self._hash(b"".join(sorted(self._hash(repr(row).encode()) for row in rows)))
-            if whole in self.batches and _is_beyond_chance(Counter(rows)):
+            if whole in self.batches and _is_rarer(_AGAIN_BY_CHANCE / len(self.batches), Counter(rows)):
                 raise InputError(
                     "this batch came before, cell for cell, and its people with it; name the new records, or a person "
                     "column that tells them apart",
@@ -150,7 +151,7 @@ def is_first_batch(batch: pa.Table, published: pa.Table, known: Sequence[str], a
     before, now = (_rows(table.select(held)) for table in (published, batch))
     if not Counter(before) <= Counter(now):
         return False
-    if _is_beyond_chance(Counter(before)):
+    if _is_rarer(_BY_CHANCE, Counter(before)):
         return True
     labels = published.select([name for name in names if name in known])
     return _has_its_classes(batch, labels, before, now)
@@ -180,7 +181,7 @@ def _has_its_classes(batch: pa.Table, labels: pa.Table, before: list[Any], now: 
     seen = Counter(zip(class_of_row.tolist(), now, strict=True))
     if not expected <= seen:
         return False
-    return True if expected == seen and _is_beyond_chance(expected) else None
+    return True if expected == seen and _is_rarer(_BY_CHANCE, expected) else None
 
 
 def _covered_rows(column: pa.ChunkedArray, labels: list[str | None]) -> dict[str | None, NDArray[np.bool_]]:
@@ -205,11 +206,11 @@ def _covered_values(label: str | None, values: Mapping[str | None, Any]) -> list
     return [is_unknown or text == label for text in values]
 
 
-def _is_beyond_chance(rows: Counter[Any]) -> bool:
-    """Whether another batch of the same source is equal to these rows so rarely that it is the same one."""
+def _is_rarer(limit: float, rows: Counter[Any]) -> bool:
+    """Whether another batch, drawn from rows as often as they are here, is equal with less than this probability."""
     total = rows.total()
     chance = math.lgamma(total + 1) + sum(n * math.log(n / total) - math.lgamma(n + 1) for n in rows.values())
-    return chance < math.log(_BY_CHANCE)
+    return chance < math.log(limit)
 
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
