@@ -5,8 +5,10 @@ import datetime as dt
 import json
 import math
 import os
+import random
 import stat
 from collections import Counter, defaultdict
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,9 +19,10 @@ from tests.protection.plain import TABLES, covers
 
 from incrowd import InputError, protect, read_table
 from incrowd.measures import followed_columns
-from incrowd.protection import Stream, append_release, write_protected
+from incrowd.protection import Stream, append, append_release, write_protected
 from incrowd.protection.marks import mark_of, read_mark
 from incrowd.protection.seen import Seen
+from incrowd.protection.stream import NOT_COMPARED
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
 BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)
@@ -238,7 +241,10 @@ def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_pat
         append_release({name: cells[::-1] for name, cells in second.items()}, two, three)
     waiting = tmp_path / "two.csv.waiting"
     assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
-    seen = Seen.read(json.loads(pq.read_table(waiting).schema.metadata[b"incrowd"])["seen"])
+    kept = pq.read_table(waiting)
+    about = json.loads(kept.schema.metadata[b"incrowd"])
+    seen = Seen.read(about["seen"], kept[about["hashes"]].slice(len(about["waited"])))
+    assert seen.batches
     passed_on = two.read_text() + mark_of(two).read_text()
     for one in (seen.key, *seen.batches):
         assert base64.b64encode(one).decode() not in passed_on
@@ -246,6 +252,30 @@ def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_pat
     waiting.unlink()
     with pytest.raises(InputError, match=r"recognised by two\.csv\.waiting"):
         append_release(panel(200, 40), two, three)
+
+
+def patients(seed):
+    draw = random.Random(seed)
+    return {
+        "age": [draw.randrange(20, 80) for _ in range(60)],
+        "sex": [draw.choice("fm") for _ in range(60)],
+        "ill": sorted("abcd" * 15),  # the same in every batch: the classes have to tell
+    }
+
+
+def test_the_batch_of_the_first_release_is_told_by_its_classes(tmp_path):
+    one, two, three = (tmp_path / f"{name}.csv" for name in ("one", "two", "three"))
+    write_protected(protect(patients(1), quasi_identifiers=QIS, k=4, l=2, sensitive=["ill"], identifiers=[]), one)
+    with pytest.raises(InputError, match="the release was made from these records"):
+        append_release({name: cells[::-1] for name, cells in patients(1).items()}, one, two)
+    assert not any("could not be compared" in note for note in append_release(patients(2), one, two).notes)
+    assert any("except that of the first release" in note for note in append_release(patients(3), two, three).notes)
+
+
+def test_a_first_batch_that_nobody_can_tell_is_not_said_to_be_compared(tmp_path):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    notes = append_release({**PEOPLE, "age": [20, 21, 41, 40]}, one, two).notes
+    assert [note for note in notes if "compared" in note] == [NOT_COMPARED]
 
 
 def test_people_who_come_back_are_refused_and_their_column_is_not_released(tmp_path):
@@ -268,11 +298,83 @@ def test_people_who_come_back_are_refused_and_their_column_is_not_released(tmp_p
         again.append({"who": [1, None], "age": [1, 2]})
 
 
+def test_hashes_of_many_people_are_no_metadata_and_are_read_before_the_release_is_closed(tmp_path, monkeypatch):
+    one, two = first_release(tmp_path), tmp_path / "two.csv"
+    write = append._write_waiting
+
+    def write_badly(stream, file, release):
+        write(stream, file, release)
+        file.write_bytes(file.read_bytes()[:-9])
+
+    many = {"hashes": range(500), "age": [row % 50 for row in range(500)], "sex": ["f"] * 500, "ill": [0, 1] * 250}
+    monkeypatch.setattr(append, "_write_waiting", write_badly)
+    with pytest.raises(InputError, match=r"two\.csv\.waiting cannot be read"):
+        append_release(pa.table(many), one, two, person="hashes")
+    monkeypatch.undo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "one.csv.incrowd"]
+    append_release(pa.table(many), one, two, person="hashes")
+    assert len(pq.read_schema(tmp_path / "two.csv.waiting").metadata[b"incrowd"]) < 500
+    with pytest.raises(InputError, match="500 of 500 records are of people who came before"):
+        append_release(pa.table(many), two, tmp_path / "three.csv")
+
+
+def test_equal_batches_are_refused_only_where_chance_does_not_make_them():
+    stream = Stream(quasi_identifiers=["age"], k=2, identifiers=[])
+    assert not stream.append({"age": [30]}).notes
+    again = stream.append({"age": [30]})
+    assert again.batch.released == 2
+    assert any("equal, cell for cell" in note for note in again.notes)
+    none = pa.table({"age": pa.array([], pa.int64())})
+    assert not any(stream.append(none).notes for _ in range(2))
+    four, five = ({"age": list(range(number))} for number in (4, 5))
+    small, large = (Stream(quasi_identifiers=["age"], k=2, identifiers=[]) for _ in range(2))
+    small.append(four)  # 4!/4^4 is above one in twenty, 5!/5^5 is not
+    assert any("equal, cell for cell" in note for note in small.append(four).notes)
+    large.append(five)
+    with pytest.raises(InputError, match="came before, cell for cell"):
+        large.append(five)
+    large.append(four)  # one more batch that might be equal by chance
+    assert any("equal, cell for cell" in note for note in large.append(five).notes)
+
+
 def test_two_streams_hash_the_same_people_differently():
     people = pa.table({"who": [1, 2, 3]})
     hashes = [Seen().with_batch(people, "who").people for _ in range(2)]
     assert len(hashes[0]) == 3
     assert not hashes[0] & hashes[1]
+
+
+DAY = dt.datetime(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "again"),
+    [
+        (pa.array([12345678901, 2]), pa.array([12345678901.0, 3.5])),
+        (pa.array([1, 2]), pa.array([Decimal("1.00"), Decimal("7.00")])),
+        (pa.array([1.5]), pa.array([Decimal("1.50")])),
+        (pa.array([DAY.date()]), pa.array([DAY])),
+        (pa.array([DAY.date()]), pa.array([DAY], pa.timestamp("ms", "UTC"))),
+        (pa.array([DAY.replace(hour=7)], pa.timestamp("s")), pa.array([DAY.replace(hour=7)], pa.timestamp("us"))),
+        (pa.array(["A1"]), pa.array([" A1 "])),
+        (pa.array([1]), pa.array(["1"]).dictionary_encode()),
+        (pa.array(["A1"]), pa.array([b"A1"])),
+        (pa.array([b"\xff"]), pa.array([b"\xff"], pa.binary(1))),
+        (pa.array([pa.MonthDayNano([1, 2, 3])]), pa.array([pa.MonthDayNano([1, 2, 3])])),
+    ],
+)
+def test_a_person_is_recognised_in_whatever_type_the_name_is(before, again):
+    seen = Seen().with_batch(pa.table({"who": before}), "who")
+    with pytest.raises(InputError, match=f"1 of {len(again)} records? is of a person who came before"):
+        seen.with_batch(pa.table({"who": again}), "who")
+    other = pa.table({"who": ["B2", "1.25", "2020-01-02"]})
+    assert len(seen.with_batch(other, "who").people) == len(before) + 3
+
+
+@pytest.mark.parametrize("blank", [pa.array(["", "A"]), pa.array(["  ", "A"]), pa.array([math.nan, 2.0])])
+def test_a_blank_is_nobody(blank):
+    with pytest.raises(InputError, match="no value in the person column"):
+        Seen().with_batch(pa.table({"who": blank}), "who")
 
 
 def test_a_column_of_another_kind_is_refused_and_numbers_join_text(tmp_path):
@@ -337,7 +439,7 @@ def test_waiting_records_that_no_append_wrote_are_refused(tmp_path, waited, colu
     about = json.loads(table.schema.metadata[b"incrowd"]) | {"waited": waited}
     text = "[" * 100_000 if waited == "deep" else json.dumps(about)
     for name, cells in (columns or {}).items():
-        table = table.append_column(name, [cells])
+        table = table.append_column(name, [cells * table.num_rows])
     pq.write_table(table.replace_schema_metadata({b"incrowd": text.encode()}), waiting)
     with pytest.raises(InputError, match=r"two\.csv\.waiting (cannot be read|is of another release)"):
         append_release(LATER, two, tmp_path / "three.csv")

@@ -37,7 +37,7 @@ from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.result import count_guarantee
 from incrowd.protection.seen import Seen
-from incrowd.protection.stream import Appended, Stream, decoded
+from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
 
@@ -121,7 +121,7 @@ def _append(
     rows = published.to_arrow()
     if is_text(before):
         rows = _with_original_names(rows, log)
-    waiting, waited, seen = _read_waiting(before, log, rows.column_names)
+    waiting, waited, seen = _read_waiting(before, before, log, rows.column_names)
     promised = replace(log, delay=settled, person=log.person or person)
     stream = Stream.resume(promised, rows, waiting, waited, seen, **wishes)
     found = _say_who_is_compared(stream.append(data, progress=progress), log)
@@ -138,6 +138,10 @@ def _append(
             united = replace(united, shuffled=united.shuffled or found.order is not None)
             with written_whole(waiting_of(target), force=True, private=True) as private:
                 _write_waiting(stream, private, file_hash(temporary))
+            assert stream.released is not None
+            _, _, kept = _read_waiting(target, temporary, found.log, stream.released.column_names)
+            if kept != stream.seen:  # while the release before can still be continued
+                raise UnsupportedError(f"{waiting_of(target).name} was not written as it should be; nothing is left")
             write_facts(united, found.log, temporary, target)
             if read_log(before) != log:  # by somebody who does not look at locks
                 raise InputError(f"{before.name} was continued or changed meanwhile; append to what it is now")
@@ -163,7 +167,14 @@ def _with_original_names(rows: pa.Table, log: ReleaseLog) -> pa.Table:
 
 def _say_who_is_compared(found: Appended, before: ReleaseLog) -> Appended:
     """What was appended, with a note on the people who are not known to the log."""
-    if found.log.person is None:
+    if NOT_COMPARED in found.notes:
+        return found
+    if found.log.person is None and len(before.batches) > 1:
+        note = (
+            "only whole batches were compared with those before, except that of the first release: it is assumed that "
+            "nobody came twice"
+        )
+    elif found.log.person is None:
         note = "only whole batches were compared with those before: it is assumed that nobody came twice"
     elif before.person is None:
         out = sum(batch.arrived for batch in before.batches)
@@ -182,8 +193,13 @@ def _put_back(mark: Path, content: bytes | None) -> None:
             temporary.write_bytes(content)
 
 
-def _read_waiting(release: Path, log: ReleaseLog, columns: Sequence[str]) -> tuple[pa.Table | None, list[int], Seen]:
-    """The records that wait, for how many batches they have, and what came before; nothing after the first release."""
+def _read_waiting(
+    release: Path, content: Path, log: ReleaseLog, columns: Sequence[str]
+) -> tuple[pa.Table | None, list[int], Seen]:
+    """The records that wait, for how many batches they have, and what came before; nothing after the first release.
+
+    `content` is the file that has the rows of `release`, which may not have its name yet.
+    """
     if len(log.batches) == 1:
         return None, [], Seen()
     file, number = waiting_of(release), log.batches[-1].waiting
@@ -194,22 +210,29 @@ def _read_waiting(release: Path, log: ReleaseLog, columns: Sequence[str]) -> tup
         table = pq.read_table(file)
         about = json.loads((table.schema.metadata or {})[_KEY])
         waited = [int(batches) for batches in about["waited"]]
-        seen = Seen.read(about["seen"])
+        hashes = table[about["hashes"]].slice(len(waited))
+        table = table.drop_columns([about["hashes"]]).slice(0, len(waited)).replace_schema_metadata(None)
+        seen = Seen.read(about["seen"], hashes)
         fits = all(0 < batches <= (log.delay or 0) for batches in waited)
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, OverflowError, RecursionError):
+    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(f"{file.name} cannot be read") from None
     held = {*log.quasi_identifiers, *(name for name in columns if name not in log.released)} if number else {*()}
     fits = fits and {*table.column_names} == held
-    if about.get("release") != file_hash(release) or not len(waited) == table.num_rows == number or not fits:
+    if about.get("release") != file_hash(content) or not len(waited) == table.num_rows == number or not fits:
         raise InputError(f"{file.name} is of another release; put back the one that was written with {release.name}")
-    return table.replace_schema_metadata(None) if number else None, waited, seen
+    return table if number else None, waited, seen
 
 
 def _write_waiting(stream: Stream, file: Path, release: str) -> None:
-    about = {"release": release, "waited": stream.waited, "seen": stream.seen.to_saved()}
-    table = pa.table({}) if stream.waiting is None else stream.waiting
+    """Write the records that wait, and below them the hashes in a column of their own: metadata holds no millions."""
+    table, hashes = pa.table({}) if stream.waiting is None else stream.waiting, stream.seen.hashes
+    own = "hashes" + "_" * max(map(len, table.column_names), default=0)  # longer than any other name
+    rows = {name: [*table[name].chunks, pa.nulls(len(hashes), table[name].type)] for name in table.column_names}
+    rows[own] = [pa.nulls(table.num_rows, hashes.type), hashes]
+    about = {"release": release, "waited": stream.waited, "hashes": own, "seen": stream.seen.to_saved()}
     with open(file, "wb") as opened:
-        pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(about).encode()}), opened)
+        columns = {name: pa.chunked_array(chunks) for name, chunks in rows.items()}
+        pq.write_table(pa.table(columns, metadata={_KEY: json.dumps(about).encode()}), opened)
 
 
 def _check(file: Path, published: Table, found: Appended) -> None:

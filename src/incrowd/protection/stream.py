@@ -40,6 +40,14 @@ from incrowd.wording import counted
 
 _REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table"}
 _PLURALS = {"number": "numbers", "date": "dates"}
+NOT_COMPARED = (
+    "this may be the batch of the first release, which could not be compared: the release shows too few different "
+    "cells; it is assumed that nobody came twice"
+)
+_EQUAL = (
+    "a batch came before that is equal, cell for cell, which is no wonder where rows differ so little; it is assumed "
+    "that nobody came twice"
+)
 _NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for they wait
 
 
@@ -52,7 +60,7 @@ class Appended(Result):
         order: which row of the old ones with the new ones below each row of the release is; None where none were added.
         batch: counts of this batch.
         log: what is promised, and all batches.
-        notes: what columns that are passed on give away.
+        notes: what columns that are passed on give away, and what is assumed of people who cannot be compared.
         protected: how the added rows were made.
     """
 
@@ -193,7 +201,7 @@ class Stream:
         batch = read_table(data)
         batch.require([*self.log.quasi_identifiers, *self.log.sensitive])
         came = batch.to_arrow()
-        seen = self._recognise(came)
+        seen, assumed = self._recognise(came)
         arrived = self._select(came)
         kinds = {**kinds_of({one.name: one.type for one in arrived.schema}), **self.log.kinds}
         arrived = _in_kinds(arrived, kinds)
@@ -225,20 +233,26 @@ class Stream:
             self._released = released
             self.log = replace(self.log, released=safe.released_quasi_identifiers)
         self.log = replace(self.log, batches=(*self.log.batches, counts), kinds=kinds)
-        return Appended(rows, counts, self.log, () if safe is None else safe.notes, safe, order)
+        return Appended(rows, counts, self.log, (*assumed, *(() if safe is None else safe.notes)), safe, order)
 
-    def _recognise(self, came: pa.Table) -> Seen:
-        """The hashes with those of a batch; refuses one that came before."""
+    def _recognise(self, came: pa.Table) -> tuple[Seen, list[str]]:
+        """The hashes with those of a batch, and notes on what nobody can tell; refuses one that came before."""
         log, out = self.log, self._released
+        assumed = []
         if log.person is not None:
             _require_columns(came, [log.person])
             if out is not None and log.person in out.column_names:
                 raise InputError(f"{log.person!r} is released itself, so that it tells who is in; protect by person")
         elif out is not None and len(log.batches) == 1 and not self.seen.batches:
-            held = [name for name in out.column_names if name not in log.released and name in came.column_names]
-            if is_first_batch(came, out, held, log.batches[0].arrived):
+            is_first = is_first_batch(came, out, log.released, log.batches[0].arrived)
+            if is_first:
                 raise InputError("the release was made from these records: its people are out; name the new records")
-        return self.seen.with_batch(came, log.person)
+            if is_first is None:
+                assumed.append(NOT_COMPARED)
+        seen = self.seen.with_batch(came, log.person)
+        if log.person is None and came.num_rows and seen.batches == self.seen.batches:
+            assumed.append(_EQUAL)
+        return seen, assumed
 
     def _select(self, batch: pa.Table) -> pa.Table:
         """The columns of a batch that are released or recoded; all but the person where nothing is out yet."""
