@@ -117,3 +117,16 @@ def test_the_command_line_counts_a_population(capsys, tmp_path):
     assert code == 0, err
     assert "people of the population" in " ".join(shown.split())
     assert set(read_table(out).to_arrow()["age"].to_pylist()) == {"[20;41]"}
+
+
+@pytest.mark.parametrize("method", ["partition", "generalise"])
+def test_a_null_covers_the_people_of_the_population_with_a_null(method):
+    people = {"town": ["York"] * 4 + [None] * 4 + ["Ham"] * 4}
+    everybody = {"town": ["York"] * 9 + [None] * 5 + ["Ham"] * 8}
+    asked = {"quasi_identifiers": ["town"], "k": 4, "method": method, "population_table": everybody, "identifiers": []}
+    safe = protect(people, k_map=5, **asked)
+    assert Counter(safe.table["town"].to_pylist()) == {"York": 4, None: 4, "Ham": 4}
+    assert safe.guarantee.k_map == 5
+    wider = protect(people, k_map=6, **asked)
+    fitting = [sum(covers(row["town"], town) for town in everybody["town"]) for row in rows_of(wider.table)]
+    assert wider.guarantee.k_map == min(fitting) >= 6

@@ -126,7 +126,7 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
     made = [members[number] for number in order_near(problem.points(), grouping)]
     while True:
         merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
-        labels = [(numbers, texts.to_pylist()) for numbers, texts in _labels_of_classes(problem, merged)]
+        labels = _labels_of_classes(problem, merged)
         few = demand.population.count(names, labels, demand.k_map) < demand.k_map
         if not few.any():
             return merged
@@ -154,12 +154,12 @@ def _join_neighbours(made: list[NDArray[np.int64]], few: NDArray[np.bool_]) -> l
     return joined
 
 
-def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[tuple[NDArray[np.int32], pa.Array]]:
-    found = []
+def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[ClassLabels]:
+    found: list[ClassLabels] = []
     for column in problem.columns:
         hierarchy = problem.hierarchies.get(column.name)
         numbers, texts, _ = class_labels(column, grouping, [] if hierarchy is None else hierarchy.levels(column))
-        found.append((numbers, texts))
+        found.append((numbers, [*texts.to_pylist(), None]))  # the number of a null is one beyond all labels
     return found
 
 
