@@ -130,3 +130,20 @@ def test_a_null_covers_the_people_of_the_population_with_a_null(method):
     wider = protect(people, k_map=6, **asked)
     fitting = [sum(covers(row["town"], town) for town in everybody["town"]) for row in rows_of(wider.table)]
     assert wider.guarantee.k_map == min(fitting) >= 6
+
+
+def test_whole_numbers_that_ranges_cannot_tell_apart_are_refused():
+    large, small = 2**53, 2**40
+    asked = {"quasi_identifiers": ["code"], "k": 2, "k_map": 3, "identifiers": []}
+    around = {"code": [large + step for step in range(-3, 4)]}
+    for people, everybody in [([large, large + 1], around), ([large + 1, large + 2], {"code": [large - 1, large] * 2})]:
+        with pytest.raises(InputError, match="'code' holds whole numbers beyond 2\\^53") as refused:
+            protect({"code": people}, population_table=everybody, **asked)
+        assert str(large)[:6] not in str(refused.value)
+    for scale in (small, -small, large // 8, -large):
+        everybody = {"code": [scale + step for step in range(5)]}
+        safe = protect({"code": [scale, scale + 2]}, population_table=everybody, **asked)
+        assert safe.guarantee.k_map == 3
+    text = {"code": [str(code) for code in around["code"] * 2]}
+    safe = protect({"code": [str(large), str(large + 1)] * 2}, population_table=text, **asked)
+    assert safe.guarantee.k_map == 4

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
@@ -24,6 +25,7 @@ from incrowd.protection.repair import order_near
 from incrowd.tables import Interval, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
+_LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
 """The number of every class's label in a column, and the labels."""
@@ -93,7 +95,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         hierarchies: how they are made coarser, where that was given.
 
     Raises:
-        InputError: a column is missing or holds something else, or there are no rows.
+        InputError: a column is missing, holds something else or whole numbers beyond 2^53, or there are no rows.
     """
     names = [column.name for column in columns]
     table = read_table(data, scales={column.name: column.stated for column in columns if column.stated})
@@ -107,6 +109,8 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
             raise InputError(
                 f"{ours.name!r} holds other values in the population than in the table; give both one type"
             )
+        for column in (ours, theirs):
+            _require_exact(column)
         coded.append(theirs)
     numbers, people = class_numbers(pack(coded))
     first = np.empty(people.size, dtype=np.int64)
@@ -114,6 +118,18 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
     named = {one.name: _by_label(hierarchies[one.name].levels(one)) for one in coded if one.name in hierarchies}
     codes = np.stack([column.codes[first].astype(np.int64) for column in coded], axis=1)
     return PopulationTable({column.name: column for column in coded}, codes, people.astype(np.int64), named)
+
+
+def _require_exact(column: Coded) -> None:
+    """Refuse whole numbers that are not exact as floats, which the ends of a range are."""
+    if not is_number(column) or not pa.types.is_integer(column.values.type):
+        return
+    limits = pc.min_max(column.values).as_py()
+    if any(limit is not None and abs(limit) > _LARGEST_EXACT for limit in limits.values()):
+        raise InputError(
+            f"{column.name!r} holds whole numbers beyond 2^53, which ranges cannot tell apart; make them text in the "
+            "table and in the population, or smaller in both"
+        )
 
 
 def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
