@@ -147,3 +147,22 @@ def test_whole_numbers_that_ranges_cannot_tell_apart_are_refused():
     text = {"code": [str(code) for code in around["code"] * 2]}
     safe = protect({"code": [str(large), str(large + 1)] * 2}, population_table=text, **asked)
     assert safe.guarantee.k_map == 4
+
+
+def test_labels_that_lose_the_values_of_suppressed_rows_still_cover_enough():
+    ages, towns = [0, 1, 1, 2, 2, 3, 3, 3], list("uvxuwuxy")
+    everybody = list(zip([0, 0, 0, 0, 1, 1, 1, 2, 3, 3], "wyyzvwzwuw", strict=True))
+    safe = protect(
+        {"age": ages, "town": towns},
+        quasi_identifiers=["age", "town"],
+        k=2,
+        k_map=3,
+        population_table={"age": [age for age, _ in everybody], "town": [town for _, town in everybody]},
+        method="generalise",
+        suppress=0.4,
+        identifiers=[],
+    )
+    rows = rows_of(safe.table)
+    fitting = [sum(covers(row["age"], age) and covers(row["town"], town) for age, town in everybody) for row in rows]
+    assert safe.guarantee.k_map == min(fitting) >= 3
+    assert len(rows) >= 0.6 * len(ages)
