@@ -3,6 +3,7 @@
 import datetime as dt
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,9 @@ from tests.cli.running import run
 from tests.protection.plain import TABLES, covers, rows_of
 
 from incrowd import InputError, UnsupportedError, protect, read_table
-from incrowd.protection import GeneraliseOptions, Hierarchy, write_protected
+from incrowd.backends import encode
+from incrowd.protection import GeneraliseOptions, Hierarchy, k_map, write_protected
+from incrowd.protection.k_map import PopulationTable, read_population
 from incrowd.protection.marks import read_log
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m", "x"]), st.integers(1, 4))
@@ -117,3 +120,88 @@ def test_the_command_line_counts_a_population(capsys, tmp_path):
     assert code == 0, err
     assert "people of the population" in " ".join(shown.split())
     assert set(read_table(out).to_arrow()["age"].to_pylist()) == {"[20;41]"}
+
+
+@pytest.mark.parametrize("method", ["partition", "generalise"])
+def test_a_null_covers_the_people_of_the_population_with_a_null(method):
+    people = {"town": ["York"] * 4 + [None] * 4 + ["Ham"] * 4}
+    everybody = {"town": ["York"] * 9 + [None] * 5 + ["Ham"] * 8}
+    asked = {"quasi_identifiers": ["town"], "k": 4, "method": method, "population_table": everybody, "identifiers": []}
+    safe = protect(people, k_map=5, **asked)
+    assert Counter(safe.table["town"].to_pylist()) == {"York": 4, None: 4, "Ham": 4}
+    assert safe.guarantee.k_map == 5
+    wider = protect(people, k_map=6, **asked)
+    fitting = [sum(covers(row["town"], town) for town in everybody["town"]) for row in rows_of(wider.table)]
+    assert wider.guarantee.k_map == min(fitting) >= 6
+
+
+def test_whole_numbers_that_ranges_cannot_tell_apart_are_refused():
+    large, small = 2**53, 2**40
+    asked = {"quasi_identifiers": ["code"], "k": 2, "k_map": 3, "identifiers": []}
+    around = {"code": [large + step for step in range(-3, 4)]}
+    for people, everybody in [([large, large + 1], around), ([large + 1, large + 2], {"code": [large - 1, large] * 2})]:
+        with pytest.raises(InputError, match="'code' holds whole numbers beyond 2\\^53") as refused:
+            protect({"code": people}, population_table=everybody, **asked)
+        assert str(large)[:6] not in str(refused.value)
+    for scale in (small, -small, large // 8, -large):
+        everybody = {"code": [scale + step for step in range(5)]}
+        safe = protect({"code": [scale, scale + 2]}, population_table=everybody, **asked)
+        assert safe.guarantee.k_map == 3
+    text = {"code": [str(code) for code in around["code"] * 2]}
+    safe = protect({"code": [str(large), str(large + 1)] * 2}, population_table=text, **asked)
+    assert safe.guarantee.k_map == 4
+
+
+def test_labels_that_lose_the_values_of_suppressed_rows_still_cover_enough():
+    ages, towns = [0, 1, 1, 2, 2, 3, 3, 3], list("uvxuwuxy")
+    everybody = list(zip([0, 0, 0, 0, 1, 1, 1, 2, 3, 3], "wyyzvwzwuw", strict=True))
+    safe = protect(
+        {"age": ages, "town": towns},
+        quasi_identifiers=["age", "town"],
+        k=2,
+        k_map=3,
+        population_table={"age": [age for age, _ in everybody], "town": [town for _, town in everybody]},
+        method="generalise",
+        suppress=0.4,
+        identifiers=[],
+    )
+    rows = rows_of(safe.table)
+    fitting = [sum(covers(row["age"], age) and covers(row["town"], town) for age, town in everybody) for row in rows]
+    assert safe.guarantee.k_map == min(fitting) >= 3
+    assert len(rows) >= 0.6 * len(ages)
+
+
+DAYS = [dt.date(2000, 1, day) for day in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("values", "covered"),
+    [
+        ([3, -2, None, 7, 3], {None: 1, "3": 2, "4": 0, "[-2;3]": 3, "[4;*]": 1, "[*;0]": 1, "{3,}": 3, "*": 5}),
+        ([0.5, None, 2.25], {None: 1, "0.5": 1, "[0.5;2.25]": 2, "[0.6;2.2]": 0, "[2000-01-01;2000-01-02]": 0}),
+        ([*DAYS, None], {None: 1, "2000-01-03": 1, "[2000-01-02;2000-01-05]": 4, "[1;99999]": 0, "*": 9}),
+        (["None", None, "Nord", "a,b", "", "12"], {None: 1, "No**": 2, '{"a,b","",x}': 2, "{,12}": 2, "[1;20]": 0}),
+    ],
+)
+def test_labels_cover_the_values_that_they_stand_for(values, covered):
+    table = {"value": values}
+    population = read_population(table, encode(read_table(table), ["value"]), {})
+    found = population.count(["value"], [(np.arange(len(covered)), list(covered))])
+    assert dict(zip(covered, found.tolist(), strict=True)) == covered
+
+
+def test_only_joined_classes_are_counted_again_and_values_are_read_once(monkeypatch):
+    counted, read = [], []
+    count, as_text = PopulationTable.count, k_map.as_text
+    monkeypatch.setattr(k_map, "as_text", lambda values: read.append(1) or as_text(values))
+    monkeypatch.setattr(
+        PopulationTable,
+        "count",
+        lambda self, names, labels, *enough: counted.append(labels[0][0].size) or count(self, names, labels, *enough),
+    )
+    people = {"age": [*range(20, 60, 2)] * 2}
+    everybody = {"age": [*people["age"], *people["age"][2:20]]}
+    safe = protect(people, quasi_identifiers=["age"], k=2, k_map=3, population_table=everybody, identifiers=[])
+    assert safe.guarantee.k_map == 3
+    assert counted == [20, 1, 19]  # every class, the one that two were joined to, and the rows of the release
+    assert len(read) == 2  # the values of the population and of the release

@@ -70,7 +70,8 @@ class _Search:
         self.held = [_Classes(codes, secrets, np.ones(problem.rows, dtype=np.int64))]
         self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
         self.held_sizes = np.array([problem.rows])
-        self.room = _MOST_HELD
+        # labels lose the values of suppressed rows, which only a table of all rows shows
+        self.room = 0 if demand.k_map is not None and limit > 0.0 else _MOST_HELD
         self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
         self.notes: tuple[str, ...] = ()
 
@@ -118,12 +119,14 @@ class _Search:
         self._hold(source, node, numbers)
         return int(people[bad].sum())
 
-    def count(self, source: _Classes, node: Node) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
-        """The class of each representative, which classes fail the demand, and how many records each has."""
+    def count(
+        self, source: _Classes, node: Node, failed: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
+        """The class of each representative, which classes fail the demand or have, and how many records each has."""
         demand = self.problem.demand
         numbers, sizes = number_classes(self.levels(node), source.codes)
         people = np.bincount(numbers, weights=source.weight, minlength=sizes.size).astype(np.int64)
-        bad = people < demand.k
+        bad = people < demand.k if failed is None else failed | (people < demand.k)
         if self.secrets and not bad.all():
             distinct = demand.diversity == "distinct" and not self.by_share
             times = np.ones_like(source.weight) if distinct else source.weight
@@ -138,24 +141,37 @@ class _Search:
                     for secret, codes in zip(self.tables, source.secrets, strict=True)
                 ]
                 bad |= ~find_within(demand, secrets, members, ends)
-        if demand.k_map is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
-            bad |= self._covers_few(source, node, numbers, sizes.size)
+        while demand.k_map is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
+            few = self._covers_few(source, node, numbers, bad)
+            if not few.size:
+                break
+            bad[few] = True  # without their rows labels of other classes may cover fewer
         return numbers, bad, people
 
-    def _covers_few(self, source: _Classes, node: Node, numbers: NDArray[np.uint32], classes: int) -> NDArray[np.bool_]:
-        """Which classes at some levels cover too few people of the population."""
-        demand = self.problem.demand
+    def _covers_few(
+        self, source: _Classes, node: Node, numbers: NDArray[np.uint32], bad: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """The classes at some levels that cover too few people of the population once the bad ones are left out."""
+        demand, columns = self.problem.demand, self.problem.columns
         assert demand.population is not None
         assert demand.k_map is not None
-        first = np.empty(classes, dtype=np.int64)
+        good = np.flatnonzero(~bad)
+        if not good.size:
+            return good
+        first = np.empty(bad.size, dtype=np.int64)
         first[numbers] = np.arange(numbers.size)
-        names = [column.name for column in self.problem.columns]
+        levels = self.levels(node)
+        if bad.any():
+            kept = np.flatnonzero(~bad[numbers])
+            levels = [
+                level.without_lost_values(column, find_kept(column, kept))
+                for level, column in zip(levels, columns, strict=True)
+            ]
         labels = [
-            (level.groups[codes[first]], level.labels)
-            for level, codes in zip(self.levels(node), source.codes, strict=True)
+            (level.groups[codes[first[good]]], level.labels) for level, codes in zip(levels, source.codes, strict=True)
         ]
-        few: NDArray[np.bool_] = demand.population.count(names, labels, demand.k_map) < demand.k_map
-        return few
+        covered = demand.population.count([column.name for column in columns], labels, demand.k_map)
+        return good[covered < demand.k_map]
 
     def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
         """The rows in classes that satisfy the demand at some levels, None for all.
@@ -167,7 +183,7 @@ class _Search:
         while self.by_share and bad.any() and not bad.all():
             kept = np.flatnonzero(~bad[numbers])
             self.tables = [secret_codes(column, kept) for column in self.secrets]
-            worse = bad | self.count(self.held[0], node)[1]
+            worse = self.count(self.held[0], node, bad)[1]
             if np.array_equal(worse, bad):
                 break
             bad = worse

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, encode, pack
@@ -21,12 +22,58 @@ from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem, as_days, is_number
 from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
 from incrowd.protection.repair import order_near
-from incrowd.tables import Interval, Table, parse_generalised, read_table
+from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
+_LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
 """The number of every class's label in a column, and the labels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Values:
+    """The different values of a column, in the forms that a label is compared with.
+
+    `places` tells where every text stands, None for a null. Numbers or days that a value is not are NaN or NaT.
+    """
+
+    texts: pa.Array
+    places: Mapping[str | None, list[int]]
+    numbers: NDArray[np.float64] | None
+    days: NDArray[np.datetime64] | None
+
+    @classmethod
+    def of(cls, column: Coded) -> _Values:
+        kind, texts = column.values.type, as_text(column.values)
+        places: dict[str | None, list[int]] = {}
+        for place, text in enumerate(texts.to_pylist()):
+            places.setdefault(text, []).append(place)
+        numbers = days = None
+        if is_number(column) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+            days = as_days(column.values).to_numpy(zero_copy_only=False)
+        elif is_number(column) and not pa.types.is_temporal(kind):
+            numbers = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return cls(texts, places, numbers, days)
+
+    def covered(self, label: str | None) -> NDArray[np.bool_]:
+        """Which values a label stands for."""
+        meaning = None if label is None else parse_generalised(label)
+        covers = np.zeros(len(self.texts), dtype=np.bool_)
+        if meaning is None or isinstance(meaning, Choice):
+            for text in [label] if meaning is None else meaning.values:
+                covers[self.places.get(text, [])] = True
+        elif isinstance(meaning, Interval):
+            values = self.days if isinstance(meaning.low, date) else self.numbers
+            if values is not None:
+                low, high = np.array([meaning.low, meaning.high], dtype=values.dtype)
+                covers = (low <= values) & (values <= high)
+        elif isinstance(meaning, Prefix):
+            for text, places in self.places.items():
+                covers[places] = text is not None and meaning.covers(text)
+        else:
+            covers[:] = True
+        return covers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +83,7 @@ class PopulationTable:
     `named` are, by column, the labels of a hierarchy that was given: for each, which values it stands for.
     """
 
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, _Values]
     codes: NDArray[np.int64]
     people: NDArray[np.int64]
     named: Mapping[str, Mapping[str | None, NDArray[np.bool_]]]
@@ -72,16 +119,8 @@ class PopulationTable:
 
     def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
         """Which values of a column a label stands for."""
-        column, named = self.columns[name], self.named.get(name, {})
-        if label in named:
-            return named[label]
-        meaning = None if label is None else parse_generalised(label)
-        values = as_text(column.values).to_pylist()
-        if meaning is None:
-            return np.array([value == label for value in values])
-        if isinstance(meaning, Interval):
-            return np.array([value is not None and meaning.covers(value) for value in _comparable(column, meaning)])
-        return np.array([meaning.covers(value) for value in values])
+        named = self.named.get(name, {})
+        return named[label] if label in named else self.columns[name].covered(label)
 
 
 def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]) -> PopulationTable:
@@ -93,7 +132,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         hierarchies: how they are made coarser, where that was given.
 
     Raises:
-        InputError: a column is missing or holds something else, or there are no rows.
+        InputError: a column is missing, holds something else or whole numbers beyond 2^53, or there are no rows.
     """
     names = [column.name for column in columns]
     table = read_table(data, scales={column.name: column.stated for column in columns if column.stated})
@@ -107,13 +146,28 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
             raise InputError(
                 f"{ours.name!r} holds other values in the population than in the table; give both one type"
             )
+        for column in (ours, theirs):
+            _require_exact(column)
         coded.append(theirs)
     numbers, people = class_numbers(pack(coded))
     first = np.empty(people.size, dtype=np.int64)
     first[numbers] = np.arange(numbers.size)
     named = {one.name: _by_label(hierarchies[one.name].levels(one)) for one in coded if one.name in hierarchies}
     codes = np.stack([column.codes[first].astype(np.int64) for column in coded], axis=1)
-    return PopulationTable({column.name: column for column in coded}, codes, people.astype(np.int64), named)
+    values = {column.name: _Values.of(column) for column in coded}
+    return PopulationTable(values, codes, people.astype(np.int64), named)
+
+
+def _require_exact(column: Coded) -> None:
+    """Refuse whole numbers that are not exact as floats, which the ends of a range are."""
+    if not is_number(column) or not pa.types.is_integer(column.values.type):
+        return
+    limits = pc.min_max(column.values).as_py()
+    if any(limit is not None and abs(limit) > _LARGEST_EXACT for limit in limits.values()):
+        raise InputError(
+            f"{column.name!r} holds whole numbers beyond 2^53, which ranges cannot tell apart; make them text in the "
+            "table and in the population, or smaller in both"
+        )
 
 
 def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
@@ -124,10 +178,12 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
     names = [column.name for column in problem.columns]
     members = np.split(grouping.order, grouping.ends[:-1])
     made = [members[number] for number in order_near(problem.points(), grouping)]
+    is_new = np.ones(len(made), dtype=np.bool_)
     while True:
         merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
-        labels = [(numbers, texts.to_pylist()) for numbers, texts in _labels_of_classes(problem, merged)]
-        few = demand.population.count(names, labels, demand.k_map) < demand.k_map
+        labels = [(numbers[is_new], texts) for numbers, texts in _labels_of_classes(problem, merged)]
+        few = np.zeros(len(made), dtype=np.bool_)
+        few[is_new] = demand.population.count(names, labels, demand.k_map) < demand.k_map
         if not few.any():
             return merged
         if len(made) == 1:
@@ -135,31 +191,33 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
                 f"all records together cover fewer than {demand.k_map:,} people of the population; ask for less",
                 hint="k_map",
             )
-        made = _join_neighbours(made, few)
+        made, is_new = _join_neighbours(made, few)
 
 
-def _join_neighbours(made: list[NDArray[np.int64]], few: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Classes in which each that covers too few has joined the next one, the last one the one before it."""
-    joined: list[NDArray[np.int64]] = []
+def _join_neighbours(
+    made: list[NDArray[np.int64]], few: NDArray[np.bool_]
+) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
+    """Classes in which each that covers too few has joined the next one, the last one the one before it; which did."""
+    joined: list[list[NDArray[np.int64]]] = []
     is_open = False
     for part, lacks in zip(made, few.tolist(), strict=True):
         if is_open:
-            joined[-1] = np.concatenate([joined[-1], part])
+            joined[-1].append(part)
             is_open = False
         else:
-            joined.append(part)
+            joined.append([part])
             is_open = lacks
     if is_open and len(joined) > 1:
-        joined[-2:] = [np.concatenate(joined[-2:])]
-    return joined
+        joined[-2:] = [[*joined[-2], *joined[-1]]]
+    return [np.concatenate(parts) for parts in joined], np.array([len(parts) > 1 for parts in joined])
 
 
-def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[tuple[NDArray[np.int32], pa.Array]]:
-    found = []
+def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[ClassLabels]:
+    found: list[ClassLabels] = []
     for column in problem.columns:
         hierarchy = problem.hierarchies.get(column.name)
         numbers, texts, _ = class_labels(column, grouping, [] if hierarchy is None else hierarchy.levels(column))
-        found.append((numbers, texts))
+        found.append((numbers, [*texts.to_pylist(), None]))  # the number of a null is one beyond all labels
     return found
 
 
@@ -170,15 +228,3 @@ def _by_label(levels: Sequence[Level]) -> dict[str | None, NDArray[np.bool_]]:
         for group, label in enumerate(level.labels if not level.from_values else ()):
             found[label] = found.get(label, np.zeros(level.groups.size, dtype=np.bool_)) | (level.groups == group)
     return found
-
-
-def _comparable(column: Coded, meaning: Interval) -> list[Any]:
-    """The values of a column as the ends of a range are, None where they cannot be compared."""
-    if not is_number(column):
-        return [None] * column.size
-    if isinstance(meaning.low, date):
-        dates = pa.types.is_temporal(column.values.type)
-        return list(as_days(column.values).to_pylist()) if dates else [None] * column.size
-    if pa.types.is_temporal(column.values.type):
-        return [None] * column.size
-    return list(column.values.cast(pa.float64(), safe=False).to_pylist())
