@@ -1,5 +1,7 @@
 """What a person says of columns is looked at: columns to drop, weights, secrets that are nearly certain, rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.decision import traps
@@ -9,6 +11,7 @@ from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.errors import InputError
 from incrowd.evaluation import frontier
 from incrowd.protection import write_protected
+from incrowd.protection.marks import read_mark
 from incrowd.reports import key_numbers
 from incrowd.tables import describe_rows
 
@@ -311,3 +314,18 @@ def test_a_frontier_chooses_nothing_that_the_judge_of_its_release_refuses():
             assert assess(safe.table, **known).verdict.decision == "within"
         elif point.k >= 3:
             assert assess(safe.table, **known).verdict.disclosed == ("ill",)
+
+
+def test_a_secret_that_follows_from_a_quasi_identifier_is_judged_alike_by_protect_and_assess(tmp_path):
+    draw = np.random.default_rng(8)
+    age = draw.integers(10, 70, 600)
+    tariff = draw.permutation(list("abcdefgh"))[age // 9]  # bands that cross those of the release
+    table = read_table({"age": age, "sex": draw.choice(["f", "m"], 600), "tariff": tariff})
+    file = tmp_path / "safe.parquet"
+    known = {"quasi_identifiers": ["age", "sex"]}
+    write_protected(protect(table, **known, k=11, other=["tariff"], identifiers=[]), file)
+    question = Question(**known, rows_are_people=True, tolerate=1.0)
+    facts = read_mark(read_table(file)).given_back
+    assert [(one.column, one.follows) for one in facts] == [("tariff", True)]
+    assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"
+    assert judge_release(file, replace(question, sensitive=("tariff",))).decision == "within"

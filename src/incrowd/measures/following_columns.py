@@ -54,6 +54,7 @@ def facts_of_following_columns(
         fact = GivenBack(
             *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
             others=tuple(one.name for one in columns[1:]),
+            follows=True,
         )
         if fact.undoes:
             yield fact

@@ -23,6 +23,8 @@ class GivenBack(Result):
         k_without: the smallest class by the quasi-identifiers alone.
         others: the columns that it tells it together with, where none of them does alone. Then `k` and `uniques` are
             for whoever computes the quasi-identifier from all of them.
+        follows: whether it is the other way round: the column follows from the quasi-identifier and the others, so that
+            whoever knows these expects its value. Of a secret that is counted as disclosure.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("undoes",)
@@ -34,6 +36,7 @@ class GivenBack(Result):
     uniques: int
     k_without: int
     others: tuple[str, ...] = ()
+    follows: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -222,6 +222,8 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
     seen = {one.columns: one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():
+        if one.follows and roles.role(one.column) == "sensitive":
+            continue
         if one.columns not in seen and alone.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
             seen[one.columns] = _counted_here(work, one, kept)
     unasked = kept if original is None else [name for name in kept if name not in original.kept]
