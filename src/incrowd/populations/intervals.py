@@ -19,6 +19,7 @@ of variation; the other methods, which do not use weights, get an error for it o
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -138,7 +139,7 @@ def _share(log_odds: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * log_odds))
 
 
-_ROUNDED_DOWN = 1 - 8 * np.finfo(np.float64).eps  # so that a limit that is reached is not above it by rounding
+_ROUNDED_DOWN = 1 - 8 * sys.float_info.epsilon  # so that a limit that is reached is not above it by rounding
 
 
 def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
