@@ -378,6 +378,7 @@ class FigureInfo(Model):
 
     title: str
     sentence: str
+    means: str
     spec: dict[str, Any]
     table: FigureTable
 
