@@ -1,5 +1,6 @@
 """Ranges, sets, prefixes and wildcards."""
 
+import time
 from datetime import date
 
 import pytest
@@ -41,3 +42,12 @@ def test_what_a_value_covers():
     assert not parse_generalised("[24;28]").covers(29)
     assert parse_generalised("{a,b}").covers("b")
     assert parse_generalised("*").covers(object())
+
+
+@pytest.mark.parametrize(
+    "cell", ["{" + " " * 100_000 + '"}', "{" + '"a" ' * 50_000 + "}", "[1" + " " * 100_000 + "2", "{" + '"",' * 50_000]
+)
+def test_a_cell_of_many_blanks_is_read_at_once(cell):
+    started = time.process_time()
+    parse_generalised(cell)
+    assert time.process_time() - started < 2
