@@ -83,6 +83,6 @@ _FORMS: list[tuple[Callable[[str], object], float, str, str]] = [  # a test of v
     (re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch, _ALL, "social security numbers", "national number"),
     (_is_initialled, _ALL, "names of people", "person name"),
     (re.compile(rf"[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}").fullmatch, _ALL, "Chinese names", "person name"),
-    (re.compile(r".*[а-яё](?:вич|вна|ична)\b.*").fullmatch, _ALL, "names with a patronymic", "person name"),
+    (re.compile(r"[а-яё](?:вич|вна|ична)\b").search, _ALL, "names with a patronymic", "person name"),
     (_is_address, _MANY, "addresses with the number of a house", "address"),
 ]
