@@ -34,20 +34,25 @@ of columns."""
 class Option:
     """How one field of a class of options, such as a question, is spelled.
 
-    `flag` is None where the command line has no such option, `section` where a settings file has none.
-    `key` is the name in settings files and in JSON. `reading` tells that it says how the table is read. `lowest` is the
-    smallest whole number that makes sense.
+    `typed` is its name on the command line, without dashes, and None where that has no such option; `section` is None
+    where a settings file has none. `key` is the name in settings files and in JSON. `reading` tells that it says how
+    the table is read. `lowest` is the smallest whole number that makes sense.
     """
 
     kind: Kind
-    flag: str | None
     help: str
+    typed: str | None
     section: str | None
     key: str
     default: Any
     reading: bool
     lowest: int = 0
     name: str = ""
+
+    @property
+    def flag(self) -> str | None:
+        """The option as the command line has it, with its dashes."""
+        return None if self.typed is None else f"--{self.typed}"
 
     def is_said(self, value: Any) -> bool:
         """Whether a value says something: it is not empty, and not the default."""
@@ -56,43 +61,48 @@ class Option:
 
 def option(
     kind: Kind,
-    flag: str | None,
     help_text: str = "",
     *,
+    typed: str | None = "",
     section: str | None = None,
     key: str = "",
     default: Any = None,
     reading: bool = False,
     lowest: int = 0,
 ) -> Any:
-    """A field with its spelling."""
-    spelling = {"option": Option(kind, flag, help_text, section, key, default, reading, lowest)}
+    """A field with its spelling; `key` is the field's name unless given, and `typed` that key."""
+    spelling = {"option": Option(kind, help_text, typed, section, key, default, reading, lowest)}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=spelling)
     return field(default=default, metadata=spelling)
 
 
-def column(flag: str, help_text: str, key: str = "") -> Any:
+def column(help_text: str, typed: str = "", key: str = "") -> Any:
     """A field that names one column."""
-    return option("text", flag, help_text, section="columns", key=key)
+    return option("text", help_text, typed=typed, section="columns", key=key)
 
 
-def columns(flag: str, help_text: str, default: Any = ()) -> Any:
+def columns(help_text: str, typed: str = "", default: Any = ()) -> Any:
     """A field that names columns."""
-    return option("columns", flag, help_text, section="columns", default=default)
+    return option("columns", help_text, typed=typed, section="columns", default=default)
 
 
-def asked(kind: Kind, flag: str, help_text: str, default: Any = None) -> Any:
+def asked(kind: Kind, help_text: str, typed: str = "", default: Any = None) -> Any:
     """A field that says what is asked."""
-    return option(kind, flag, help_text, section="question", default=default)
+    return option(kind, help_text, typed=typed, section="question", default=default)
 
 
-def reading(kind: Kind, flag: str, help_text: str, default: Any = None) -> Any:
+def reading(kind: Kind, help_text: str, typed: str = "", default: Any = None) -> Any:
     """A field that says how the table is read."""
-    return option(kind, flag, help_text, reading=True, default=default)
+    return option(kind, help_text, typed=typed, reading=True, default=default)
 
 
 def options_of(declared: type) -> tuple[Option, ...]:
     """The options of a class, in the order of its fields."""
-    spelled = ((one.name, one.metadata["option"]) for one in fields(declared))
-    return tuple(replace(option, name=name, key=option.key or name) for name, option in spelled)
+    return tuple(_named(one.name, one.metadata["option"]) for one in fields(declared))
+
+
+def _named(name: str, option: Option) -> Option:
+    key = option.key or name
+    typed = key.replace("_", "-") if option.typed == "" else option.typed
+    return replace(option, name=name, key=key, typed=typed)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import each, given
+from incrowd.assessment.command_line import to_words
+from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.repeat import to_command
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
@@ -26,7 +27,6 @@ from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
-    from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import Work
 
@@ -75,8 +75,11 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
-        named = (work.release_of or work.table).named[0]
-        asked = replace(question, source=named, rows_are_people=question.rows_are_people or in_households)
+        asked = replace(
+            question,
+            source=(work.release_of or work.table).place,
+            rows_are_people=question.rows_are_people or in_households,
+        )
         yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
@@ -311,22 +314,24 @@ def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
 
     `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
     """
-    table, *reading = work.table.named
+    table, *reading = command_words(work.table)
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles
     secret, removed = asked.get("sensitive", []), asked.get("leave_out", [])
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    words = [
-        *each("--qi", roles.quasi_identifiers),
-        *("--k", str(asked["k"])),
-        *each("--sensitive", secret),
-        *(word for name in ("l", "diversity", "c") for word in given(f"--{name}", _typed(asked.get(name)))),
-        *given("--household" if roles.counts_households else "--person", roles.person),
-        *each("--drop", removed),
-        *each("--other", [name for name in kept if name not in spoken_for]),
-        *("--out", out),
-    ]
+    words = to_words(
+        {
+            "qi": roles.quasi_identifiers,
+            "k": asked["k"],
+            "sensitive": secret,
+            **{name: _typed(asked.get(name)) for name in ("l", "diversity", "c")},
+            "household" if roles.counts_households else "person": roles.person,
+            "drop": removed,
+            "other": [name for name in kept if name not in spoken_for],
+            "out": out,
+        }
+    )
     again = to_command(work.question.with_roles(roles).about_release(removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _MOST_UNDECIDED = 12
-_NAMES = {option.name: (option.flag or "").removeprefix("--") for option in OPTIONS}
+_NAMES = {option.name: option.typed or "" for option in OPTIONS}
 
 
 def show_assessment(found: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:

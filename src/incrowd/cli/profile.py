@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd.assessment.command_line import to_words
+from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
 from incrowd.wording import counted, display_names, percent
 
@@ -36,16 +38,13 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
         option: [column.column for column in roles if column.role == role]
-        for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
+        for option, role in (("qi", "quasi-identifier"), ("sensitive", "sensitive"), ("person", "person"))
     }
-    if not by_role["--qi"]:
+    if not by_role["qi"]:
         terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    from incrowd.assessment.command_line import each
-
-    by_role["--person"] = by_role["--person"][:1]
-    words = [word for option, columns in by_role.items() for word in each(option, columns)]
-    command = shlex.join(["incrowd", "measure", *table.named, *words])
+    by_role["person"] = by_role["person"][:1]
+    command = shlex.join(["incrowd", "measure", *command_words(table), *to_words(by_role)])
     terminal.line("To measure with them:")
     terminal.line(f"  {command}")
     if table.backend.needs_credentials:

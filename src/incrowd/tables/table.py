@@ -28,7 +28,8 @@ class Table:
         source: the file's path as it was given, or an address without its credentials.
         notes: what happened while reading that a user should know.
         not_counted: what the file holds, or tells apart, and these rows do not: other sheets, lines that were left out.
-        named: how a command line names the table, without credentials.
+        place: how a command or a script names the table: its path or address, without credentials.
+        reading: the options of `read_table` that it was opened with, by name.
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
         guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
@@ -41,10 +42,11 @@ class Table:
         "codebook",
         "guessed_scales",
         "members",
-        "named",
         "native",
         "not_counted",
         "notes",
+        "place",
+        "reading",
         "source",
         "written",
     )
@@ -57,7 +59,8 @@ class Table:
         source: str | None = None,
         notes: Iterable[str] = (),
         not_counted: Iterable[str] = (),
-        named: Sequence[str] = (),
+        place: str | None = None,
+        reading: Mapping[str, Any] | None = None,
         written: str = "",
         codebook: FileCodebook | None = None,
     ) -> None:
@@ -66,7 +69,8 @@ class Table:
         self.source = None if source is None else masked(source)  # a path as it is; an address without its credentials
         self.notes = tuple(notes)
         self.not_counted = tuple(not_counted)
-        self.named = tuple(named) or (self.source or "TABLE",)
+        self.place = place or self.source or "TABLE"
+        self.reading = dict(reading or {})
         self.written = written
         self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()

@@ -81,7 +81,7 @@ class OpenTable:
     def __post_init__(self) -> None:
         self.history = TableHistory(self.table, self.columns)
         self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
-        self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
+        self.table.place = self.source.file  # in commands, as whoever opened it knows it
 
     @property
     def current(self) -> OpenTable:
