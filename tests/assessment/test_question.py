@@ -16,7 +16,7 @@ from incrowd.assessment.question import OPTIONS, READING
 from incrowd.assessment.repeat import to_command, to_python
 from incrowd.assessment.settings_file import from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
-from incrowd.cli.question_options import ASSESS, question_from
+from incrowd.cli.declared_options import ASSESS, question_from
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 Kind = Literal[
@@ -40,12 +41,12 @@ class Option:
     """
 
     kind: Kind
-    help: str
-    typed: str | None
-    section: str | None
-    key: str
-    default: Any
-    reading: bool
+    help: str = ""
+    typed: str | None = ""
+    section: str | None = None
+    key: str = ""
+    default: Any = None
+    reading: bool = False
     lowest: int = 0
     name: str = ""
 
@@ -58,51 +59,30 @@ class Option:
         """Whether a value says something: it is not empty, and not the default."""
         return value not in (None, (), {}, self.default)
 
-
-def option(
-    kind: Kind,
-    help_text: str = "",
-    *,
-    typed: str | None = "",
-    section: str | None = None,
-    key: str = "",
-    default: Any = None,
-    reading: bool = False,
-    lowest: int = 0,
-) -> Any:
-    """A field with its spelling; `key` is the field's name unless given, and `typed` that key."""
-    spelling = {"option": Option(kind, help_text, typed, section, key, default, reading, lowest)}
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=spelling)
-    return field(default=default, metadata=spelling)
+    def named(self, name: str) -> Option:
+        """The option of that name, which is its key unless it has one, and what is typed unless that differs."""
+        key = self.key or name
+        return replace(self, name=name, key=key, typed=key.replace("_", "-") if self.typed == "" else self.typed)
 
 
-def column(help_text: str, typed: str = "", key: str = "") -> Any:
-    """A field that names one column."""
-    return option("text", help_text, typed=typed, section="columns", key=key)
+def option(kind: Kind, help_text: str = "", **spelling: Any) -> Any:
+    """A field with its spelling: further fields of `Option`."""
+    declared = Option(kind, help_text, **spelling)
+    if isinstance(declared.default, dict):
+        return field(default_factory=dict, metadata={"option": declared})
+    return field(default=declared.default, metadata={"option": declared})
 
 
-def columns(help_text: str, typed: str = "", default: Any = ()) -> Any:
-    """A field that names columns."""
-    return option("columns", help_text, typed=typed, section="columns", default=default)
-
-
-def asked(kind: Kind, help_text: str, typed: str = "", default: Any = None) -> Any:
-    """A field that says what is asked."""
-    return option(kind, help_text, typed=typed, section="question", default=default)
-
-
-def reading(kind: Kind, help_text: str, typed: str = "", default: Any = None) -> Any:
-    """A field that says how the table is read."""
-    return option(kind, help_text, typed=typed, reading=True, default=default)
+column = partial(option, "text", section="columns")
+"""A field that names one column."""
+columns = partial(option, "columns", section="columns", default=())
+"""A field that names columns."""
+asked = partial(option, section="question")
+"""A field that says what is asked."""
+reading = partial(option, reading=True)
+"""A field that says how the table is read."""
 
 
 def options_of(declared: type) -> tuple[Option, ...]:
     """The options of a class, in the order of its fields."""
-    return tuple(_named(one.name, one.metadata["option"]) for one in fields(declared))
-
-
-def _named(name: str, option: Option) -> Option:
-    key = option.key or name
-    typed = key.replace("_", "-") if option.typed == "" else option.typed
-    return replace(option, name=name, key=key, typed=typed)
+    return tuple(one.metadata["option"].named(one.name) for one in fields(declared))

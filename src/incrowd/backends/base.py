@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.arrow_columns import plain_column
@@ -23,9 +25,6 @@ from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
 
 _COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand numbers
@@ -207,8 +206,6 @@ class BaseBackend:
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
         """The rows with the number of their class as the value of `person`."""
-        import pyarrow as pa
-
         classes, _ = self.assign_classes(names, person)
         return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
 

@@ -6,16 +6,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
 _DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
@@ -137,8 +136,6 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     Returns:
         An iterator over the columns as codes, in the order of `names`.
     """
-    import pyarrow as pa
-
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
@@ -167,8 +164,6 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
 
 def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None) -> Coded:
     """One Arrow column as codes, with the scale that was stated for it."""
-    import pyarrow as pa
-
     if scale is not None:
         plain = encode_column(name, column)
         return replace(_by_levels(plain, scale.levels) if scale.levels else plain, stated=scale)
@@ -184,9 +179,6 @@ def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None
 
 def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
     """Encode whole numbers by a table over their range, if that is narrow; None where it is wide."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     from incrowd.backends import kernels
 
     limits = pc.min_max(column)
@@ -223,8 +215,6 @@ def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     """Encode any other type by Arrow's own dictionaries, put in order."""
-    import pyarrow as pa
-
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     chunks = dictionaries.unify_dictionaries().chunks
     raw = chunks[0].dictionary
@@ -246,9 +236,6 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
 
 def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
     """The column with its values in the order of its levels; a value that is no level is refused."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     filled = coded.values.slice(0, coded.filled_size)
     places = pc.index_in(filled.cast(pa.string()), value_set=pa.array(levels, pa.string()))
     if places.null_count:
@@ -267,9 +254,6 @@ def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
 
 def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """Distinct entries in ascending order, and where each entry stands among them (-0.0 is 0.0)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_floating(entries.type):
         entries = pc.add(entries, pa.scalar(0.0, entries.type))
     distinct = entries.unique()
@@ -278,8 +262,6 @@ def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
 
 
 def _with_null(values: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
     return pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
@@ -296,9 +278,6 @@ def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     Raises:
         InputError: a row has none of them, because the table changed.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

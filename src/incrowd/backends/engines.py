@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
 from incrowd._support.addresses import masked
 from incrowd.backends.frame_backend import FrameBackend
 from incrowd.errors import InputError
@@ -90,8 +93,6 @@ class SparkEngine(Engine):
         """Addresses and Parquet files, which every worker must see under these names; None for other files."""
         if "://" not in paths[0] and Path(paths[0]).suffix.lower() not in {".parquet", ".pq"}:
             return None
-        import narwhals.stable.v2 as nw
-
         from incrowd.backends.spark.backend import SparkBackend
         from incrowd.backends.spark.session import open_on_spark, start_session
 
@@ -103,9 +104,6 @@ class SparkEngine(Engine):
         """Send the rows to the cluster, unless they are in one already."""
         if not backend.rows_are_local:
             return None
-        import narwhals.stable.v2 as nw
-        import pyarrow as pa
-
         from incrowd.backends.spark.backend import SparkBackend
         from incrowd.backends.spark.session import send_to_spark, start_session
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+import pyarrow as pa
 
 from incrowd.errors import ColumnNotFoundError, InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ScaleKind = Literal["nominal", "ordered", "numeric", "date", "place"]
 SCALES: tuple[ScaleKind, ...] = get_args(ScaleKind)
@@ -37,8 +36,6 @@ def scale_of_type(kind: pa.DataType) -> Scale:
     >>> scale_of_type(pa.int8()).kind, scale_of_type(pa.string()).kind, scale_of_type(pa.date32()).kind
     ('numeric', 'nominal', 'date')
     """
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         return Scale("ordered") if kind.ordered else scale_of_type(kind.value_type)
     if pa.types.is_temporal(kind):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.assessment.contents import with_contents
 from incrowd.assessment.question import OPTIONS, Question
@@ -14,8 +15,9 @@ from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, 
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
+from incrowd.cli.declared_options import ASSESS, question_from, takes_question_options
+from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import confirm_roles
-from incrowd.cli.question_options import ASSESS, question_from, takes_question_options
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,33 +26,28 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
-@options.opens_table
+@opens_table
 @takes_question_options(*ASSESS)
 def assess_table(
     table: options.TablePath,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write the report as one self-contained page."), Output("report")
-    ] = None,
+    html: Annotated[Path | None, Option(help="Write the report as one self-contained page."), Output("report")] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="The page for outsiders: short, and no help for an attacker.")
+        bool, Option("--external", help="The page for outsiders: short, and no help for an attacker.")
     ] = False,
     plot: options.Plot = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
+        Option(help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
         Input(address=False),
     ] = None,
     save: Annotated[
         bool,
-        typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
+        Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
         Output("settings file", next_to_table="incrowd.toml", replaces=True),
     ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Show every section of the report, not only the decision.")
-    ] = False,
+    full: Annotated[bool, Option("--full", help="Show every section of the report, not only the decision.")] = False,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes."),
+        bool, Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes.")
     ] = False,
     json: options.Json = False,
     force: options.Force = False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.question import OPTIONS
 from incrowd.cli import terminal
 from incrowd.cli.hints import with_flags
 from incrowd.wording import Advice, display_names, percent, with_display_names
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 
 _MOST_UNDECIDED = 12
-_NAMES = {option.name: option.typed or "" for option in OPTIONS}
 
 
 def show_assessment(found: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
@@ -56,10 +54,7 @@ def _show_sections(found: Assessment, shown: dict[str, str]) -> None:
 def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
     """A sentence with the flags it speaks of, and the names of columns fit to show."""
     plain: str = with_display_names(str(sentence), shown)
-    if isinstance(sentence, str):
-        return plain
-    names = [hint.partition("=") for hint in sentence.hint]
-    return with_flags(plain, ["".join((_NAMES.get(name, name), *value)) for name, *value in names])
+    return plain if isinstance(sentence, str) else with_flags(plain, sentence.hint)
 
 
 def _show_decision(found: Assessment, shown: dict[str, str]) -> None:

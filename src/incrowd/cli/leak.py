@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.cli import command_files, options, terminal
 from incrowd.cli.leak_text import Answer, plain, show
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import counted
 
@@ -22,39 +24,37 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
-@options.opens_table
+@opens_table
 def leak_attack(
     table: options.TablePath = None,
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
-    people: Annotated[str | None, typer.Option(help="Instead of a table: how many people it will hold.")] = None,
-    k: Annotated[int | None, typer.Option(help="Instead of a table: the size of every class.")] = None,
-    leaked: Annotated[str | None, typer.Option(help="People in the leak: 4000, or a share such as 10%.")] = None,
-    targets: Annotated[
-        str, typer.Option(help="How many people the attacker looks for at once; several: 1,5,15.")
-    ] = "1",
+    people: Annotated[str | None, Option(help="Instead of a table: how many people it will hold.")] = None,
+    k: Annotated[int | None, Option(help="Instead of a table: the size of every class.")] = None,
+    leaked: Annotated[str | None, Option(help="People in the leak: 4000, or a share such as 10%.")] = None,
+    targets: Annotated[str, Option(help="How many people the attacker looks for at once; several: 1,5,15.")] = "1",
     at_most: Annotated[
         float | None,
         options.share_option(
             "--at-most", "Largest chance you accept: exit 1 if it is exceeded; says what would keep it."
         ),
     ] = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Show the published recursion beside the answer.")] = False,
-    simulate: Annotated[int, typer.Option(help="Also simulate so many leaks.")] = 0,
+    compare: Annotated[bool, Option("--compare", help="Show the published recursion beside the answer.")] = False,
+    simulate: Annotated[int, Option(help="Also simulate so many leaks.")] = 0,
     targets_from: Annotated[
-        str, typer.Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
+        str, Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
     ] = "table",
     records_leaked: Annotated[
         float | None,
         options.share_option("--records-leaked", "With --person: only this share of a leaked person's records leaks."),
     ] = None,
     records_known: Annotated[
-        int | None, typer.Option(help="With --person: the attacker knows so many records of a person, not all.")
+        int | None, Option(help="With --person: the attacker knows so many records of a person, not all.")
     ] = None,
     error_rate: Annotated[
         float | None, options.share_option("--error-rate", "With --person: chance that the attacker has a wrong value.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Show the risk for other k and other leaks.")] = False,
+    plan: Annotated[bool, Option("--plan", help="Show the risk for other k and other leaks.")] = False,
     seed: options.Seed = 0,
     json: options.Json = False,
     plot: options.Plot = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import to_words
 from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
+from incrowd.cli.open_tables import opens_table
 from incrowd.wording import counted, display_names, percent
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _FEW = 20  # columns that are shown one by one
 
 
-@options.opens_table
+@opens_table
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles

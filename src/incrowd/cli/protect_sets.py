@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
-from incrowd.cli.method_flags import TYPED
+from incrowd.cli.declared_options import OF_METHODS
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
@@ -30,7 +30,7 @@ def refuse_options_of_tables(
         taken: the options that are taken.
     """
     ignored = [
-        str(TYPED[name].flag) if name in TYPED else f"--{name}"
+        str(OF_METHODS[name].flag) if name in OF_METHODS else f"--{name}"
         for name, value in typed.items()
         if name not in taken and value not in (None, [], declared[name].default)
     ]

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -113,6 +113,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in rows:
         shown.add_row(*(_safe(single_value(value)) for value in row))
     console.print(shown)
+
+
+Fact = tuple[str, str, str]
+"""A fact's name, its number as text, and what it means."""
+
+
+def facts(rows: Iterable[Fact]) -> None:
+    """Write facts as a table."""
+    table(("", "", "what it means"), list(rows))
 
 
 def _longest_word(texts: Sequence[str]) -> int:

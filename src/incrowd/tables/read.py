@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
@@ -262,8 +263,6 @@ def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
 
 def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
     """A table from a frame or a mapping of columns."""
-    import narwhals.stable.v2 as nw
-
     frame = source
     if isinstance(source, Mapping):
         try:

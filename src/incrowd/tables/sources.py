@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+
 from incrowd._support.addresses import masked
 from incrowd._support.compressed_files import COMPRESSIONS, MAGIC, ZIP
 from incrowd.backends.duckdb_backend import Workspace
@@ -162,7 +164,6 @@ def _copy_address(address: str, folder: Path) -> str:
 @contextmanager
 def _opened(address: str) -> Iterator[Any]:
     """The bytes behind an address: the web by Python, stores by Arrow."""
-    import pyarrow as pa
     from pyarrow import fs
 
     try:

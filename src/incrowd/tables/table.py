@@ -6,17 +6,16 @@ import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
 
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.file_codebook import FileCodebook
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
 
 class Table:
@@ -129,8 +128,6 @@ class Table:
     @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists, records or maps, which no measure can compare."""
-        import pyarrow as pa
-
         return tuple(name for name, kind in self.backend.types().items() if pa.types.is_nested(kind))
 
     def is_at(self, place: str | os.PathLike[str]) -> bool:
@@ -159,8 +156,6 @@ class Table:
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
-        import pyarrow as pa
-
         return pa.table(dict(self.read(self.columns if names is None else names)))
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:

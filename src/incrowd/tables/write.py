@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
@@ -91,8 +92,6 @@ def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:
 
     With `index`, rows that are those of `like` keep the index that pandas gave them.
     """
-    import narwhals.stable.v2 as nw
-
     if like is None:
         return table
     kind = nw.from_native(like).implementation

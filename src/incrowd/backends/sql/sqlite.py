@@ -8,8 +8,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
+
+import pyarrow as pa
 
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.relational import quote_name
@@ -23,9 +25,6 @@ from incrowd.backends.sql.database import (
     subquery,
 )
 from incrowd.errors import IncrowdError, InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _MAGIC = b"SQLite format 3\x00"
 _TOGETHER = 200  # columns looked at in one statement, which may have 2000 results

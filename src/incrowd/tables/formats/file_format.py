@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from incrowd.errors import InputError, MissingDependencyError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.backends import Backend
     from incrowd.backends.duckdb_backend import Workspace
 
