@@ -264,12 +264,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
 def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
     """The limits that are set.
 
-    Args:
-        limits: limits by the names of their rules; None is not set.
-        any_of: whether one at least must be set.
-
-    Raises:
-        InputError: a rule is not known, a limit makes no sense, or none is set.
+    None is not set; with `any_of` one at least must be.
     """
     asked: dict[str, float] = {}
     for name, limit in limits.items():

@@ -53,13 +53,7 @@ def memory_in_bytes(limit: str | float | None) -> int:
 def require_memory(doing: str, needed: int, limit: int) -> None:
     """Refuse work that takes more memory than the limit, and say how much it takes.
 
-    Args:
-        doing: the work, as the subject of a sentence.
-        needed: about how many bytes it takes.
-        limit: how many bytes it may take.
-
-    Raises:
-        UnsupportedError: it takes more.
+    `doing` is the work, as the subject of a sentence.
     """
     if needed > limit:
         raise UnsupportedError(
@@ -78,12 +72,7 @@ def default_memory() -> int:
 
 
 def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """The smallest memory limit of the control groups (version 1 and 2) this process is in; None without one.
-
-    Args:
-        membership: the file that lists the control groups of this process.
-        mount: where the control groups are mounted.
-    """
+    """The smallest memory limit of the control groups (version 1 and 2) this process is in; None without one."""
     try:
         lines = membership.read_text(encoding="utf-8").splitlines()
     except OSError:

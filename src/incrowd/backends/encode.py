@@ -106,17 +106,6 @@ class Columns(Protocol):
 def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        The columns as codes, in the order of `names`.
-
-    Raises:
-        ColumnNotFoundError: a column does not exist.
-        InputError: there are no rows, or a column holds lists or records.
-
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
     [0, 1, 0]
@@ -128,13 +117,6 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
-
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        An iterator over the columns as codes, in the order of `names`.
     """
     wanted = table.require(names)
     if not table.rows:
@@ -268,15 +250,8 @@ def _with_null(values: pa.Array) -> pa.Array:
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """The codes of some rows as codes of the whole table's values.
 
-    Args:
-        column: a column of some rows.
-        values: the values of the column in the whole table, in order.
-
-    Returns:
-        For every row, which of `values` it has.
-
-    Raises:
-        InputError: a row has none of them, because the table changed.
+    `values` are those of the column in the whole table, in order; a row that has none of them means that the table
+    changed.
     """
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)

@@ -21,10 +21,7 @@ _MOST_UNDECIDED = 12
 def show_assessment(found: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
     """The decision on one screen and, if it is to be full, every section of the report after it.
 
-    Args:
-        found: the assessment.
-        already_shown: notes that were shown before and are not repeated.
-        full: whether to show the sections of the report as well.
+    Notes that were `already_shown` are not repeated.
     """
     shown = display_names(one.column for one in found.roles.suggested)
     terminal.heading(f"{found.provenance.table}: {found.verdict.headline}")

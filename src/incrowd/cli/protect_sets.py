@@ -22,13 +22,7 @@ _TAKEN = {"table", "out", "person", "item", "known", "time", "place", "amount", 
 def refuse_options_of_tables(
     typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str] = _TAKEN
 ) -> None:
-    """Refuse every option that was typed and that sets of items and points, or appending, do not take.
-
-    Args:
-        typed: the options of the verb as they were typed.
-        declared: all options of the verb.
-        taken: the options that are taken.
-    """
+    """Refuse every option that was typed and that sets of items and points, or appending, do not take."""
     ignored = [
         str(OF_METHODS[name].flag) if name in OF_METHODS else f"--{name}"
         for name, value in typed.items()

@@ -40,12 +40,6 @@ class MissingCodes:
     def parse(cls, given: str | Sequence[str] | Mapping[str, Any] | None) -> MissingCodes:
         """Missing codes as they are stated: as text, as several, or by column.
 
-        Args:
-            given: "NA,-9;age=97-99", ["NA", "age=97-99"] or {"age": [-9, "97-99"]}.
-
-        Raises:
-            InputError: it is not understood.
-
         >>> str(MissingCodes.parse(["NA", -9, "age=97-99"])), MissingCodes.parse({"age": [-9, "."]}).by_column
         ('NA,-9;age=97-99', {'age': ('-9', '.')})
         """

@@ -150,12 +150,6 @@ def read_table(
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
     """Scales as they are stated: by column, or as text: `race=nominal,pain=low<middle<high`.
 
-    Args:
-        given: what was stated.
-
-    Raises:
-        InputError: it is not understood.
-
     >>> read_scales("race=nominal")["race"].kind
     'nominal'
     """

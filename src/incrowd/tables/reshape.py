@@ -162,8 +162,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
     """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
 
-    Args:
-        times: how often each text occurs.
+    `times` is how often each text occurs.
 
     >>> fold_spellings({"Ulm": 2, "ulm ": 1})
     {'Ulm': 'Ulm', 'ulm ': 'Ulm'}

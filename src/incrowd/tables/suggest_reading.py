@@ -32,15 +32,8 @@ _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
 
-    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than
-    by those of ranks.
-
-    Args:
-        table: the table, which keeps the scales.
-        columns: the columns that are about to be compared.
-
-    Returns:
-        The note that tells it, or nothing.
+    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than by
+    those of ranks. The table keeps the scales; the note that tells it is returned, or nothing.
 
     >>> from incrowd import read_table
     >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
@@ -78,13 +71,6 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
     such as ICD or NUTS, are places.
 
-    Args:
-        table: the table.
-        columns: what `suggest_roles` says of its columns.
-
-    Returns:
-        A scale for each column that should have another than that of its type.
-
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
     >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
@@ -108,9 +94,7 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
     """Columns of whole numbers whose name says a date and whose values are days as Excel counts them.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-        columns: what `suggest_roles` says of its columns.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -137,9 +121,7 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
 def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
     """By column, how many values differ from another only in case, blanks or Unicode form.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-        columns: what `suggest_roles` says of its columns.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -160,9 +142,7 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
     """The columns that are replicate weights: families of many columns of one stem and a number, and of one mean.
 
-    Args:
-        table: the table.
-        columns: the columns to look at; without a family of names none is read.
+    Without a family of names no column is read.
     """
     stems = [re.sub(r"_?\d+$", "", name).lower() for name in columns]
     many = {stem for stem, times in Counter(stems).items() if times >= REPLICATES}
@@ -174,11 +154,7 @@ def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
 def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
     """Negative codes, such as -9, in columns of numbers that are otherwise never negative.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-
-    Returns:
-        The codes of each column that has some.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> suspect_missing_codes(read_table({"age": [30, -9, 41], "change": [-3, -9, 2]}))

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
 from incrowd.backends.base import record_without_person
 from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
 from incrowd.backends.class_size_writer import CLASS_SIZE
@@ -19,8 +22,6 @@ from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _PARTS = 2  # parts are half of what may come here on average: some are larger
@@ -65,14 +66,10 @@ class SparkBackend(FrameBackend):
 
     def like(self, frame: DataFrame) -> SparkBackend:
         """Another frame of the same cluster, with the same name and limits."""
-        import narwhals.stable.v2 as nw
-
         return SparkBackend(nw.from_native(frame), name=self.name, memory=self.memory, needs=self.needs)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …; narwhals would read a dot in a name as a field of a record."""
-        import narwhals.stable.v2 as nw
-
         if not self._frame.implementation.is_pyspark():
             return super().lazy(names)
         with spark_errors("the frame", "its columns cannot be read"):
@@ -103,8 +100,6 @@ class SparkBackend(FrameBackend):
             raise InputError("a file changed while the cluster read it; nothing of it can be trusted, read it again")
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
-        import narwhals.stable.v2 as nw
-
         if person is None:
             return count_in_engine(self, names)
         with engine_errors(self.name):
@@ -172,8 +167,6 @@ class SparkBackend(FrameBackend):
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
         """A few rows as a frame of the same cluster."""
-        import narwhals.stable.v2 as nw
-
         if not self._frame.implementation.is_pyspark():
             raise UnsupportedError("only Spark writes a table record by record; give the file, or a Spark frame")
         return nw.from_native(send_to_spark(rows, self.native.sparkSession))

@@ -46,11 +46,7 @@ class _Held(NamedTuple):
 class Sqlite(Session):
     """A transaction on an SQLite file.
 
-    Args:
-        source: the file's path or address.
-        table: the table or view to read.
-        query: a SELECT to read instead.
-        wait: milliseconds to wait for a writer to release the file.
+    It waits `wait` milliseconds for a writer to release the file.
     """
 
     def __init__(self, source: str, table: str | None, query: str | None, *, wait: int = 5_000) -> None:

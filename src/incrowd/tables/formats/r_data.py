@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import refuse_repeated
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
@@ -22,7 +21,7 @@ from incrowd.tables.formats.file_format import (
     describe_others,
     require_package,
 )
-from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells
+from incrowd.tables.formats.limited_reading import load_limited, save_cells
 
 _BYTES_A_SECOND = 20_000  # they are compressed, and texts are parsed one by one
 _UNREADABLE = "{name} cannot be read as an R file; it may be damaged or cut short"
@@ -34,34 +33,25 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     A child process of limited memory reads it: a file of some KB can unpack to many GB.
     """
     require_package("rdata", name)
-    private = PrivateFolder()
-    try:
-        file = str(private.path / "cells.arrow")
-        told = read_limited(
-            f"{__name__}:copy_frame",
-            *(paths[0], name, options.sheet, options.encoding, file),
-            paths=paths,
-            name=name,
-            options=options,
-            bytes_a_second=_BYTES_A_SECOND,
-            unreadable=_UNREADABLE.format(name=name),
-            advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
-            imports=("rdata",),
-        )
-        codebook = FileCodebook(
-            told["descriptions"],
-            {column: dict(texts) for column, texts in told["value_labels"]},
-            scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
-        )
-        return FileContents(
-            load_cells(file),
-            told["notes"],
-            codebook=codebook,
-            not_counted=told["not_counted"],
-            members=told["members"],
-        )
-    finally:
-        private.close()
+    rows, told = load_limited(
+        copy_frame,
+        *(paths[0], name, options.sheet, options.encoding),
+        paths=paths,
+        name=name,
+        options=options,
+        bytes_a_second=_BYTES_A_SECOND,
+        unreadable=_UNREADABLE.format(name=name),
+        advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
+        imports=("rdata",),
+    )
+    codebook = FileCodebook(
+        told["descriptions"],
+        {column: dict(texts) for column, texts in told["value_labels"]},
+        scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
+    )
+    return FileContents(
+        rows, told["notes"], codebook=codebook, not_counted=told["not_counted"], members=told["members"]
+    )
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:

@@ -39,9 +39,7 @@ _Codes = NDArray[np.int64]
 def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, tuple[str, ...]] | None:
     """A column that links rows of one person or household, and the columns that show it; None where there is none.
 
-    Args:
-        table: the table.
-        columns: what is suggested for all its columns; known attributes of people and weights are not tried.
+    Known attributes of people, and weights, are not tried.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
