@@ -1,4 +1,4 @@
-"""`incrowd protect --item` and `--time`: tables with several items or points for each person."""
+"""`incrowd protect` in other modes: `--append` to a release, sets of items (`--item`), points of people (`--time`)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,60 @@ from incrowd.wording import percent
 if TYPE_CHECKING:
     from incrowd.tables import Table
 
+_WISHES = ("importance", "keep", "widest", "nominal", "output", "hierarchies", "aim", "other")
+OF_APPENDING = {"table", "out", "append", "delay", "person", "force", "json", "hierarchy", *_WISHES}
+"""The options of `--append`."""
+OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
+"""The options of `--item` and `--time`."""
 
-_TAKEN = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
 
-
-def refuse_options_of_tables(
-    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str] = _TAKEN
+def refuse_other_options(
+    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str]
 ) -> None:
-    """Refuse every option that was typed and that sets of items and points, or appending, do not take."""
+    """Refuse every option that was typed and that a mode does not take."""
     ignored = [
         str(OF_METHODS[name].flag) if name in OF_METHODS else f"--{name}"
         for name, value in typed.items()
         if name not in taken and value not in (None, [], declared[name].default)
     ]
     if ignored:
-        if taken is _TAKEN:
+        if taken is OF_SETS:
             raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
         raise InputError(f"--append does not take {', '.join(ignored)}; the release's log says what was promised")
+
+
+def append(
+    table: Table,
+    release: str,
+    out: str,
+    delay: int | None,
+    person: str | None,
+    given: Mapping[str, Any],
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Append a batch to a release, and say what joined, waits and is left out."""
+    from incrowd.protection import append_release
+
+    wishes = {name: given[name] for name in _WISHES if given.get(name)}
+    with terminal.working("protecting") as progress:
+        found = append_release(
+            table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
+        )
+    if json:
+        terminal.as_json({"file": masked(out), **found.to_dict()})
+        return
+    terminal.heading(f"{masked(out)}: {found.sentence}")
+    terminal.line("Published rows are as they were; all rows are in random order.")
+    terminal.line("Counted again on the file itself, the new rows alone too.")
+    for text in found.notes:
+        terminal.note(text)
+    held = "records as they came, and the key" if found.batch.waiting else "the key"
+    terminal.note(
+        f"{masked(out)}.waiting holds {held} by which batches are recognised: only you can read it; do not pass it on"
+    )
+    terminal.note(f"the next batch joins {masked(out)}; nothing joins {masked(release)} any more")
 
 
 def protect_sets(
