@@ -152,10 +152,10 @@ def find_recipient(name: str) -> Recipient:
     >>> find_recipient("strict").is_public
     True
     """
-    found = next((one for one in RECIPIENTS if one.name == name), None)
-    if found is None:
+    recipient = next((one for one in RECIPIENTS if one.name == name), None)
+    if recipient is None:
         raise InputError(f"no recipient is called {name!r}; there are: {', '.join(one.name for one in RECIPIENTS)}")
-    return found
+    return recipient
 
 
 def limits_of(recipient: str) -> Limits:

@@ -35,19 +35,19 @@ def memory_in_bytes(limit: str | float | None) -> int:
     if limit is None:
         return default_memory()
     if isinstance(limit, int | float):
-        found = int(limit) if abs(limit) < math.inf else _LARGEST + 1
+        size = int(limit) if abs(limit) < math.inf else _LARGEST + 1
     else:
         parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
         try:
             number, unit = float(parts[1]), parts[2].upper()  # type: ignore[index]
-            found = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
+            size = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
         except (TypeError, ValueError, KeyError, OverflowError):
             raise InputError(f"memory limit {limit!r} is not understood; write it like 2GB or 500MB") from None
-    if found > _LARGEST:
+    if size > _LARGEST:
         raise InputError("a memory limit of more than 1,000 TB; write it like 2GB or 500MB")
-    if found < _SMALLEST:
-        raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
-    return found
+    if size < _SMALLEST:
+        raise InputError(f"a memory limit of {size:,} bytes is too small to work in; give 50MB or more")
+    return size
 
 
 def require_memory(doing: str, needed: int, limit: int) -> None:

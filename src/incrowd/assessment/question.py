@@ -172,7 +172,7 @@ class Question:
         """
         from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
 
-        found: dict[str, Secret] = {}
+        secrets: dict[str, Secret] = {}
         for text in self.secrets:
             column, secret = parse_secret(text)
             if self.sensitive is not None and column not in self.sensitive:
@@ -180,10 +180,10 @@ class Question:
                     f"a secret is named for {column!r}, which is not a sensitive column; name it as one",
                     hint="sensitive",
                 )
-            if column in found:
+            if column in secrets:
                 raise InputError(f"the secret of {column!r} is given twice; name it once")
-            found[column] = secret
-        return found
+            secrets[column] = secret
+        return secrets
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -181,8 +181,8 @@ def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
     for values, missing in parts:
         kernels.look_up(values, missing, low, position, present.size, codes[start : start + values.size])
         start += values.size
-    found = pa.array(present + low, pa.int64()).cast(column.type)
-    return Coded(name, codes, _with_null(found) if column.null_count else found)
+    distinct_values = pa.array(present + low, pa.int64()).cast(column.type)
+    return Coded(name, codes, _with_null(distinct_values) if column.null_count else distinct_values)
 
 
 def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:

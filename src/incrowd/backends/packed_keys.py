@@ -72,10 +72,10 @@ def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDA
     numbers = np.empty(keys.size, dtype=np.uint32)
     sizes = np.empty(keys.size, dtype=np.int64)
     parts = partition_keys(keys, np.arange(keys.size, dtype=np.uint32), part_bits=part_bits)
-    found = 0
+    classes = 0
     for ordered, rows in map_parts(_in_order, parts):
-        found = kernels.number_runs(ordered, rows, numbers, sizes, found)
-    return numbers, sizes[:found].copy()
+        classes = kernels.number_runs(ordered, rows, numbers, sizes, classes)
+    return numbers, sizes[:classes].copy()
 
 
 def partition_keys(

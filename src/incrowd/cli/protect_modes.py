@@ -53,18 +53,18 @@ def append(
 
     wishes = {name: given[name] for name in _WISHES if given.get(name)}
     with terminal.working("protecting") as progress:
-        found = append_release(
+        appended = append_release(
             table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
         )
     if json:
-        terminal.as_json({"file": masked(out), **found.to_dict()})
+        terminal.as_json({"file": masked(out), **appended.to_dict()})
         return
-    terminal.heading(f"{masked(out)}: {found.sentence}")
+    terminal.heading(f"{masked(out)}: {appended.sentence}")
     terminal.line("Published rows are as they were; all rows are in random order.")
     terminal.line("Counted again on the file itself, the new rows alone too.")
-    for text in found.notes:
+    for text in appended.notes:
         terminal.note(text)
-    held = "records as they came, and the key" if found.batch.waiting else "the key"
+    held = "records as they came, and the key" if appended.batch.waiting else "the key"
     terminal.note(
         f"{masked(out)}.waiting holds {held} by which batches are recognised: only you can read it; do not pass it on"
     )

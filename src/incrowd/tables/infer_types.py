@@ -210,13 +210,13 @@ def _without_repeats(column: pa.Array) -> pa.Array:
 
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
     """The types that all these texts are values of; some follow from others and are not tried."""
-    found: list[str] = []
+    fitting: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
-        implied = (kind == "double" and "int64" in found and short) or _IMPLIED.get(kind) in found
+        implied = (kind == "double" and "int64" in fitting and short) or _IMPLIED.get(kind) in fitting
         if implied or _all_fit(distinct, kind):
-            found.append(kind)
-    return tuple(found)
+            fitting.append(kind)
+    return tuple(fitting)
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:

@@ -103,8 +103,8 @@ class ColumnCodes:
 
 def add_counts(codebook: FileCodebook, counts: Mapping[str, Mapping[str, int]]) -> FileCodebook:
     """The codebook with how often the codes of single columns occur; a file's own kinds of missing values stay."""
-    found = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
-    told = {name: codes for name, codes in found.items() if codes}
+    used = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
+    told = {name: codes for name, codes in used.items() if codes}
     return replace(codebook, missing=told | dict(codebook.missing)) if told else codebook
 
 

@@ -227,9 +227,9 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     )
     if contents.code_counts:
         opened.require(list(contents.code_counts))
-    found = reshape(opened, **changes, infer_types=known.infers_types)
-    found.members = tuple(contents.members)
-    return found
+    reshaped = reshape(opened, **changes, infer_types=known.infers_types)
+    reshaped.members = tuple(contents.members)
+    return reshaped
 
 
 def _state(path: str) -> tuple[int, ...] | None:

@@ -148,8 +148,8 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
         spelling = fold_spellings(times)
         if len(set(spelling.values())) < len(times):
             joined.append(field.name)
-        found = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
-        folded = pa.array(list(spelling.values()), pa.string()).take(found.combine_chunks())
+        places = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
+        folded = pa.array(list(spelling.values()), pa.string()).take(places.combine_chunks())
         if infer_types and any(text != chosen for text, chosen in spelling.items()):
             folded = _typed(field.name, folded)
             if not pa.types.is_string(folded.type):

@@ -44,10 +44,10 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
     if unsaid:
         codebooks = _codebooks_of(table.columns)
-        found = [name for name in unsaid if _is_code(name, codebooks)]
-        table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
-        table.guessed_scales |= {*found}
-        for name in found:
+        codes = [name for name in unsaid if _is_code(name, codebooks)]
+        table.backend.scales.update(dict.fromkeys(codes, Scale("nominal")))
+        table.guessed_scales |= {*codes}
+        for name in codes:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
     note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale where it is another"
@@ -77,18 +77,18 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     >>> suggest_scales(table, suggest_roles(table))
     {'race': 'nominal'}
     """
-    found: dict[str, ScaleKind] = {}
+    scales: dict[str, ScaleKind] = {}
     for one in columns:
         if one.kind == "integer" and one.column not in table.scales and one.distinct > 1:
             if one.topic in _NOMINAL_TOPICS:
-                found[one.column] = "nominal"
+                scales[one.column] = "nominal"
             elif one.topic in _ORDERED_TOPICS:
-                found[one.column] = "ordered"
+                scales[one.column] = "ordered"
         if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
             ((_, column),) = table.read([one.column])
             if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
-                found[one.column] = "place"
-    return found
+                scales[one.column] = "place"
+    return scales
 
 
 def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
@@ -107,15 +107,15 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
     named = [
         one.column
         for one in columns
-        if one.kind == "integer" and any(found.topic in ("date", "birth") for found in find_topics(one.column))
+        if one.kind == "integer" and any(dates.topic in ("date", "birth") for dates in find_topics(one.column))
     ]
     first, last = SERIAL_DATES
-    found = []
+    dates = []
     for name, column in table.read(named) if named else ():
         ends = pc.min_max(column).as_py()
         if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
-            found.append(name)
-    return found
+            dates.append(name)
+    return dates
 
 
 def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
@@ -129,14 +129,14 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     >>> find_spellings(table, suggest_roles(table))
     {'town': 1}
     """
-    found = {}
+    spellings = {}
     texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
     for name, column in table.read(texts) if texts else ():
         values = column.unique().drop_null().cast(pa.string()).to_pylist()
         kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
         if len(kept) < len(values):
-            found[name] = len(values) - len(kept)
-    return found
+            spellings[name] = len(values) - len(kept)
+    return spellings
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
@@ -164,12 +164,12 @@ def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
         return {}
     types = table.backend.types()
     names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
-    found: dict[str, tuple[int, ...]] = {}
+    codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()
         if (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative):
-            found[name] = tuple(sorted(int(code) for code in negative))
-    return found
+            codes[name] = tuple(sorted(int(code) for code in negative))
+    return codes
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

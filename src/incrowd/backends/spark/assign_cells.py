@@ -74,13 +74,13 @@ class CellAssigner:
             return lambda start, end: True
         most = self._limits.values
         cells = self._with_cells(tree).groupBy(quote_name(workers.CELL), quote_name(secret))
-        found = cells.count().limit(most + 1).toArrow()
-        if found.num_rows > most:
+        counted = cells.count().limit(most + 1).toArrow()
+        if counted.num_rows > most:
             return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
-        found = found.sort_by(workers.CELL)
-        (coded,) = workers.code_by(found, (secret,), (values,))
-        starts = np.searchsorted(found[workers.CELL].to_numpy(), np.arange(tree.size + 1))
-        times = found["count"].to_numpy()
+        counted = counted.sort_by(workers.CELL)
+        (coded,) = workers.code_by(counted, (secret,), (values,))
+        starts = np.searchsorted(counted[workers.CELL].to_numpy(), np.arange(tree.size + 1))
+        times = counted["count"].to_numpy()
 
         def enough(start: int, end: int) -> bool:
             here = slice(starts[start], starts[end])

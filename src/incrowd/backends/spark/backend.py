@@ -74,13 +74,13 @@ class SparkBackend(FrameBackend):
             return super().lazy(names)
         with spark_errors("the frame", "its columns cannot be read"):
             columns = [column_by_bytes(self.native, name).alias(f"c{place}") for place, name in enumerate(names)]
-            found: nw.LazyFrame[Any] = nw.from_native(self.native.select(*columns))
-        return found
+            renamed: nw.LazyFrame[Any] = nw.from_native(self.native.select(*columns))
+        return renamed
 
     def comparable(self, names: Sequence[str]) -> DataFrame:
         """Some columns, under their names, so that every engine compares them alike."""
-        found: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
-        return found
+        frame: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
+        return frame
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The rows of a small table; one that takes more than a quarter of the memory is refused."""
@@ -123,16 +123,16 @@ class SparkBackend(FrameBackend):
             return self._distinct[1]
         self._distinct = None
         most = self.most_distinct(len(wanted))
-        found = self.distinct_rows(wanted, most)
-        if found is None:
+        distinct = self.distinct_rows(wanted, most)
+        if distinct is None:
             raise TooManyDistinctError(
                 f"{self.name} stays in its cluster, and has more than {most:,} rows that differ in "
                 f"{', '.join(wanted[:9])}: too many for a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; "
                 "give more memory, or leave out what needs every combination of values",
                 hint="memory",
             )
-        self._distinct = (wanted, found)
-        return found
+        self._distinct = (wanted, distinct)
+        return distinct
 
     @contextmanager
     def counted_parts(self, names: Sequence[str], column: str) -> Iterator[CountedParts]:
@@ -187,7 +187,7 @@ class SparkBackend(FrameBackend):
             return {}
         session = self.native.sparkSession
         jvm, settings = session.sparkContext._jvm, session.sparkContext._jsc.hadoopConfiguration()
-        found = {}
+        states = {}
         with spark_errors("the files", "their store does not tell whether they changed"):
             paths = [jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file)) for file in self.files]  # type: ignore[union-attr]
             folders = {path.getParent().toString(): path.getParent() for path in paths}
@@ -195,9 +195,9 @@ class SparkBackend(FrameBackend):
                 system = folder.getFileSystem(settings)
                 for status in system.listStatus(folder) if system.exists(folder) else ():
                     name = status.getPath().toUri().toString()
-                    found[name] = (int(status.getLen()), int(status.getModificationTime()))
+                    states[name] = (int(status.getLen()), int(status.getModificationTime()))
             names = {path.toUri().toString() for path in paths}
-        return {name: state for name, state in found.items() if name in names}
+        return {name: state for name, state in states.items() if name in names}
 
 
 class CountedParts:
@@ -223,17 +223,17 @@ class CountedParts:
         for number in range(self._parts):
             with engine_errors(backend.name):
                 part = self._counted.where(sql.pmod(sql.xxhash64(*keys), sql.lit(self._parts)) == number)
-                found = part.limit(self._most + 1).toArrow()
-            if found.num_rows > self._most:
+                counted = part.limit(self._most + 1).toArrow()
+            if counted.num_rows > self._most:
                 raise UnsupportedError(
                     f"more than {self._most:,} values of {self._names[-1]} are in a few classes: too many for a "
                     f"quarter of the memory limit of {backend.memory / 1e6:,.0f} MB; give more memory or round them",
                     hint="memory",
                 )
-            if found.num_rows:
-                rows = found.drop_columns("count").rename_columns(list(self._names))
+            if counted.num_rows:
+                rows = counted.drop_columns("count").rename_columns(list(self._names))
                 local = arrow_backend(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
-                yield CountedRows(local, found["count"].to_numpy())
+                yield CountedRows(local, counted["count"].to_numpy())
 
     def close(self) -> None:
         """Unpersist the cached Spark frame."""

@@ -29,8 +29,8 @@ PLACE, TIMES, PART, CODE = "incrowd place", "incrowd times", "incrowd part", "in
 
 def code_by(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
     """Columns as codes of the whole table's values."""
-    found = encode(arrow_backend(rows), names)
-    return [Coded(part.name, codes_among(part, every), every) for part, every in zip(found, values, strict=True)]
+    columns = encode(arrow_backend(rows), names)
+    return [Coded(part.name, codes_among(part, every), every) for part, every in zip(columns, values, strict=True)]
 
 
 def code_quasi_identifiers(protection: CellProtection, rows: pa.Table) -> list[Coded]:
@@ -45,8 +45,8 @@ def count_values(batches: Batches) -> Batches:
             values, counts = rows[name].value_counts().flatten()
             others = {other.name: pa.nulls(len(values), other.type) for other in rows.schema}
             places = pa.repeat(pa.scalar(place, pa.int32()), len(values))
-            found = pa.table({PLACE: places} | others | {name: values, TIMES: counts})
-            yield from found.to_batches()
+            value_rows = pa.table({PLACE: places} | others | {name: values, TIMES: counts})
+            yield from value_rows.to_batches()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

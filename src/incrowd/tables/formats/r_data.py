@@ -88,12 +88,12 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on classes of objects that are no data frames
             parsed = rdata.parser.parse_file(path, extension=None)
-            found = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
+            converted = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
     except MemoryError:
         raise
     except Exception:  # the parser raises whatever Python does
         raise InputError(_UNREADABLE.format(name=name)) from None
-    objects = found if isinstance(found, dict) else {"": found}
+    objects = converted if isinstance(converted, dict) else {"": converted}
     frames = {key: value for key, value in objects.items() if isinstance(value, _Frame)}
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")
