@@ -247,7 +247,7 @@ class Question:
     def settled(self, roles: Roles) -> Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
         settled = self.with_roles(roles) if roles.confirmed else self  # a guess that is repeated is still a guess
-        other = tuple(name for name in settled.other if name not in roles.times)
+        other = tuple(name for name in settled.other if name not in roles.known_anyway)
         return replace(settled, other=other, recipient=self.recipient or "public", seed=self.seed or 0)
 
     def with_given(self, **given: Any) -> Question:

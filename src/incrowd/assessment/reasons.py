@@ -144,6 +144,14 @@ def list_internal_reasons(
         yield Advice(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
+    for one in roles.suggested:
+        if one.column in roles.known_anyway:
+            what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
+            yield Advice(
+                f"{one.column} was not taken as unknown to others: {what}. Name it as something that others know, or "
+                "leave it out",
+                ("quasi_identifiers", "drop"),
+            )
     if evidence.row_order and not evidence.is_release:
         yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
     yield from evidence.unanswered

@@ -17,6 +17,7 @@ from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
 
 _LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
+_MANY_ROWS = 10_000  # from which on the next column is prepared by a thread
 _DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
 
 
@@ -136,6 +137,9 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
             known[name] = coded
         return known[name]
 
+    if table.rows < _MANY_ROWS:  # threads would take longer than the columns
+        yield from map(encoded, wanted)
+        return
     with ThreadPoolExecutor(2) as pool:
         ahead = deque(pool.submit(encoded, name) for name in wanted[:2])
         for position in range(len(wanted)):

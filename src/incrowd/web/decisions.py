@@ -52,7 +52,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         protection=without_rows(made.protection) if made else None,
     )
     if decided.is_against_verdict and not new.note.strip():
-        raise Refusal(409, "the verdict is no yes; write in the note why it goes out all the same")
+        raise Refusal(409, "the verdict is not yes: write in the note why it goes out all the same")
     return decided
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,7 +33,7 @@ class ColumnFacts:
     """A column: counts of the whole of it, and some of its filled cells.
 
     `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells from
-    the whole length of the column, texts as they are and numbers as floats.
+    the whole length of the column, numbers as floats and all else as texts.
     """
 
     name: str
@@ -112,7 +113,9 @@ def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: 
     kind = _kind(column.type)
     sample = () if kind == "nested" or not distinct else _sample(column, kind)
     if kind == "text":
-        generalised = any(parse_generalised(value) is not None for value in dict.fromkeys(sample))
+        generalised = any(
+            parse_generalised(value) is not None and not is_json(value) for value in dict.fromkeys(sample)
+        )
         return ColumnFacts(name, kind, distinct, nulls, rows, generalised, sample=sample)
     whole = kind == "integer" or (kind == "number" and all(value.is_integer() for value in sample))
     return ColumnFacts(name, kind, distinct, nulls, rows, whole=whole, sample=sample)
@@ -128,9 +131,7 @@ def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:
     cells = column.take(pa.array(places)).to_pylist()
     if kind in {"integer", "number"}:
         return tuple(float(cell) for cell in cells)
-    if kind == "text":
-        return tuple(cell if isinstance(cell, str) else str(cell) for cell in cells)
-    return ()
+    return tuple(cell if isinstance(cell, str) else str(cell) for cell in cells)
 
 
 def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
@@ -188,6 +189,15 @@ def _kind(type_: pa.DataType) -> str:
     if kind.is_nested(type_):
         return "nested"
     return "text"
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is a record, or a list of records, in JSON."""
+    try:
+        found = json.loads(text) if text[:1] in "{[" else None
+    except ValueError:
+        return False
+    return isinstance(found, dict) or (isinstance(found, list) and any(isinstance(one, dict) for one in found))
 
 
 def has_gaps(facts: ColumnFacts) -> bool:

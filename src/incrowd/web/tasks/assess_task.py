@@ -51,6 +51,7 @@ def outcome(found: Assessment) -> Outcome:
             "people": found.facts.people,
             "k": found.facts.k,
             "uniqueness": found.facts.uniqueness,
+            "correctness": found.facts.correctness,
         },
     )
 
