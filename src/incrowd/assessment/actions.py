@@ -88,6 +88,17 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
+    spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
+    spelt = [name for name in spelt if name in verdict.disclosed]
+    if spelt and not question.fold:
+        command = to_command(replace(question, fold=True, source=work.table.named[0]))
+        yield Action(
+            f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
+            "differ only in case or blanks, write others alike in the file, and assess it again.",
+            ("fold",),
+            (command,) if command is not None else (),
+        )
+        return
     if evidence.row_order and evidence.is_release:
         yield Action("Write the rows in random order, as protect does, and assess the table again.")
     if question.protection and work.table.backend.rows_are_local:
