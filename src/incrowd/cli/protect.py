@@ -148,7 +148,7 @@ def protect_table(
     if append is not None:
         refuse_options_of_tables(typed, declared, protect_append.TAKEN)
         wishes = _read_arguments(typed, table.columns)
-        protect_append.append(table, append, out, delay, person, wishes, force=force, json=json)
+        protect_append.append(table, append, out, delay, person, wishes, recipient, force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
