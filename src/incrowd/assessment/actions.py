@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import to_words
@@ -18,6 +20,7 @@ from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
+from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import protect
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import facts_of_tables
@@ -217,27 +220,54 @@ def way_to_yes(work: Work) -> Action:
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
     limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser.
+    hides is left out; so are kept columns that give back what was made coarser. The class size that is likely to pass
+    is tried first; from there smaller ones as long as they pass, or larger ones until one does.
     """
-    removed = _to_remove(work)
-    progress = part(work.progress, 0.98, 0.99)
+    sizes = _sizes_to_try(work)
+    place = _likely_to_pass(work, sizes)
+    best: _Way | None = None
     why = "the table is too small for classes that large"
-    for k in _sizes_to_try(work):
-        plan: _Plan | None = _Plan(removed, k, work.question.certain_from)
-        while plan is not None:
-            progress(f"trying classes of {k}", 0.5)
-            try:
-                verdict, measure_cost = _try(work, plan)
-                if verdict.decision == "within":
-                    return _protect_action(work, plan, measure_cost(), verdict)
-            except IncrowdError as error:
-                why, plan = str(error), plan.without(plan.diverse)
-                continue
-            if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
-                return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
-            why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-            plan = plan.after(verdict)
-    return _no_way(work.question, why)
+    tried: set[int] = set()
+    while 0 <= place < len(sizes) and place not in tried:
+        tried.add(place)
+        found = _try_size(work, sizes[place])
+        if isinstance(found, Action):
+            return found
+        if isinstance(found, _Way):
+            best = found
+        elif best is None:
+            why = found
+        place += -1 if isinstance(found, _Way) else 1
+    return _no_way(work.question, why) if best is None else _protect_action(work, best)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A protection that passes: its plan, the verdict on the result, and what measures its cost."""
+
+    plan: _Plan
+    verdict: Verdict
+    measure_cost: Callable[[], _Cost]
+
+
+def _try_size(work: Work, k: int) -> _Way | Action | str:
+    """The way to a yes with classes of one size; else what must be said first, or why there is none."""
+    plan: _Plan | None = _Plan(_to_remove(work), k, work.question.certain_from)
+    why = ""
+    while plan is not None:
+        part(work.progress, 0.98, 0.99)(f"trying classes of {k}", 0.5)
+        try:
+            verdict, measure_cost = _try(work, plan)
+        except IncrowdError as error:
+            why, plan = str(error), plan.without(plan.diverse)
+            continue
+        if verdict.decision == "within":
+            return _Way(plan, verdict, measure_cost)
+        if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
+            return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
+        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
+        plan = plan.after(verdict)
+    return why
 
 
 def _to_remove(work: Work) -> tuple[str, ...]:
@@ -257,6 +287,20 @@ def _sizes_to_try(work: Work) -> list[int]:
     else:
         wanted = [*(size for size in _SIZES if size < needed), needed]
     return [size for size in wanted if 2 <= size <= people // 2]
+
+
+def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
+    """The place of the first class size that is likely to pass.
+
+    A class of k among n people has k and NB(k, (N − n)/n) more among N, whose lower 2.5 % are held against the limit.
+    """
+    risk = work.answers.get("population")
+    if risk is None or not sizes:
+        return 0
+    seen = np.asarray(sizes, dtype=np.float64)
+    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, risk.population / risk.people - 1.0))
+    passing = np.flatnonzero(least >= work.question.limits.class_size)
+    return int(passing[0]) if passing.size else len(sizes) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +401,8 @@ def _typed(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> Action:
+def _protect_action(work: Work, way: _Way) -> Action:
+    plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = _to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
