@@ -3,7 +3,8 @@
 Detail, utility and processor seconds of every method on Adult, nhanes, happy and a million rows of the demo table; on
 Adult beside other packages, each in an environment of its own; detail within t and hierarchies; coverage of the
 intervals of regressions; the loss beside the paper's own algorithms; linkage of perturbed tables; sets of items and
-100 000 people's trips. Tables are looked for in the folder `INCROWD_DATA`; `--quick` leaves the million rows out.
+100 000 people's trips. Tables are looked for in the folder `INCROWD_DATA`; `--quick` leaves the million rows out, and
+names of parts or tables run these alone.
 """
 
 from __future__ import annotations
@@ -122,11 +123,15 @@ def main() -> None:
         print(json.dumps(_row("demo", read("demo"), sys.argv[2])))
         return
     parts: list[Callable[[], dict[str, Any]]] = [limits, speed, coverage, peers, perturbed, sets, trips, paper, methods]
-    found: dict[str, Any] = {}
+    file = harness.RESULTS / "protect.json"
+    wanted = {one for one in sys.argv[1:] if not one.startswith("--")}
+    found: dict[str, Any] = json.loads(file.read_text()) if wanted and file.exists() else {}
     for part in parts:
+        if wanted and part.__name__ not in wanted and not (part is methods and wanted & {*CASES}):
+            continue
         started = time.process_time()
         print(f"\n### {part.__name__}: {(part.__doc__ or '').splitlines()[0]}\n", flush=True)
-        found[part.__name__] = part()
+        found[part.__name__] = {**(found.get("methods", {}) if part is methods else {}), **part()}
         found[part.__name__]["processor seconds"] = round(time.process_time() - started, 1)
         for name, value in found[part.__name__].items() if part is not methods else ():
             print(f"  {name:50} {value}", flush=True)
@@ -153,7 +158,9 @@ def methods() -> dict[str, Any]:
     """Every method at k = 5: detail, distance of 1-, 2- and 3-way tables, pMSE, a model's score, processor seconds."""
     found: dict[str, Any] = {}
     for name, case in CASES.items():
-        if name == "demo" and "--quick" in sys.argv:
+        if (name == "demo" and "--quick" in sys.argv) or (
+            {*sys.argv} & {*CASES} and name not in sys.argv and "methods" not in sys.argv
+        ):
             continue
         rows = []
         table = None if name == "demo" else read(name)

@@ -32,6 +32,8 @@ def read(typed: Mapping[str, Any]) -> dict[str, Any]:
 def _value(option: Option, typed: Any) -> Any:
     if option.kind == "numbers":
         return read_numbers(str(option.flag), typed)
+    if option.kind == "people":
+        return options.count(typed, option.name)
     if option.kind == "resolution":
         parts = [part.partition("=") for part in options.names([typed])]
         return {name.strip(): text.strip() for name, _, text in parts} if "=" in typed else typed

@@ -79,7 +79,7 @@ class _Search:
         self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
         self.held_sizes = np.array([problem.rows])
         # labels lose the values of suppressed rows, which only a table of all rows shows
-        self.room = 0 if demand.k_map is not None and limit > 0.0 else _MOST_HELD
+        self.room = 0 if demand.population is not None and limit > 0.0 else _MOST_HELD
         self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
         shape = tuple(map(len, ladders))
         self.is_failing = np.zeros(shape, dtype=np.bool_) if math.prod(shape) <= MOST_LISTED else None
@@ -161,7 +161,7 @@ class _Search:
                     for secret, codes in zip(self.tables, source.secrets, strict=True)
                 ]
                 bad |= ~find_within(demand, secrets, members, ends)
-        while demand.k_map is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
+        while demand.population is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
             few = self._covers_few(source, node, numbers, bad)
             if not few.size:
                 break
