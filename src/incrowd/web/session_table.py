@@ -44,6 +44,12 @@ class Source:
     how: dict[str, Any] = field(default_factory=dict)  # options of `read_table`
 
     @property
+    def opened(self) -> str:
+        """What opens the table in a script."""
+        how = "".join(f", {name}={value!r}" for name, value in self.how.items())
+        return f"read_table({self.file!r}{how})"
+
+    @property
     def protected_file(self) -> str:
         """The name of the file that a protection of it makes: a new one each time."""
         if self.kind != "protection":
