@@ -97,7 +97,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
     spelt = [name for name in spelt if name in verdict.disclosed]
     if spelt and not question.fold:
-        command = to_command(replace(question, fold=True, source=work.table.named[0]))
+        command = to_command(replace(question, fold=True, source=work.table.place))
         yield Action(
             f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
             "differ only in case or blanks, write others alike in the file, and assess it again.",

@@ -55,7 +55,7 @@ class PartitionOptions(SuppressOptions):
         "file", "For k-map: a table of everybody."
     )
     population: float | None = option(
-        "people", "population", "For k-map by an estimate: of how many people the table is a random sample."
+        "people", "For k-map by an estimate: of how many people the table is a random sample."
     )
 
     def __post_init__(self) -> None:
