@@ -151,7 +151,8 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
     for column, codes in enumerate(coded):
         discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
-        following: NDArray[np.float64] = (np.bincount(codes)[codes] - discount) / (codes.size + strength)
+        seen = np.bincount(codes)[codes].astype(np.float64)
+        following = (seen - discount) / (codes.size + strength)
         chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
             context, pair_of = _join_context(coded, column, before, prefix, joined)
