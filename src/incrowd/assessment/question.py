@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.option import Option, asked, column, columns, option, options_of, reading
+from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
 from incrowd.recipients import Limits, choices, settle_limits
@@ -248,7 +249,7 @@ class Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
         settled = self.with_roles(roles) if roles.confirmed else self  # a guess that is repeated is still a guess
         other = tuple(name for name in settled.other if name not in roles.known_anyway)
-        return replace(settled, other=other, recipient=self.recipient or "public", seed=self.seed or 0)
+        return replace(settled, other=other, recipient=self.recipient or "public", seed=require_seed(self.seed or 0))
 
     def with_given(self, **given: Any) -> Question:
         """The question with other values, as far as some are given: None and empty ones change nothing."""

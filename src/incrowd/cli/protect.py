@@ -121,7 +121,7 @@ def protect_table(
     if append is not None:
         protect_modes.refuse_other_options(typed, declared, protect_modes.OF_APPENDING)
         wishes = _read_arguments(typed, table.columns)
-        protect_modes.append(table, append, out, delay, person, wishes, force=force, json=json)
+        protect_modes.append(table, append, out, delay, person, wishes, recipient, force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")

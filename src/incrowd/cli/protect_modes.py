@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 _WISHES = ("importance", "keep", "widest", "nominal", "output", "hierarchies", "aim", "other")
-OF_APPENDING = {"table", "out", "append", "delay", "person", "force", "json", "hierarchy", *_WISHES}
+OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", "hierarchy", *_WISHES}
 """The options of `--append`."""
 OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
 """The options of `--item` and `--time`."""
@@ -44,11 +47,14 @@ def append(
     delay: int | None,
     person: str | None,
     given: Mapping[str, Any],
+    recipient: str | None,
     *,
     force: bool,
     json: bool,
 ) -> None:
-    """Append a batch to a release, and say what joined, waits and is left out."""
+    """Append a batch to a release, say what joined, waits and is left out, and judge it or say how to."""
+    from incrowd.assessment import Question, judge_release
+    from incrowd.assessment.repeat import to_command
     from incrowd.protection import append_release
 
     wishes = {name: given[name] for name in _WISHES if given.get(name)}
@@ -56,9 +62,18 @@ def append(
         appended = append_release(
             table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
         )
+    question = Question(
+        quasi_identifiers=appended.log.released,
+        sensitive=appended.log.sensitive,
+        other=given.get("other") or (),
+        source=out,
+    )
+    verdict = None if recipient is None else judge_release(out, replace(question, recipient=recipient))
+    no_yes = verdict is not None and verdict.decision != "within"
     if json:
-        terminal.as_json({"file": masked(out), **appended.to_dict()})
-        return
+        judged = {} if verdict is None else {"verdict": verdict.to_dict()}
+        terminal.as_json({"file": masked(out), **appended.to_dict(), **judged})
+        raise typer.Exit(1 if no_yes else 0)
     terminal.heading(f"{masked(out)}: {appended.sentence}")
     terminal.line("Published rows are as they were; all rows are in random order.")
     terminal.line("Counted again on the file itself, the new rows alone too.")
@@ -69,6 +84,14 @@ def append(
         f"{masked(out)}.waiting holds {held} by which batches are recognised: only you can read it; do not pass it on"
     )
     terminal.note(f"the next batch joins {masked(out)}; nothing joins {masked(release)} any more")
+    if verdict is None:
+        terminal.line("May it go out? Ask with the roles of every other column that it has:")
+        terminal.command(to_command(question) or "")
+    else:
+        for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
+            terminal.line(text)
+    if no_yes:
+        raise typer.Exit(1)
 
 
 def protect_sets(

@@ -37,7 +37,7 @@ def candidate_encodings(path: str, encoding: str | None) -> list[str]:
     if encoding is not None:
         try:
             "".encode(encoding)
-        except (LookupError, UnicodeError):  # "undefined" is a codec that encodes nothing
+        except (LookupError, ValueError):  # "undefined" is a codec that encodes nothing
             raise InputError(f"encoding {encoding!r} is not known; try utf-8, cp1252, latin-1 or utf-16") from None
         if codecs.lookup(encoding).name != "utf-8":
             return [codecs.lookup(encoding).name]
