@@ -112,8 +112,8 @@ def assess_protection(
 ) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
-    The table for that last k, the detail that it keeps, and whether its rows are in random order are put into `made`
-    for whoever judges it.
+    The table for that last k (for every k where estimates decide), the detail that it keeps, and whether its rows are
+    in random order are put into `made` for whoever judges it.
     """
     if not table.backend.rows_are_local:
         raise UnsupportedError(
@@ -131,7 +131,7 @@ def assess_protection(
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
-        if made is not None and k == limits.class_size:
+        if made is not None and (k == limits.class_size or population is not None):
             made[k] = after, float(found.granularity), safe.shuffled
         costs.append(
             ProtectionCost(
