@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -149,10 +150,12 @@ def assess_protection(
 
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
+    progress("protecting the table", 0.0)
+    first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
     with ThreadPoolExecutor(2) as pool:
-        for k, (cost, told) in zip(wanted, pool.map(protect_with, wanted), strict=True):
-            progress(f"protecting with classes of {k}", len(costs) / len(wanted))
+        for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
             costs.append(cost)
+            progress(f"protected with classes of {k}", len(costs) / len(wanted))
             for note in told:
                 notes.setdefault(note, []).append(k)
     said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
