@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.seed import require_seed
 from incrowd.errors import InputError
 
 FULL_SIZE = 3_985_166
@@ -60,8 +61,7 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
     """
     if rows < 1:
         raise InputError(f"a demo table of {rows:,} rows; give 1 or more")
-    if seed < 0:
-        raise InputError(f"a seed of {seed}; give 0 or more")
+    seed = require_seed(seed)
     land = _draw_map()
     codes = pa.array([f"{1 + code:03d}.{code % 10}" for code in range(_DIAGNOSES)])  # as ICD-9-CM has them, ascending
     blocks = []

@@ -58,8 +58,14 @@ def test_a_yes_says_how_many_are_found_by_what_was_declared():
 
 def test_nothing_is_said_where_declared_columns_add_nothing():
     draw = np.random.default_rng(4)
-    table = crowd(hours=draw.integers(0, 3, ROWS))
-    found = decide(table, other=["hours"])
+    table = crowd(x=draw.integers(0, 3, ROWS))
+    found = decide(table, other=["x"])
     assert (found.decision, found.found_if_declared, found.internal_reasons) == ("within", 0, ())
-    full = assess(table, quasi_identifiers=["age", "sex"], other=["hours"], rows_are_people=True, protection=False)
+    full = assess(table, quasi_identifiers=["age", "sex"], other=["x"], rows_are_people=True, protection=False)
     assert full.verdict.recommendation == found.recommendation
+
+
+def test_columns_that_others_usually_know_are_told_with_a_yes():
+    places = np.random.default_rng(5).integers(10_000, 10_040, ROWS)
+    told = [str(reason) for reason in decide(crowd(zip=places), other=["zip"]).internal_reasons]
+    assert any(reason.startswith("Declared by you to be unknown to others, who usually know") for reason in told)

@@ -95,20 +95,30 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
-    if evidence.row_order and evidence.is_release:
-        yield Action("Write the rows in random order, as protect does, and assess the table again.")
+    spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
+    spelt = [name for name in spelt if name in verdict.disclosed]
+    if spelt and not question.fold:
+        command = to_command(replace(question, fold=True, source=work.table.place))
+        yield Action(
+            f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
+            "differ only in case or blanks, write others alike in the file, and assess it again.",
+            ("fold",),
+            (command,) if command is not None else (),
+        )
+        return
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
-        if work.table.source is not None and mark_of(Path(work.table.source)).is_file():
+        only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
+        if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():
             yield Action(_PROTECT_ORIGINAL)
             return
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
         settings = _asked_of_protect(work, plan)
-        yield Action(
-            "Protect the table and assess the result.", commands=_commands(work, settings), protection=settings
-        )
+        what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
+        what = what if only_order else "Protect the table and assess the result."
+        yield Action(what, commands=_commands(work, settings), protection=settings)
 
 
 def _settle_rows(rows: RowKind, person: str | None) -> Action:
@@ -412,9 +422,11 @@ def _protect_action(work: Work, way: _Way) -> Action:
             values += f" and none that {percent(plan.certain_from)} or more of its people share"
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f" ({listed(alone)} {'is' if len(alone) == 1 else 'are'} hidden without that)" if alone else ""
+    evidence = work.answers["evidence"]
+    ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = _asked_of_protect(work, plan)
     return Action(
-        f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: {_rows_lost(work, cost)}"
+        f"Protect it with classes of at least {plan.k}{values}{gone}{ordered}. Tried here: {_rows_lost(work, cost)}"
         f"the result may go to {verdict.whom}, and {percent(cost.detail)} of the detail of the quasi-identifiers is "
         "kept.",
         (),

@@ -72,7 +72,7 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:
     """What the words of a command say, by the names of fields; None where a word is none of these options."""
     by_flag = {option.flag: option for option in options}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     left = list(words)
     while left:
         flag, equals, value = left.pop(0).partition("=")
@@ -80,10 +80,10 @@ def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, 
         if option is None or (option.kind != "switch" and not equals and not left):
             return None
         if option.kind == "switch":
-            found[option.name] = True
+            values[option.name] = True
         else:
             text = value if equals else left.pop(0)
-            if option.kind == "codes" and option.name in found:
-                text = f"{found[option.name]};{text}"
-            found[option.name] = _NUMBERS.get(option.kind, str)(text)
-    return found
+            if option.kind == "codes" and option.name in values:
+                text = f"{values[option.name]};{text}"
+            values[option.name] = _NUMBERS.get(option.kind, str)(text)
+    return values

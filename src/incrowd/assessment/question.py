@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.option import Option, asked, column, columns, option, options_of, reading
+from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
 from incrowd.recipients import Limits, choices, settle_limits
@@ -172,7 +173,7 @@ class Question:
         """
         from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
 
-        found: dict[str, Secret] = {}
+        secrets: dict[str, Secret] = {}
         for text in self.secrets:
             column, secret = parse_secret(text)
             if self.sensitive is not None and column not in self.sensitive:
@@ -180,10 +181,10 @@ class Question:
                     f"a secret is named for {column!r}, which is not a sensitive column; name it as one",
                     hint="sensitive",
                 )
-            if column in found:
+            if column in secrets:
                 raise InputError(f"the secret of {column!r} is given twice; name it once")
-            found[column] = secret
-        return found
+            secrets[column] = secret
+        return secrets
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -248,7 +249,7 @@ class Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
         settled = self.with_roles(roles) if roles.confirmed else self  # a guess that is repeated is still a guess
         other = tuple(name for name in settled.other if name not in roles.known_anyway)
-        return replace(settled, other=other, recipient=self.recipient or "public", seed=self.seed or 0)
+        return replace(settled, other=other, recipient=self.recipient or "public", seed=require_seed(self.seed or 0))
 
     def with_given(self, **given: Any) -> Question:
         """The question with other values, as far as some are given: None and empty ones change nothing."""

@@ -67,15 +67,15 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
     """Arrow for any series; values that Arrow has no simple type for are compared as text."""
     try:
-        found = series.to_arrow()
-        kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        cells = series.to_arrow()
+        kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
         plain = not (isinstance(kind, pa.BaseExtensionType) and pa.types.is_nested(kind.storage_type))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError):
         plain = False
     if not plain:
         missing = series.is_null().to_list()
-        found = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+        cells = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
+    return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
 
 
 def as_text(values: Sequence[Any]) -> pa.Array:

@@ -130,11 +130,11 @@ class BaseBackend:
         if known is not None:
             self.confirm()
             return known
-        found = self._count_classes(self.require(names), person)
+        counts = self._count_classes(self.require(names), person)
         while len(self._class_counts) >= _COUNTS_KEPT:
             self._class_counts.pop(next(iter(self._class_counts)), None)
-        self._class_counts[key] = found
-        return found
+        self._class_counts[key] = counts
+        return counts
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
         if person is None:
@@ -180,8 +180,8 @@ class BaseBackend:
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
         """The rows that differ in these columns, counted by the engine; None where there are more than `most`."""
-        found = distinct_in_engine(self, names, most)
-        return None if found is None else CountedRows(self._derived(found[0]), found[1])
+        distinct = distinct_in_engine(self, names, most)
+        return None if distinct is None else CountedRows(self._derived(distinct[0]), distinct[1])
 
     def _derived(self, rows: pa.Table) -> BaseBackend:
         """Rows made of these, with the same name, limits and scales."""

@@ -92,12 +92,12 @@ def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table:
 
 def _tally(file: Path) -> dict[int, int]:
     """How many records have each class size, read a batch at a time."""
-    found: Counter[int] = Counter()
+    records: Counter[int] = Counter()
     with pq.ParquetFile(file) as written:
         for batch in written.iter_batches(columns=[CLASS_SIZE]):
             for entry in batch.column(0).value_counts().to_pylist():
-                found[entry["values"]] += entry["counts"]
-    return dict(found)
+                records[entry["values"]] += entry["counts"]
+    return dict(records)
 
 
 def _check_tally(table: str, written: dict[int, int], rows: int, class_counts: Mapping[int, int] | None) -> None:

@@ -144,11 +144,11 @@ class FileBackend(BaseBackend):
 
     def _state(self) -> list[tuple[int, ...] | None]:
         """When each file was written, how long it is and which it is; None where it is gone."""
-        found: list[tuple[int, ...] | None] = []
+        states: list[tuple[int, ...] | None] = []
         for path in self._paths:
             state = os.stat(path) if os.path.exists(path) else None
-            found.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
-        return found
+            states.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
+        return states
 
     def _count_rows(self) -> int:
         with self._reading(self.columns):
@@ -179,9 +179,9 @@ class FileBackend(BaseBackend):
                     column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
                     if len(column) != self.rows:
                         raise IndexError("rows are missing")
-                found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
+                values = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
             self.confirm()
-            yield from zip(part, found, strict=True)
+            yield from zip(part, values, strict=True)
 
     def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
         """Columns as the files hold them."""

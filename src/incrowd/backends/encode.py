@@ -107,17 +107,6 @@ class Columns(Protocol):
 def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        The columns as codes, in the order of `names`.
-
-    Raises:
-        ColumnNotFoundError: a column does not exist.
-        InputError: there are no rows, or a column holds lists or records.
-
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
     [0, 1, 0]
@@ -129,13 +118,6 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
-
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        An iterator over the columns as codes, in the order of `names`.
     """
     wanted = table.require(names)
     if not table.rows:
@@ -203,8 +185,8 @@ def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
     for values, missing in parts:
         kernels.look_up(values, missing, low, position, present.size, codes[start : start + values.size])
         start += values.size
-    found = pa.array(present + low, pa.int64()).cast(column.type)
-    return Coded(name, codes, _with_null(found) if column.null_count else found)
+    distinct_values = pa.array(present + low, pa.int64()).cast(column.type)
+    return Coded(name, codes, _with_null(distinct_values) if column.null_count else distinct_values)
 
 
 def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -272,15 +254,8 @@ def _with_null(values: pa.Array) -> pa.Array:
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """The codes of some rows as codes of the whole table's values.
 
-    Args:
-        column: a column of some rows.
-        values: the values of the column in the whole table, in order.
-
-    Returns:
-        For every row, which of `values` it has.
-
-    Raises:
-        InputError: a row has none of them, because the table changed.
+    `values` are those of the column in the whole table, in order; a row that has none of them means that the table
+    changed.
     """
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)

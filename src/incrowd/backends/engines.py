@@ -22,15 +22,7 @@ ENGINES = (None, "duckdb", "spark")
 
 
 def choose_engine(engine: str | None, master: str | None = None) -> Engine:
-    """The engine of this name.
-
-    Args:
-        engine: "duckdb", this machine and its disk; "spark"; or None for whatever the source needs.
-        master: the Spark master, for "spark" only.
-
-    Raises:
-        InputError: there is no such engine, or a master was given for another one.
-    """
+    """The engine of this name."""
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if engine == "spark":
@@ -45,8 +37,7 @@ def choose_engine(engine: str | None, master: str | None = None) -> Engine:
 class Engine:
     """This machine: rows are read here, and grouped by an embedded DuckDB past the memory limit.
 
-    Args:
-        is_asked_for: whether the user named the engine, so that a source which needs another one is refused.
+    `is_asked_for` where the user named the engine, so that a source which needs another one is refused.
     """
 
     def __init__(self, *, is_asked_for: bool = False) -> None:
@@ -73,8 +64,7 @@ class Engine:
 class SparkEngine(Engine):
     """A Spark cluster: Parquet is read by its workers, everything else is read here and sent.
 
-    Args:
-        master: where the cluster is; None for wherever Spark is set up to run.
+    `master` says where the cluster is; None is wherever Spark is set up to run.
     """
 
     def __init__(self, master: str | None) -> None:
@@ -113,13 +103,7 @@ class SparkEngine(Engine):
 
 
 def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
-    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster.
-
-    Args:
-        frame: the narwhals frame.
-        name: how messages call the table.
-        memory: bytes that work on the rows keeps to.
-    """
+    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster."""
     if frame.implementation.is_spark_like():
         from incrowd.backends.spark.backend import SparkBackend
 

@@ -29,8 +29,8 @@ def tally_groups(frame: nw.LazyFrame[Any]) -> pa.Table:
     """The sizes of groups of equal rows and how many groups have each."""
     keys = frame.collect_schema().names()
     sizes = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-    found: pa.Table = sizes.group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE).collect("pyarrow").to_native()
-    return found
+    tally: pa.Table = sizes.group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE).collect("pyarrow").to_native()
+    return tally
 
 
 def class_counts(tally: pa.Table, table: str) -> ClassCounts:
@@ -47,11 +47,11 @@ def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tup
         frame = comparable(backend.lazy(backend.require(names)))
         keys = frame.collect_schema().names()
         counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-        found = counted.head(most + 1).collect("pyarrow").to_native()
+        distinct = counted.head(most + 1).collect("pyarrow").to_native()
     backend.confirm()
-    if found.num_rows > most:
+    if distinct.num_rows > most:
         return None
-    return found.select(keys).rename_columns(list(names)), found.column(_SIZE).to_numpy().astype(np.int64)
+    return distinct.select(keys).rename_columns(list(names)), distinct.column(_SIZE).to_numpy().astype(np.int64)
 
 
 def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:

@@ -47,13 +47,6 @@ def scale_of_type(kind: pa.DataType) -> Scale:
 def parse_scale(column: str, text: str) -> Scale:
     """A scale as a user writes it: its name, or the levels of an ordered column as low<middle<high.
 
-    Args:
-        column: the name of the column, for messages.
-        text: what was written.
-
-    Raises:
-        InputError: it is neither, or a level is repeated.
-
     >>> parse_scale("pain", "none<some<much").levels
     ('none', 'some', 'much')
     """
@@ -73,12 +66,7 @@ def parse_scale(column: str, text: str) -> Scale:
 
 
 def check_scales(scales: Mapping[str, Scale], types: Mapping[str, pa.DataType]) -> None:
-    """Refuse scales of columns that do not exist, and quantities or dates that are text.
-
-    Args:
-        scales: the scales that were stated.
-        types: the type of every column.
-    """
+    """Refuse scales of columns that do not exist, and quantities or dates that are text."""
     missing = [name for name in scales if name not in types]
     if missing:
         raise ColumnNotFoundError.of(missing, tuple(types))

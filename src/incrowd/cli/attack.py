@@ -80,7 +80,7 @@ def attack_release_of_table(
         raise InputError("--known is what one attacker knows, --groups what several know; give one of them")
     attackers: Any = options.groups(groups) or options.names(known, table.columns) or None
     with terminal.working("attacking") as progress:
-        found = attack_release(
+        attacks = attack_release(
             table,
             read_table(released),
             known=attackers,
@@ -97,30 +97,30 @@ def attack_release_of_table(
             population=() if population is None else options.count(population, "population"),
             progress=progress,
         )
-    people = found.by_group(table, by) if by is not None else []
+    people = attacks.by_group(table, by) if by is not None else []
     if html is not None:
         from incrowd.reports.attack_page import write_attacks
 
-        terminal.note(f"page written to {write_attacks(found, html, groups=people, force=force)}")
+        terminal.note(f"page written to {write_attacks(attacks, html, groups=people, force=force)}")
     if json:
-        terminal.as_json({**found.to_dict(), "groups": [one.to_dict() for one in people]})
+        terminal.as_json({**attacks.to_dict(), "groups": [one.to_dict() for one in people]})
     else:
-        _show(found, people)
-    if max_attack is not None and not found.within(max_attack):
-        terminal.note(f"over the limit: {found.reason_against(max_attack)}")
+        _show(attacks, people)
+    if max_attack is not None and not attacks.within(max_attack):
+        terminal.note(f"over the limit: {attacks.reason_against(max_attack)}")
         raise typer.Exit(1)
 
 
-def _show(found: ReleaseAttacks, people: list[Any]) -> None:
-    terminal.heading(f"{found.released}: {found.sentence}")
-    terminal.table(("attack", "success", "without", "risk", "95% interval"), found.as_text())
-    for one in found.attacks:
+def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
+    terminal.heading(f"{attacks.released}: {attacks.sentence}")
+    terminal.table(("attack", "success", "without", "risk", "95% interval"), attacks.as_text())
+    for one in attacks.attacks:
         for at in one.populations:
             terminal.line(
                 f"Among {at.people:,} people linkage names {percent(at.correctness)} "
                 f"({percent_interval(at.low, at.high)})."
             )
-    exposed = found.exposed()
+    exposed = attacks.exposed()
     if exposed:
         most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_SHOWN])
         terminal.line(f"{counted(len(exposed), 'person is', 'people are')} found by several attacks; rows: {most}.")
@@ -137,9 +137,9 @@ def _show(found: ReleaseAttacks, people: list[Any]) -> None:
                 for one in people[:_SHOWN]
             ],
         )
-    for name, reason in found.not_run.items():
+    for name, reason in attacks.not_run.items():
         terminal.note(f"not run: {name}: {reason}")
-    for text in dict.fromkeys(note for one in found.attacks for note in one.notes):
+    for text in dict.fromkeys(note for one in attacks.attacks for note in one.notes):
         terminal.note(text)
 
 

@@ -111,24 +111,24 @@ def check_table(
     if question.recipient is None and unused:
         raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
     attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
-    found = _check(table, question, attacked, judged=question.recipient is not None)
+    result = _check(table, question, attacked, judged=question.recipient is not None)
     if junit is not None:
-        _write_junit(found.to_junit(), junit)
+        _write_junit(result.to_junit(), junit)
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(result.to_dict())
     else:
-        for rule in found.rules:
+        for rule in result.rules:
             terminal.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
-        if found.verdict is not None:
-            passed = found.verdict.decision == "within"
-            terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {found.verdict.recommendation}")
-            for exposure in found.verdict.exposures:
+        if result.verdict is not None:
+            passed = result.verdict.decision == "within"
+            terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {result.verdict.recommendation}")
+            for exposure in result.verdict.exposures:
                 terminal.line(f"      {exposure}")
-            for open_point in found.verdict.unanswered:
+            for open_point in result.verdict.unanswered:
                 terminal.line(f"      {with_flags(open_point.sentence, open_point.hint)}")
-        for note in found.notes:
+        for note in result.notes:
             terminal.note(note)
-    if not found.passed:
+    if not result.passed:
         raise typer.Exit(1)
 
 

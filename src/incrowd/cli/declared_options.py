@@ -43,10 +43,7 @@ def annotation(option: Option) -> Any:
 def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:
     """Give a verb further options, in place of its `**` parameter.
 
-    Args:
-        command: the verb.
-        added: annotation and default of each option, by name.
-        after: the parameters that the options follow; all of them unless given.
+    `added` has the annotation and the default of each; they follow all its own parameters, or those named in `after`.
     """
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -124,10 +121,8 @@ def read_method_options(typed: Mapping[str, Any]) -> dict[str, Any]:
 def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Question | None = None) -> Question:
     """The question that was typed, on top of the one of a settings file.
 
-    Args:
-        typed: options by the names of their fields, as the command line reads them; others are left out.
-        columns: the columns of the table, which may have commas in their names.
-        before: the question of the settings file, which may have set a switch that was left alone here.
+    `typed` has options by the names of their fields, and others, which are left out. The columns of the table may have
+    commas in their names. A switch that was left alone keeps what the settings file says.
     """
     values = {
         option.name: read_value(option, typed[option.name], columns)

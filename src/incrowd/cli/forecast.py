@@ -131,8 +131,8 @@ def _technique(
         if source.table is None or not columns or maximum_likelihood:
             return Technique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
         how: dict[str, Any] = {"quasi_identifiers": columns, "person": source.person, "progress": progress, **given}
-        found = forecast_table(source.table, asked.populations, **how)
-        return Technique(label, curve, fit, found.forecast, found.curve)
+        by_table = forecast_table(source.table, asked.populations, **how)
+        return Technique(label, curve, fit, by_table.forecast, by_table.curve)
 
 
 def _answer(

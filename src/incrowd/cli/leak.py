@@ -19,7 +19,7 @@ from incrowd.wording import counted
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
-    from incrowd.leaks import LeakRisk, NamedPeople, PartialLeak
+    from incrowd.leaks import LeakRisk, NamedPeople
     from incrowd.leaks.result import Method
     from incrowd.tables import Table
 
@@ -69,6 +69,8 @@ def leak_attack(
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
+    from incrowd.leaks import simulate_partial_leak
+
     wanted = _wanted(targets)
     if targets_from != "table" and not simulate:
         raise InputError("--targets-from is about simulated attacks; say how many with --simulate")
@@ -78,11 +80,15 @@ def leak_attack(
         sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed,
         targets_from=targets_from,
     )  # fmt: skip
-    if (records_leaked, records_known, error_rate) != (None, None, None):
+    in_part = {"share_of_records": records_leaked, "known_records": records_known, "error_rate": error_rate}
+    in_part = {name: value for name, value in in_part.items() if value is not None}
+    if in_part:
         if table is None or person is None:
             raise InputError("partial leaks and partial knowledge are about histories: name a table and --person")
+        how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
         known = options.quasi_identifiers(qi, table)
-        part = _partial(table, known, person, number, records_leaked, records_known, error_rate, simulate, seed)
+        with terminal.working("simulating partial leaks") as progress:
+            part = simulate_partial_leak(table, number, quasi_identifiers=known, progress=progress, **how)
         answer = replace(answer, partial=part)
     if json:
         terminal.as_json(plain(answer))
@@ -125,34 +131,6 @@ def _answer(
             recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
             planned=_planned(sizes, leaked, min(wanted), at_most),
             table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
-        )
-
-
-def _partial(
-    table: Table,
-    known: Sequence[str],
-    person: str,
-    leaked: int,
-    records_leaked: float | None,
-    records_known: int | None,
-    error_rate: float | None,
-    trials: int,
-    seed: int,
-) -> PartialLeak:
-    from incrowd.leaks import simulate_partial_leak
-
-    with terminal.working("simulating partial leaks") as progress:
-        return simulate_partial_leak(
-            table,
-            leaked,
-            quasi_identifiers=known,
-            person=person,
-            share_of_records=1.0 if records_leaked is None else records_leaked,
-            known_records=records_known,
-            error_rate=error_rate or 0.0,
-            trials=trials or 2_000,
-            seed=seed,
-            progress=progress,
         )
 
 

@@ -102,9 +102,9 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: in
     from incrowd.tables import write_table
 
     if table.backend.rows_are_local:
-        found = record_risk(table, **known, seed=seed)
-        write_table(found.to_arrow(), path, force=force)
-        return found.telling_columns
+        risks = record_risk(table, **known, seed=seed)
+        write_table(risks.to_arrow(), path, force=force)
+        return risks.telling_columns
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")

@@ -114,11 +114,11 @@ def _show_reading(
         terminal.line("  --fold")
 
 
-def _show_roles(table: Table, found: Sequence[SuggestedRole]) -> None:
+def _show_roles(table: Table, roles: Sequence[SuggestedRole]) -> None:
     """List every column with its role; many columns are grouped by role and reason."""
-    shown = display_names(one.column for one in found)
-    named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in found]
-    if len(found) <= _FEW:
+    shown = display_names(one.column for one in roles)
+    named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in roles]
+    if len(roles) <= _FEW:
         terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):

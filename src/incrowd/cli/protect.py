@@ -12,10 +12,9 @@ from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
-from incrowd.cli import command_files, options, protect_append, terminal
+from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import OF_METHODS, read_method_options, read_numbers, takes
 from incrowd.cli.open_tables import opens_table
-from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
 from incrowd.cli.protect_text import Made, show, to_json
 from incrowd.errors import InputError
 from incrowd.protection.method_options import MethodName
@@ -120,16 +119,18 @@ def protect_table(
     typed = {name: value for name, value in locals().items() if name != "of_method"} | of_method
     declared = inspect.signature(protect_table).parameters
     if append is not None:
-        refuse_options_of_tables(typed, declared, protect_append.TAKEN)
+        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_APPENDING)
         wishes = _read_arguments(typed, table.columns)
-        protect_append.append(table, append, out, delay, person, wishes, force=force, json=json)
+        protect_modes.append(table, append, out, delay, person, wishes, recipient, force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
     if item is not None or time is not None:
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
-        refuse_options_of_tables(typed, declared)
-        protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
+        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_SETS)
+        protect_modes.protect_sets(
+            table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json
+        )
         return
     if known is not None or place or amount is not None:
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")

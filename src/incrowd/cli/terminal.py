@@ -47,9 +47,7 @@ def line(text: str = "") -> None:
 def paragraph(text: str, first: str = "") -> None:
     """Write a text that is broken between words only, and only on a terminal; further lines stand under its first.
 
-    Args:
-        text: the text.
-        first: what stands before it, such as a bullet.
+    `first` stands before it, such as a bullet.
     """
     console = _out()
     if console.is_terminal:

@@ -111,13 +111,13 @@ class CrowdModel:
         if not self.hidden:
             return more * chances, np.full(self.people, more / self.people)
         coming = more * self.shares / np.bincount(self.codes[0], minlength=self.shares.size)
-        numbers = join_codes(list(self.codes[1:]))
-        odds = np.maximum(coming[self.codes[0]], 1e-9)
-        expected = more * self.shares[self.codes[0]] * chances
-        expected, odds = (
-            (np.bincount(numbers, weights=one) / np.bincount(numbers))[numbers] for one in (expected, odds)
-        )
-        return np.maximum(expected, 1e-9), odds
+        expected = self.mean_of_class(more * self.shares[self.codes[0]] * chances)
+        return np.maximum(expected, 1e-9), self.mean_of_class(np.maximum(coming[self.codes[0]], 1e-9))
+
+    def mean_of_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each record the mean over all records that have its values, whatever their strata."""
+        numbers = join_codes(list(self.codes[self.hidden :]))
+        return np.asarray((np.bincount(numbers, weights=values) / np.bincount(numbers))[numbers])
 
 
 def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -> CrowdModel:
@@ -151,7 +151,8 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
     for column, codes in enumerate(coded):
         discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
-        following = (np.bincount(codes)[codes] - discount) / (codes.size + strength)
+        seen = np.bincount(codes)[codes].astype(np.float64)
+        following = (seen - discount) / (codes.size + strength)
         chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
             context, pair_of = _join_context(coded, column, before, prefix, joined)

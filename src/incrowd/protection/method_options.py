@@ -46,20 +46,26 @@ class SuppressOptions(MethodOptions):
 class PartitionOptions(SuppressOptions):
     """The share of rows that may be suppressed where wishes leave no class for them; and k-map.
 
-    With `k_map` every class covers at least so many people of `population_table`, a table of everybody.
+    With `k_map` every class covers at least so many people of `population_table`, a table of everybody; or, by an
+    estimate, of a `population` of so many people, of which the table is a random sample.
     """
 
     k_map: int | None = option("whole", "Every class covers so many people of the population.", lowest=1)
     population_table: Any | None = option(  # noqa: RUF009
         "file", "For k-map: a table of everybody."
     )
+    population: float | None = option(
+        "people", "For k-map by an estimate: of how many people the table is a random sample."
+    )
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)
-        if (self.k_map is None) != (self.population_table is None):
+        given = (self.population_table is not None) + (self.population is not None)
+        if given != (self.k_map is not None):
             raise InputError(
-                "k-map counts people of a population: give how many a class must cover, and a table of everybody",
-                hint=("k_map", "population_table"),
+                "k-map counts people of a population: give how many a class must cover, and either a table of "
+                "everybody or how many people the table is a random sample of",
+                hint=("k_map", "population_table", "population"),
             )
         is_whole = isinstance(self.k_map, int) and not isinstance(self.k_map, bool)
         if self.k_map is not None and not (is_whole and self.k_map >= 1):
@@ -144,9 +150,11 @@ class MethodKeywords(TypedDict, total=False):
     suppress: float | None
     """For "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out."""
     k_map: int | None
-    """For "partition" and "generalise": the fewest people of `population_table` that a class covers."""
+    """For "partition" and "generalise": the fewest people of the population that a class covers."""
     population_table: Any
     """For `k_map`: a table of everybody, with the quasi-identifiers; whatever `read_table` reads."""
+    population: float | None
+    """For `k_map` by an estimate, which guarantees nothing: of how many people the table is a random sample."""
     steps: Sequence[Any] | None
     """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
     `Noise`, of columns of any role."""

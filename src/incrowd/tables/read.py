@@ -150,12 +150,6 @@ def read_table(
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
     """Scales as they are stated: by column, or as text: `race=nominal,pain=low<middle<high`.
 
-    Args:
-        given: what was stated.
-
-    Raises:
-        InputError: it is not understood.
-
     >>> read_scales("race=nominal")["race"].kind
     'nominal'
     """
@@ -233,9 +227,9 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     )
     if contents.code_counts:
         opened.require(list(contents.code_counts))
-    found = reshape(opened, **changes, infer_types=known.infers_types)
-    found.members = tuple(contents.members)
-    return found
+    reshaped = reshape(opened, **changes, infer_types=known.infers_types)
+    reshaped.members = tuple(contents.members)
+    return reshaped
 
 
 def _state(path: str) -> tuple[int, ...] | None:

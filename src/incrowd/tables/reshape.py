@@ -148,8 +148,8 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
         spelling = fold_spellings(times)
         if len(set(spelling.values())) < len(times):
             joined.append(field.name)
-        found = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
-        folded = pa.array(list(spelling.values()), pa.string()).take(found.combine_chunks())
+        places = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
+        folded = pa.array(list(spelling.values()), pa.string()).take(places.combine_chunks())
         if infer_types and any(text != chosen for text, chosen in spelling.items()):
             folded = _typed(field.name, folded)
             if not pa.types.is_string(folded.type):
@@ -162,8 +162,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
     """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
 
-    Args:
-        times: how often each text occurs.
+    `times` is how often each text occurs.
 
     >>> fold_spellings({"Ulm": 2, "ulm ": 1})
     {'Ulm': 'Ulm', 'ulm ': 'Ulm'}

@@ -54,16 +54,7 @@ def write_table(
 
 
 def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
-    """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
-
-    Args:
-        table: the rows.
-        file: where to, with one of the extensions of `write_table`.
-        codebook: value labels and descriptions, for formats that hold them.
-
-    Raises:
-        InputError: if no format with that extension can be written.
-    """
+    """Write to a file that the caller replaces or removes: after a failure a part of it may be left."""
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
         with closing(PrivateFolder()) as private:  # nobody else may read the plain copy

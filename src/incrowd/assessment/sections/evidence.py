@@ -152,11 +152,12 @@ def weigh_declared(work: Work, verdict: Verdict) -> Verdict:
         return verdict
     by_column = {name: count([name]).uniques for name in declared[:_MOST_ALONE]} if len(declared) > 1 else {}
     worst = sorted((name for name in by_column if by_column[name]), key=lambda name: -by_column[name])[:3]
+    alone = f"{people(found.uniques)} alone, and " if found.uniques else ""
     most = f"; by {listed([f'{name} alone {by_column[name]:,}' for name in worst])}" if worst else ""
     them = "them" if len(declared) > 1 else "it"
     reason = Advice(
         f"This yes rests on your word that nobody outside knows {listed(declared)}: whoever knows {them} too finds "
-        f"{people(found.uniques)} alone, and {people(few)} in classes smaller than {verdict.limits.class_size}{most}."
+        f"{alone}{people(few)} in classes smaller than {verdict.limits.class_size}{most}."
     )
     return replace(verdict, found_if_declared=found.uniques, internal_reasons=(reason, *verdict.internal_reasons))
 

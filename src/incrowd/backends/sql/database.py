@@ -198,8 +198,8 @@ class DatabaseBackend(BaseBackend):
         with self._using:
             if not self.counts_in_database:
                 return self._copied().rows
-            found = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
-            self._counted = int(found["n"][0].as_py())
+            counted = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
+            self._counted = int(counted["n"][0].as_py())
         return self._counted
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:

@@ -15,17 +15,6 @@ from incrowd.errors import InputError
 def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa.Table:
     """Columns of cells as Arrow: a blank cell is a null, mixed types become text.
 
-    Args:
-        header: the names of the columns.
-        columns: the cells of each column.
-        name: the file's name, for messages.
-
-    Returns:
-        The table, one type a column.
-
-    Raises:
-        InputError: if a column has no name, two have the same, or a text is no valid Unicode.
-
     >>> table_of_cells(["age", "zip"], [[30, ""], ["00501", 2139]], "people.xlsx").to_pydict()
     {'age': [30, None], 'zip': ['00501', '2139']}
     """

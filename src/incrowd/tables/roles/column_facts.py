@@ -163,7 +163,7 @@ def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     if first_numbers is not None:
         heads |= {key: first_numbers[key] for key in numbers}
     empty = frame.head(0).collect("pyarrow").to_native()
-    found = []
+    columns = []
     for name, key in zip(names, kinds, strict=True):
         nulls = facts[f"null {key}"]
         distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
@@ -171,8 +171,8 @@ def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
         if key in numbers and distinct:
             low, mean, high = (float(facts[f"{what} {key}"]) for what in ("low", "mean", "high"))
             looked = replace(looked, low=low, mean=mean, high=high)
-        found.append(looked)
-    return found
+        columns.append(looked)
+    return columns
 
 
 def _kind(type_: pa.DataType) -> str:

@@ -117,8 +117,10 @@ _SURNAMES = (  # of most Chinese people
 
 def _is_address(value: str) -> bool:
     """Whether a text has a word for a street, which may be one letter (C/ Mayor 3), another word, and a number."""
-    is_text = re.search(r"\d", value) and re.search(r"[^\W\d_]{3}", value)
-    return bool(is_text and word_pattern("values", "streets").search(words_of(value)))
+    words = words_of(value)
+    street = word_pattern("values", "streets").search(words) if any(map(str.isdigit, value)) else None
+    named = street is not None and (words.replace(street[0], "", 1).strip(), street[1])
+    return bool(named and (named[1] or re.search(r"[^\W\d_]{3}", named[0])))
 
 
 def _matches(pattern: str) -> Callable[[str], object]:

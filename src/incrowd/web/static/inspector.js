@@ -30,7 +30,7 @@ const facts = (column) => [column.type, column.distinct === null ? null : `${cou
 function head(column) {
   const said = bench.now.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
   const codes = column.missing_codes.length ? ` ${column.missing_codes.join(", ")} may stand for a missing value.` : "";
-  return [make("h3", {}, make("bdi", {}, short(column.name, 40)), " ", make("small", {}, facts(column))), make("p", {}, said + codes)];
+  return [make("p", { class: "soft" }, facts(column)), make("p", {}, said + codes)];
 }
 
 /** What it would add to what others know, or adds now. */
