@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from incrowd._support.private_folders import PrivateFolder
@@ -118,6 +117,8 @@ class FileBackend(BaseBackend):
         workspace: Workspace | None = None,
         is_own: bool = False,
     ) -> None:
+        import pyarrow.dataset as ds  # imports pandas, which takes long
+
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
         self._is_own = is_own

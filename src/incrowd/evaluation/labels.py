@@ -17,6 +17,7 @@ from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import as_floats, is_number, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+from incrowd.tables.generalised import split_plain_sets
 
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
@@ -86,8 +87,20 @@ class _Reader:
         for label, found in self._labels_in(by_label):
             self._set(label, found)
         if not self.number:
+            self._read_plain_sets()
             for label in np.flatnonzero(may_be_generalised(self.labels) & ~self.known).tolist():
                 self._parsed(label)
+
+    def _read_plain_sets(self) -> None:
+        """Read sets without quotation marks all at once; one with a member that the original does not have is left."""
+        sets = split_plain_sets(self.labels)
+        codes = np.array([self._code(text) for text in sets.texts], dtype=np.int64)[sets.members]
+        width = self.original.size + 1
+        codes = np.sort(np.repeat(np.arange(sets.places.size), sets.sizes) * width + codes + 1) % width - 1
+        ends = np.cumsum(sets.sizes)
+        for place, start, end in zip(sets.places.tolist(), (ends - sets.sizes).tolist(), ends.tolist(), strict=True):
+            if codes[start] >= 0 and not self.known[place]:
+                self._set(place, codes[start:end])
 
     def _labels_in(self, by_label: Mapping[str, NDArray[np.int64]]) -> list[tuple[int, NDArray[np.int64]]]:
         if not by_label:

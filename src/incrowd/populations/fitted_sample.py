@@ -7,6 +7,7 @@ where the sample is small; where the records cannot be grown, the copula and the
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -169,12 +170,15 @@ class FittedSample:
                 leave_out=options.leave_out,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        # the copula does not know of weights
-        if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
-            self.copula = self._fit_copula(self.drawn, sample.population)
-        if self.no_records is not None and self.copula is not None:
-            options.progress("joining it with the class sizes", 0.95)
-            self.trials = combined.fit_trials(self.copula, seed=[options.seed])
+        with ThreadPoolExecutor(1) as pool:
+            if sample.is_modelled_ungrown():  # its records are asked for afterwards, whatever the copula says
+                pool.submit(lambda: sample.crowd_model)
+            # the copula does not know of weights
+            if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
+                self.copula = self._fit_copula(self.drawn, sample.population)
+            if self.no_records is not None and self.copula is not None:
+                options.progress("joining it with the class sizes", 0.95)
+                self.trials = combined.fit_trials(self.copula, seed=[options.seed])
 
     def _fit_copula(self, drawn: int, population: int) -> anchored.AnchoredEstimate:
         return anchored.fit_anchored(
