@@ -107,7 +107,10 @@ class PitmanYor(Result):
         """
         if n < 1 or n != int(n):
             raise InputError(f"a population must be a whole number of 1 or more; {n} was given")
-        return _chinese_restaurant(self.d, self.alpha, int(n), np.random.default_rng(seed))
+        from incrowd.pitman_yor.kernels import seat_everybody
+
+        alpha = self.alpha if self.d >= 0 else -self.d * max(round(self.categories), 1)
+        return np.asarray(seat_everybody(self.d, alpha, int(n), np.random.default_rng(seed)), dtype=np.int64)
 
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
         """Random probabilities of the first `classes` classes, largest first, one row for each draw.
@@ -167,15 +170,6 @@ def _people(n: ArrayLike) -> Floats:
 def _like(given: Any, result: Floats) -> Any:
     """A number for a number, an array for an array."""
     return float(result) if np.ndim(given) == 0 else result
-
-
-def _chinese_restaurant(d: float, alpha: float, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Class sizes of `n` people who join classes one by one."""
-    from incrowd.pitman_yor.kernels import seat_everybody
-
-    if d < 0:
-        alpha = -d * max(round(-alpha / d), 1)
-    return np.asarray(seat_everybody(d, alpha, n, random), dtype=np.int64)
 
 
 def _stick_breaking(d: float, alpha: float, classes: int, draws: int, random: np.random.Generator) -> Floats:

@@ -199,7 +199,7 @@ def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
     """By what the means of the sample's records are multiplied; they are no κ where chances were unequal."""
     if model.hidden or model.clusters is not None:
         return 1.0
-    kappa = float(grown.classes[-1] / grown.sizes[-1])
+    kappa = grown.classes / grown.people
     return float((kappa / np.mean(1.0 / grown.sample_class_sizes)) ** _KAPPA)
 
 
@@ -244,7 +244,7 @@ class Tail:
             posterior = model_class_sizes(sizes).posterior
         tally = np.bincount(grown.sample_class_sizes)
         place = (np.cumsum(tally > 0) - 1)[grown.sample_class_sizes]
-        return cls(int(grown.sizes[-1]), posterior, np.flatnonzero(tally), place)
+        return cls(grown.people, posterior, np.flatnonzero(tally), place)
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
         """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
@@ -264,7 +264,7 @@ def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None
     What the model of a part of the grown people, `tried`, gets wrong for all of them is taken off what the model of all
     of them says for larger populations.
     """
-    reached, counts = int(grown.sizes[-1]), grown.sample_class_sizes
+    reached, counts = grown.people, grown.sample_class_sizes
     found, tail, slope = [], None, 0.0
     for size in sizes:
         if size == reached:

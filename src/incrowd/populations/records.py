@@ -25,8 +25,6 @@ from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.tables import to_native
 
-COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
-"""The columns that are always added: `risk` is E 1/F, `risk_low` and `risk_high` hold it, `risk_unique` is P(F = 1)."""
 WEIGHTED, TELLING = "risk_weighted", "telling_column"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
