@@ -23,7 +23,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
-from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through
+from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through, sizes_without
 from incrowd.populations.crowd_model import CrowdModel
 from incrowd.populations.posterior_estimator import model_class_sizes
 from incrowd.populations.result import Explanation
@@ -170,7 +170,8 @@ def grow_sample(
                 weighted = replace(classes, weights=weights, factor=factor)
                 found[size] = weighted if size == keep else _means_of(weighted)
                 if size == keep and leave_out and number < _LEFT_OUT:
-                    found[size] = replace(weighted, without=_shares_without(grown))
+                    alike = sizes_without(grown.values, np.arange(people))
+                    found[size] = replace(weighted, without=grown.sample_class_sizes / alike)
         return found
 
     growths: list[dict[int, Any]] = []
@@ -180,11 +181,6 @@ def grow_sample(
             growths.append(found)
             progress("growing the sample to the population", (done + 1) / total)
     return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
-
-
-def _shares_without(grown: GrownPopulation) -> Floats:
-    """Of the people who are like a record in all columns but one, the share who are like it in that one too."""
-    return np.asarray(grown.sample_class_sizes / grown.sizes_without(), dtype=np.float64)
 
 
 def _means_of(classes: SampleClasses) -> _Means:

@@ -39,10 +39,6 @@ class GrownPopulation:
         """How many people there are."""
         return int(self.values.shape[1])
 
-    def sizes_without(self) -> NDArray[np.int32]:
-        """For each column, how many people are like each person of the sample in every other column."""
-        return sizes_without(self.values, np.arange(self.sample_class_sizes.size))
-
 
 def sizes_without(values: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArray[np.int32]:
     """For each column, how many people are like each of those asked for in every other column."""

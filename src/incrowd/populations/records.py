@@ -147,7 +147,7 @@ def record_risk(
         headline, records = estimate_with_records(sample, options=options)
     notes: tuple[str, ...] = sample.notes
     if headline is not None and records is not None:
-        of_class = _risk_of_values(records, classes) | _most_telling(records, classes, sample.crowd_columns)
+        of_class = _risk_of_values(records, classes, sample.crowd_columns)
         total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
         notes = headline.notes
     else:
@@ -227,24 +227,23 @@ def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str
     }
 
 
-def _risk_of_values(records: CrowdRecords, classes: Classes) -> dict[str, NDArray[Any]]:
-    """The added columns, without the rank, from the risk of every record; those of one class are alike."""
+def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, from the risk of every record; those of one class are alike.
+
+    The telling column is the one without which the risk would be lowest.
+    """
+    assert records.without is not None
     first = np.unique(classes.numbers, return_index=True)[1]
+    without = records.without[:, first]
     return {
         "class_size": classes.people,
         "risk": records.risk[first],
         "risk_low": records.low[first],
         "risk_high": records.high[first],
         "risk_unique": records.unique[first],
+        TELLING: np.array(names, dtype=object)[np.argmin(without, axis=0)],
+        "risk_without_it": without.min(axis=0),
     }
-
-
-def _most_telling(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """For each class the column that makes it stand out most, and the risk if nobody knew that column."""
-    assert records.without is not None
-    without = records.without[:, np.unique(classes.numbers, return_index=True)[1]]
-    most = np.argmin(without, axis=0)
-    return {TELLING: np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:
