@@ -19,7 +19,7 @@ from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
 from incrowd.populations.estimators import estimate_with_records
 from incrowd.populations.fitted_sample import Options
-from incrowd.populations.posterior_estimator import ASSUMPTIONS, estimate_by_posterior
+from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -141,25 +141,20 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = None, None
-    if sample.sizes.people > 1 and sample.why_no_columns() is None:
-        options = Options(seed, 1, False, progress, leave_out=True)
-        headline, records = estimate_with_records(sample, options=options)
-    notes: tuple[str, ...] = sample.notes
-    if headline is not None and records is not None:
+    headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress, leave_out=True))
+    notes = headline.notes
+    if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
-        total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
-        notes = headline.notes
     else:
-        estimate = estimate_by_posterior(sample.class_size_model, sample.population)
-        of_class = _risk_columns(estimate.class_growth, classes.people)
-        total, interval, assumptions = estimate.sample_to_population, estimate.interval, ASSUMPTIONS
-        notes = (*notes, *estimate.notes, BY_SIZE)
+        growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
+        of_class = _risk_columns(growth, classes.people)
+        notes = (*notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
     by_weight = records is None and WEIGHTED in of_class
     of_class["risk_rank"] = _ranks(of_class[WEIGHTED if by_weight else "risk"], np.bincount(classes.numbers))
+    total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
     return RecordRisk(sample, classes, of_class, total, interval, assumptions, notes)
 
 
