@@ -95,8 +95,8 @@ def forecast_table(
     curve = beyond
     if within:
         near = _law_at(fit, tuple(f"{size:,.0f}" for size in within), np.array(within), seed=seed)
-        at, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
-        curve = replace(beyond, at=at, names=names, violations={}, **_join(near, beyond))
+        people_along, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
+        curve = replace(beyond, at=people_along, names=names, violations={}, **_join(near, beyond))
     places = law.at.size + np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
     places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the people at hand the law is exact
     answer = replace(law, **_join(law, beyond, places))
