@@ -123,8 +123,7 @@ def estimate_from_crowd(
     sample: Sample, crowd: CrowdEstimate, fitted: anchored.AnchoredEstimate | None
 ) -> MethodEstimate:
     """The estimate of the crowd model and, where it is given, the copula."""
-    joined = combined.join_crowd(crowd, fitted, sample.sizes)
-    estimate, uniqueness = joined.sample_to_population, joined.uniqueness
+    estimate, uniqueness, parts = combined.join_crowd(crowd, fitted, sample.sizes)
     still_unique = uniqueness / sample.sizes.uniqueness if sample.sizes.uniques else None
     notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
     if sample.columns().times is not None:
@@ -136,7 +135,7 @@ def estimate_from_crowd(
         still_unique,
         crowd_estimator.ASSUMPTIONS,
         (*sample.class_size_model.notes, *notes),
-        joined.parts,
+        parts,
         interval_of_uniques("crowd", still_unique, estimate, sample),
         crowd=crowd,
     )
