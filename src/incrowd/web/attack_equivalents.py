@@ -32,9 +32,7 @@ class ReleasedFile:
     @classmethod
     def of_table(cls, source: Source) -> ReleasedFile:
         """Another table of the session."""
-        how = "".join(f", {name}={value!r}" for name, value in source.how.items())
-        opened = f"read_table({source.file!r}{how})"
-        return cls(source.file, opened, source.before, source.script, typable=not source.how)
+        return cls(source.file, source.opened, source.before, source.script, typable=not source.how)
 
     @classmethod
     def of_candidate(cls, job: Job, original: Source) -> ReleasedFile:
@@ -88,7 +86,7 @@ def _lines(question: models.AttackQuestion, known: Any, released: ReleasedFile, 
     options = {
         "known": known,
         "secret": question.secret,
-        "holdout": ScriptName(ReleasedFile.of_table(holdout).opened) if holdout else None,
+        "holdout": ScriptName(holdout.opened) if holdout else None,
         "targets": question.targets,
         "seed": question.seed,
         "kinds": question.kinds,

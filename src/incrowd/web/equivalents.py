@@ -130,10 +130,13 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     return command_and_script(table.source, "leak", arguments, [], lines, imports)
 
 
-def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
-    """`incrowd protect`."""
+def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
+    """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
+    opened = ScriptName(everybody.opened) if everybody else None
+    options = options_of(asked, table, opened)
+    options |= {"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {}
+    of_method = asked.of_method() | ({"population_table": everybody.file} if everybody else {})
     limits = [
         word
         for which in ("importance", "widest")
@@ -153,7 +156,7 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
         *each("--drop", options["leave_out"]),
         *each("--other", options["other"] or []),
-        *(word for name, value in asked.of_method().items() for word in _typed(METHOD_OPTIONS[name], value)),
+        *(word for name, value in of_method.items() for word in _typed(METHOD_OPTIONS[name], value)),
         *limits,
         *each("--keep", asked.keep),
         *each("--nominal", asked.nominal),
@@ -175,7 +178,9 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
     found = command_and_script(table.source, "protect", arguments, ["protect"], lines, imports)
     steps = [step.column for step in asked.all_steps]
     typable = is_typable(asked.named(table.table.columns), ",=") and is_typable(steps, ":")
-    whole = models.Equivalent(cli="\n".join([*files, found.cli]), python=found.python)
+    typable = typable and not (everybody and everybody.how)
+    before = everybody.before if everybody else ()
+    whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
     return _without_command(whole, not typable)
 
 

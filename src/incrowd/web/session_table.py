@@ -75,6 +75,12 @@ class Source:
     how: dict[str, Any] = field(default_factory=dict)  # options of `read_table`
 
     @property
+    def opened(self) -> str:
+        """What opens the table in a script."""
+        how = "".join(f", {name}={value!r}" for name, value in self.how.items())
+        return f"read_table({self.file!r}{how})"
+
+    @property
     def protected_file(self) -> str:
         """The name of the file that a protection of it makes: a new one each time."""
         if self.kind != "protection":
@@ -112,7 +118,7 @@ class OpenTable:
     def __post_init__(self) -> None:
         self.history = TableHistory(self.table, self.columns)
         self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
-        self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
+        self.table.place = self.source.file  # in commands, as whoever opened it knows it
 
     @property
     def current(self) -> OpenTable:

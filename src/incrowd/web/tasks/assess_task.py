@@ -75,7 +75,7 @@ def report_task(release: Release, name: str) -> Task:
         assert release.question is not None
         table = release.table
         table.name = name
-        table.named = (name,)
+        table.place, table.reading = name, {}
         asked = replace(release.question, quasi_identifiers=release.quasi_identifiers, protection=False)
         if not release.question.quasi_identifiers:
             asked = replace(asked, quasi_identifiers=None)  # guessed ones stay guessed
