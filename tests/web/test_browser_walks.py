@@ -65,6 +65,11 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     table = send(page, known | answers, tmp_path / "survey.parquet")
     expect(page.locator("#tile-columns strong")).to_have_text("0 of 132")
     assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
+    page.wait_for_selector("#inspector .histogram i")
+    rows = "document.querySelector('#columns').clientHeight / document.querySelector('.column').offsetHeight"
+    assert page.evaluate(rows) >= 7  # columns in sight at once
+    pane = "document.querySelector('.columns-pane')"
+    assert page.evaluate(f"{pane}.scrollHeight - {pane}.clientHeight") <= 1  # the list scrolls, not all around it
     page.fill("#search", "answer_")
     page.click(".column[data-column=answer_000] .name")
     page.keyboard.press("Control+a")
@@ -79,6 +84,11 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     page.click("#tab-risk")
     answered(page, "#risk-view")
     page.screenshot(path=shots / "132-columns.png")
+    page.evaluate("scrollTo(0, 0)")
+    page.click("#tab-report")
+    top = page.eval_on_selector("[role=tablist]", "(strip) => strip.getBoundingClientRect().top / innerHeight")
+    assert 0 <= top <= 0.5  # below a long verdict what was chosen would be out of sight
+    expect(page.locator("#assess")).to_be_hidden()  # it is assessed, by these settings
     page.eval_on_selector("#k", "(slider) => { slider.value = 3; }")
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")
