@@ -1,5 +1,6 @@
 """Ranges, sets, prefixes and wildcards."""
 
+import time
 from datetime import date
 
 import numpy as np
@@ -58,3 +59,12 @@ def test_sets_that_are_split_all_at_once_are_those_that_are_parsed(labels):
         assert parse_generalised(labels[place]) == Choice(frozenset(members))
     plain = [n for n, label in enumerate(labels) if not {*' "\u00a0\n'} & {*label}]
     assert {*plain} <= {*found.places.tolist()}
+
+
+@pytest.mark.parametrize(
+    "cell", ["{" + " " * 100_000 + '"}', "{" + '"a" ' * 50_000 + "}", "[1" + " " * 100_000 + "2", "{" + '"",' * 50_000]
+)
+def test_a_cell_of_many_blanks_is_read_at_once(cell):
+    started = time.process_time()
+    parse_generalised(cell)
+    assert time.process_time() - started < 2

@@ -210,8 +210,11 @@ class FileBackend(BaseBackend):
 
     def types(self) -> dict[str, pa.DataType]:
         """The type of every column, without reading it."""
-        stored = {name: self._dataset.schema.field(self._stored_as[name]).type for name in self.columns}
-        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        if self._types is None:
+            schema = self._dataset.schema
+            stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
+            self._types = stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        return self._types
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
