@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diverse_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
+from incrowd.protection.merge_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping
 

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.merge_classes import order_near
 from incrowd.protection.problem import Problem, as_days, is_number
 from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
-from incrowd.protection.repair import order_near
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once

@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.by_levels import classes_by_levels, rows_in_classes
-from incrowd.protection.diverse_classes import find_diverse, is_diverse, require_diverse, sensitive_codes
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
+from incrowd.protection.merge_classes import (
+    find_diverse,
+    is_diverse,
+    merge_until_close,
+    merge_until_within,
+    require_diverse,
+    secret_codes,
+    sensitive_codes,
+)
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
-from incrowd.protection.repair import merge_until_close, secret_codes
-from incrowd.protection.shares import merge_until_within
 
 _PART = 256  # records among which a class picks its members: more is better and slower
 _SUBTREES = 32  # parts that are worked on at the same time
