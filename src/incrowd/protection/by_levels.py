@@ -36,11 +36,6 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     return _make_diverse(problem, made) if problem.demand.l is not None else made
 
 
-def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] | None:
-    """The rows that are in a class, None for all; raises where more are in none than may be suppressed."""
-    return rows_that_stay(problem, grouping.order)
-
-
 def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Some rows in order, None where they are all; raises where more are left out than may be suppressed."""
     left_out = problem.rows - rows.size

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, pack
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category, label_groups
-from incrowd.protection.problem import Problem, as_days, as_floats, is_number, offset_of
+from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 
 _MOST_VALUES = 256  # values that are compared with each other; rarer ones are one set from the start
@@ -130,7 +130,7 @@ def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Le
 
 def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> list[Level]:
     widest = problem.wishes.widest.get(column.name)
-    if hierarchy is None and widest and is_number(column):
+    if hierarchy is None and widest and column.has_distances:
         whole = pa.types.is_integer(column.values.type) or pa.types.is_temporal(column.values.type)
         cell = widest + whole  # a range of whole numbers has one value more than it is wide
         hierarchy = Hierarchy.intervals([cell / 4, cell / 2, cell])
@@ -144,9 +144,9 @@ def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> lis
 
 def widest_group(column: Coded, level: Level) -> float:
     """How wide the widest group of a level is: a range's length (days for dates), or the number of values in a set."""
-    if not is_number(column):
+    if not column.has_distances:
         return float(level.covered.max())
-    filled = column.size - column.has_null
+    filled = column.filled_size
     values = column.values.slice(0, filled)
     place = as_floats(as_days(values) if pa.types.is_temporal(values.type) else values, offset_of(column))
     groups = level.groups[:filled]

@@ -39,7 +39,7 @@ def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> N
     width, rows = len(columns), columns[0].codes.size
     fewest = np.full(rows, rows)
     for subset in combinations(columns, min(subset_size or width, width)):
-        filled = np.stack([column.codes < column.size - column.has_null for column in subset], axis=1)
+        filled = np.stack([column.is_filled for column in subset], axis=1)
         patterns, pattern = np.unique(filled, axis=0, return_inverse=True)
         pattern = pattern.reshape(-1)
         members = [np.flatnonzero(pattern == number) for number in range(len(patterns))]
@@ -69,7 +69,7 @@ def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
     """
     columns, width = problem.columns, len(problem.columns)
     fixed = {place for place, column in enumerate(columns) if column.name in problem.wishes.keep}
-    missing = np.stack([column.codes >= column.size - column.has_null for column in columns], axis=1)
+    missing = np.stack([column.codes >= column.filled_size for column in columns], axis=1)
     blanked, hopeless = missing.copy(), np.zeros(problem.rows, dtype=np.bool_)
     subsets = list(combinations(range(width), min(subset_size or width, width)))
     for done, subset in enumerate(subsets):
@@ -122,7 +122,7 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
     The blanks of others may have made it needless. Large tables are worked on in blocks of records that are alike in
     the columns that are blanked least; matches in other blocks are then not counted.
     """
-    from incrowd.protection import kernels_wildcards
+    from incrowd.protection import kernels_classes
 
     removed = blanked & ~missing
     values = np.stack([column.codes for column in problem.columns], axis=1).astype(np.int32)
@@ -135,5 +135,5 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
         cells = np.where(blanked[block], -1, values[block])
         rows, places = np.nonzero(removed[block])
         order = np.argsort(-problem.weights[places], kind="stable")
-        kernels_wildcards.give_back(cells, values[block], rows[order], places[order], problem.demand.k)
+        kernels_classes.give_back(cells, values[block], rows[order], places[order], problem.demand.k)
         blanked[block] = cells < 0

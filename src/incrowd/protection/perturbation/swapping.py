@@ -34,7 +34,7 @@ class RankSwap(Step):
         for column in columns.coded(self.columns):
             if not column.has_order:
                 raise InputError(f"{column.name!r} has no order by which ranks could be near; swap numbers or dates")
-            filled = np.flatnonzero(column.codes < column.size - column.has_null)
+            filled = np.flatnonzero(column.is_filled)
             ties = columns.draws.random(filled.size)
             order = filled[np.lexsort([ties, column.codes[filled]])]
             codes = column.codes.copy()
