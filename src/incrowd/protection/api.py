@@ -35,8 +35,14 @@ from incrowd.protection.release import columns_of_order, draw_telling_nothing, i
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
-from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
-from incrowd.protection.wishes import read_wishes
+from incrowd.protection.validate import (
+    check_columns,
+    check_demand,
+    check_values,
+    check_wishes,
+    read_wishes,
+    require_sensitive,
+)
 from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured

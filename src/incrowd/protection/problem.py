@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.wishes import Wishes
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
@@ -76,6 +75,29 @@ class Demand:
     def smallest(self) -> int:
         """The fewest records a class can have: k, and one for each of l different values."""
         return max(self.k, math.ceil(self.l or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the result should look like.
+
+    Attributes:
+        importance: by column, what a loss in it weighs; 1 where nothing is said, 0 where the column may vanish.
+        keep: columns that stay as they are, so that no class mixes their values.
+        widest: by column, the longest range allowed, in its own unit (days for dates); for text, the largest set.
+    """
+
+    importance: Mapping[str, float] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    widest: Mapping[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.importance or self.keep or self.widest)
+
+    @property
+    def restrict(self) -> bool:
+        """Whether some records may be impossible to protect as wished."""
+        return bool(self.keep or self.widest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
