@@ -18,6 +18,7 @@ from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
+from incrowd.assessment.sections.evidence import weigh_declared
 from incrowd.assessment.sections.section import PENDING, Work, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
@@ -185,7 +186,8 @@ def assess_question(
             partial(_assessment(work))
     found = _assessment(work)
     progress("writing it down", 0.99)
-    return replace(found, verdict=replace(found.verdict, actions=tuple(next_actions(work, found.verdict))))
+    verdict = weigh_declared(work, found.verdict)
+    return replace(found, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
 
 def judge_release(
@@ -225,7 +227,7 @@ def judge_release(
         work.answer(population_section.SECTION, population_section.estimate_alone)
     # attacks that the question asks for are not made here, so they count as not run
     asked = replace(work.question, released=question.released)
-    return decide(asked, work.roles, **work.answers, linkage=linkage)
+    return weigh_declared(work, decide(asked, work.roles, **work.answers, linkage=linkage))
 
 
 def _place(data: Any, unnamed: str) -> str | None:
@@ -296,14 +298,6 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
                 f"{listed(list(question.contents))} held something else when the role was saved, so it was not taken "
                 "over; read the column and say again what it is",
                 ("other", "sensitive"),
-            )
-        )
-    if roles.times:
-        notes.append(
-            Advice(
-                f"{listed(list(roles.times))} numbers the records of each person, as waves, years and visits do; "
-                "others know times, so it was not taken as unknown to them",
-                ("quasi_identifiers", "drop"),
             )
         )
     if question.synthetic:

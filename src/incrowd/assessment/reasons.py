@@ -144,6 +144,14 @@ def list_internal_reasons(
         yield Advice(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
+    for one in roles.suggested:
+        if one.column in roles.known_anyway:
+            what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
+            yield Advice(
+                f"{one.column} was not taken as unknown to others: {what}. Name it as something that others know, or "
+                "leave it out",
+                ("quasi_identifiers", "drop"),
+            )
     if evidence.row_order and not evidence.is_release:
         yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
     yield from evidence.unanswered
@@ -151,12 +159,23 @@ def list_internal_reasons(
         yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")
     elif evidence.rows.kind != "people" and roles.person is None:
         yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
+    skipped: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for column in evidence.secrets.columns if evidence.secrets else ():
         if column.structural_missing:
-            yield Advice(
-                f"{column.column} is missing for {people(column.structural_missing)} because of "
-                f"{listed(column.missing_follows_from)}; that is no secret."
-            )
+            skipped.setdefault((column.structural_missing, column.missing_follows_from), []).append(column.column)
+    for (missing, follows_from), names in skipped.items():
+        yield Advice(
+            f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing for {people(missing)} because of "
+            f"{listed(follows_from)}; that is no secret."
+        )
+    usual = [
+        f"{one.column} ({one.reason})"
+        for one in roles.suggested
+        if one.role == "quasi-identifier" and one.confidence != "low" and one.column in roles.stated
+        if roles.role(one.column) == "other"
+    ]
+    if usual:
+        yield Advice(f"Declared by you to be unknown to others, who usually know such columns: {listed(usual)}.")
     for one in roles.suggested:
         kept = one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
         if kept and one.role == "identifier" and one.column not in (*roles.identifiers_kept, *roles.pseudonyms):

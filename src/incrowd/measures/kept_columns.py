@@ -23,6 +23,7 @@ from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, 
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
+_GROUPS, _SHARED_BY_MANY = 2, 10  # groups that may have been made of finer values; records for each, if they are two
 _SHARED = 3  # records for each value, on average, from which values may be those of groups
 _OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
 _MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which it may tell by itself
@@ -148,13 +149,21 @@ def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
     """What a column tells of groups of its values, as towns tell their county; None where it cannot be finer.
 
     Single values that go with one group tell no more than the group, which is released. Amounts that hardly anybody
-    shares are no values of groups: they tell the size of a household because its members have one income.
+    shares are no values of groups: they tell the size of a household because its members have one income. Of two
+    groups each must have several values, which many share: numbers of people tell their sex, and are asked about.
     """
-    is_finer = fine.size >= _FINER * coarse.size >= _FINER * _STEPS and fine.codes.size >= _SHARED * fine.size
-    if not is_finer or not _may_tell(fine.codes, coarse.codes):
+    is_finer = fine.size >= _FINER * coarse.size and fine.codes.size >= _SHARED * fine.size
+    if not is_finer or coarse.filled_size < _GROUPS or not _may_tell(fine.codes, coarse.codes):
         return None
     filled = fine.is_filled & coarse.is_filled
-    return replace(determination(fine.codes[filled], coarse.codes[filled]), told_by_value=0)
+    one, other = fine.codes[filled], coarse.codes[filled]
+    if coarse.filled_size < _STEPS:
+        usual = np.zeros((fine.size, coarse.size), dtype=np.int64)
+        np.add.at(usual, (one, other), 1)
+        values = np.bincount(usual.argmax(axis=1)[usual.any(axis=1)], minlength=coarse.filled_size)
+        if values[: coarse.filled_size].min() < _STEPS or one.size < _SHARED_BY_MANY * fine.filled_size:
+            return None
+    return replace(determination(one, other), told_by_value=0)
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
@@ -320,11 +329,10 @@ def _plain_position(label: str) -> float | None:
     try:
         return float(label)
     except ValueError:
-        pass
-    try:
-        return float(date.fromisoformat(label).toordinal())
-    except ValueError:
-        return None
+        try:
+            return float(date.fromisoformat(label).toordinal())
+        except ValueError:
+            return None
 
 
 def _members(labels: Sequence[str | None], parsed: Sequence[Generalised | None]) -> list[NDArray[np.int64]]:

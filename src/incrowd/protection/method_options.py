@@ -26,16 +26,16 @@ class CoarsenOptions(MethodOptions):
     """Intervals per column (16, "1/8", or by column), and levels of hierarchies by column."""
 
     resolution: float | str | Mapping[str, float | str] | None = option(
-        "resolution", "--resolution", "For coarsen: 16, 1/8, or age=20,zip=1/8."
+        "resolution", "For coarsen: 16, 1/8, or age=20,zip=1/8."
     )
-    levels: Mapping[str, int] | None = option("numbers", None)
+    levels: Mapping[str, int] | None = option("numbers", typed=None)
 
 
 @dataclass(frozen=True, slots=True)
 class SuppressOptions(MethodOptions):
     """The share of rows that may be suppressed."""
 
-    suppress: float = option("share", "--suppress", "For generalise: share of rows that may go.", default=0.0)
+    suppress: float = option("share", "For generalise: share of rows that may go.", default=0.0)
 
     def __post_init__(self) -> None:
         if not 0.0 <= float(self.suppress) < 1.0:
@@ -50,12 +50,12 @@ class PartitionOptions(SuppressOptions):
     estimate, of a `population` of so many people, of which the table is a random sample.
     """
 
-    k_map: int | None = option("whole", "--k-map", "Every class covers so many people of the population.", lowest=1)
+    k_map: int | None = option("whole", "Every class covers so many people of the population.", lowest=1)
     population_table: Any | None = option(  # noqa: RUF009
-        "file", "--population-table", "For k-map: a table of everybody."
+        "file", "For k-map: a table of everybody."
     )
     population: float | None = option(
-        "people", "--population", "For k-map by an estimate: of how many people the table is a random sample."
+        "people", "For k-map by an estimate: of how many people the table is a random sample."
     )
 
     def __post_init__(self) -> None:
@@ -83,9 +83,9 @@ class StepOptions(MethodOptions):
 
     steps: Sequence[Any] = option(
         "steps",
-        "--step",
         "In order. For mask: age:ranges=20, zip:keep=3, sex:*. For perturb: age:noise=0.1. Repeat.",
         default=(),
+        typed="step",
     )
 
 
@@ -99,12 +99,12 @@ class MaskOptions(StepOptions):
     """
 
     top: Mapping[str, float] | None = option(
-        "numbers", "--top", "For mask: values from here on are one range without an end, age=85. Repeat."
+        "numbers", "For mask: values from here on are one range without an end, age=85. Repeat."
     )
     bottom: Mapping[str, float] | None = option(
-        "numbers", "--bottom", "For mask: values up to here are one range without a beginning, age=18. Repeat."
+        "numbers", "For mask: values up to here are one range without a beginning, age=18. Repeat."
     )
-    drop: bool = option("switch", None, default=True)
+    drop: bool = option("switch", typed=None, default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,8 @@ class BlankOptions(SuppressOptions):
     alone, for attackers who know no more than that.
     """
 
-    wildcards: bool = option(
-        "switch", "--wildcards", "For blank: a blank may be any value. Default: it is a value.", default=False
-    )
-    subsets: int | None = option(
-        "whole", "--subsets", "For blank with wildcards: k by every so many columns alone.", lowest=1
-    )
+    wildcards: bool = option("switch", "For blank: a blank may be any value. Default: it is a value.", default=False)
+    subsets: int | None = option("whole", "For blank with wildcards: k by every so many columns alone.", lowest=1)
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)
@@ -141,7 +137,7 @@ class PerturbOptions(StepOptions):
     the system's own source of randomness is used.
     """
 
-    seed: int | None = option("whole", "--seed", "For perturb: seed of every draw, to keep secret. Default: none.")
+    seed: int | None = option("whole", "For perturb: seed of every draw, to keep secret. Default: none.")
 
 
 class MethodKeywords(TypedDict, total=False):

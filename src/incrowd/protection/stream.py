@@ -170,7 +170,7 @@ class Stream:
 
     @property
     def released(self) -> pa.Table | None:
-        """The same rows as an Arrow table."""
+        """All rows that are out, as an Arrow table."""
         return self._released
 
     @property

@@ -119,7 +119,7 @@ def start_simulation(
     start: TableJob, server: TheServer, question: models.SimulationQuestion | None = None
 ) -> models.JobInfo:
     """Simulate leaks: people known to have leaked, histories that leak or are known in part, wrong values."""
-    from incrowd.web.tasks.simulation_task import simulation_task
+    from incrowd.web.tasks.leak_task import simulation_task
 
     with server.limit_concurrency():
         return start("simulation", simulation_task, equivalents.simulation, question or models.SimulationQuestion())

@@ -181,6 +181,7 @@ class _Describing:
             "people": cost.people,
             "k": cost.k,
             "uniqueness": cost.uniqueness,
+            "correctness": cost.correctness,
             "detail": cost.granularity,
         }
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
