@@ -8,6 +8,8 @@ without a planted value in what it prints, with its input unchanged and nothing 
 
 import argparse
 import contextlib
+import importlib
+import json
 import os
 import random
 import resource
@@ -52,38 +54,20 @@ def warm_up(folder):
 
 def _call_forked(function, *arguments, memory, seconds, imports=()):
     """`call_limited` without starting Python anew: a fork of this process instead of a new one."""
-    import importlib
-    import json
-
-    module, _, name = function.partition(":")
     for package in imports:
         importlib.import_module(package)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(read)
         code = limited_process._BROKEN
-        try:
-            limited_process._limit(memory, seconds)
-            answer, code = {"value": getattr(importlib.import_module(module), name)(*arguments)}, 0
-        except limited_process.errors.IncrowdError as error:
-            answer, code = {"error": type(error).__name__, "message": str(error), "hint": list(error.hint)}, 0
-        except MemoryError:
-            code = limited_process._OUT_OF_MEMORY
-        finally:
-            if code == 0:
-                os.write(write, json.dumps(answer).encode())
-            os._exit(code)
+        with contextlib.suppress(BaseException):
+            code, answer = limited_process._answer(function, arguments, memory, seconds)
+            os.write(write, json.dumps(answer).encode())
+        os._exit(code)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         said = pipe.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code:
-        raise limited_process.ChildError("memory" if code == limited_process._OUT_OF_MEMORY else "crash")
-    answer = json.loads(said)
-    if "error" in answer:
-        raise getattr(limited_process.errors, answer["error"])(answer["message"], hint=tuple(answer["hint"]))
-    return answer["value"]
+    return limited_process._result(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said)
 
 
 def run_case(folder, words, arm=lambda: None):
@@ -142,12 +126,14 @@ def broken_promises(folder, data, file, words, temporary, before):
         found.append(f"{seconds:.0f} seconds")
     if memory > MEMORY:
         found.append(f"{memory / 1e6:.0f} MB")
-    if file.read_bytes() != data:
+    if file.read_bytes() != data and "--append" not in words:  # which closes the mark of what it continues
         found.append("the input was changed")
     allowed = {*before, file.name}
     left = {path.name for path in folder.iterdir()} - allowed
     outputs = {Path(word).name for word in words if "OUT." in word}
-    if left - outputs - {f"{name}.incrowd" for name in outputs} or (left and code == 2):
+    if left - outputs - {f"{name}.{kind}" for name in outputs for kind in ("incrowd", "waiting")} or (
+        left and code == 2
+    ):
         found.append(f"left behind: {sorted(left)}")
     if any(temporary.iterdir()):
         found.append("temporary files are left")
@@ -177,7 +163,7 @@ def fuzz(seconds, seed, corpus=None, only=None, files=10**9):
                     file = folder / f"mutated{target[1]}"
                     file.write_bytes(data)
                     words = [word.replace("FILE", str(file)).replace("OUT.", f"{folder}/OUT.") for word in command]
-                    words = [str(folder / word) if word == "plain.csv" else word for word in words]
+                    words = [str(folder / word) if word in before else word for word in words]
                     found, code = broken_promises(folder, data, file, words, temporary, before)
                     codes[name, code] += 1
                     if found:

@@ -7,10 +7,12 @@ import random
 import sqlite3
 import zipfile
 import zlib
+from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.orc
 import pyarrow.parquet as pq
 from tests.fuzz import mutate
 
@@ -25,6 +27,7 @@ TABLE = {
     "note": [f"{PLANTED}{n}" for n in range(ROWS)],
 }
 READ = ["--qi", "age,sex,zip"]
+BASE = "mutated.base.csv"  # a release whose mark is mutated
 COMMANDS = [
     ["measure", "FILE", *READ, "--json"],
     ["measure", "FILE", *READ, "--sensitive", "note"],
@@ -37,10 +40,9 @@ COMMANDS = [
 ]
 
 
-def _csv():
-    names = list(TABLE)
+def _csv(table=TABLE):
     return "\n".join(
-        [",".join(names), *(",".join(map(str, row)) for row in zip(*TABLE.values(), strict=True))]
+        [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
     ).encode()
 
 
@@ -84,24 +86,94 @@ def _sqlite(folder):
     return file.read_bytes()
 
 
+def _write_avro(file, records):
+    import fastavro
+
+    kinds = {"age": "long", "income": "double"}
+    fields = [{"name": name, "type": kinds.get(name, "string")} for name in TABLE]
+    with open(file, "wb") as opened:
+        fastavro.writer(opened, {"type": "record", "name": "person", "fields": fields}, records)
+
+
 def _statistics(folder):
-    """Files of statistics packages, where the extra that reads them is installed."""
+    """Files of statistics packages, of R and of Avro, where the extra that reads them is installed."""
     try:
+        import fastavro  # noqa: F401
         import pandas as pd
         import pyreadstat
+        import rdata
     except ImportError:
         return {}
+    frame, names = pd.DataFrame(TABLE), (READ[1], "note")
+    texts = frame.astype({"sex": object, "zip": object, "seen": object, "note": object})
+    writers = {
+        ".sav": lambda file: pyreadstat.write_sav(frame, file),
+        ".zsav": lambda file: pyreadstat.write_sav(frame, file, compress=True),
+        ".por": lambda file: pyreadstat.write_por(frame, file),
+        ".dta": lambda file: pyreadstat.write_dta(frame, file),
+        ".xpt": lambda file: pyreadstat.write_xport(frame, file),
+        ".rds": lambda file: rdata.write_rds(file, texts, compression=None),
+        ".RData": lambda file: rdata.write_rda(file, {"people": texts}),
+        ".avro": lambda file: _write_avro(file, frame.to_dict("records")),
+    }
     found = {}
-    for ending, write in (
-        (".sav", pyreadstat.write_sav),
-        (".dta", pyreadstat.write_dta),
-        (".xpt", pyreadstat.write_xport),
-    ):
+    for ending, write in writers.items():
         file = Path(folder) / f"seed{ending}"
-        write(pd.DataFrame(TABLE), str(file))
+        write(str(file))
         found[ending] = (file.read_bytes(), ending, mutate.bytes_anywhere, COMMANDS[:3])
         file.unlink()
+    data, *others, commands = found[".por"]  # its names are large letters
+    found[".por"] = (
+        data,
+        *others,
+        [[word.upper() if word in names else word for word in command] for command in commands],
+    )
     return found
+
+
+def _zip(parts):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return out.getvalue()
+
+
+def _open_document():
+    rows = [list(TABLE), *zip(*TABLE.values(), strict=True)]
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    lines = "".join(f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>" for row in rows)
+    names = [f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")]
+    content = (
+        f'<?xml version="1.0"?><office:document-content {" ".join(names)}><office:body><office:spreadsheet>'
+        f'<table:table table:name="one">{lines}</table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return _zip({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": "<manifest/>"})
+
+
+_WIDTHS = {"age": 3, "sex": 2, "zip": 5, "income": 8, "seen": 11, "note": 10}
+
+
+def _fixed_width():
+    """Lines of cells, and the layout that says where they stand."""
+    rows = zip(*TABLE.values(), strict=True)
+    lines = ["".join(str(cell).ljust(width) for cell, width in zip(row, _WIDTHS.values(), strict=True)) for row in rows]
+    starts = accumulate(_WIDTHS.values(), initial=1)
+    layout = [f"{name},{start},{width}" for (name, width), start in zip(_WIDTHS.items(), starts, strict=False)]
+    return "\n".join(lines).encode(), "\n".join(["name,start,width", *layout]).encode()
+
+
+def _release(folder):
+    """A released file stays in the folder; its mark."""
+    from incrowd.protection import protect, write_protected
+    from incrowd.protection.marks import mark_of
+
+    file = write_protected(protect(pa.table(TABLE), quasi_identifiers=READ[1].split(","), k=2), Path(folder) / BASE)
+    mark = mark_of(file).read_bytes()
+    mark_of(file).unlink()
+    return mark
 
 
 _POLICY = b"""[columns]
@@ -135,7 +207,7 @@ def targets(folder):
     feather = _written(lambda table, out: pyarrow.feather.write_feather(table, out, compression="lz4"))
     bare = _written(lambda table, out: pyarrow.feather.write_feather(table, out, compression="uncompressed"))
     parquet = _written(lambda table, out: pq.write_table(table, out))
-    plain = _written(lambda table, out: pq.write_table(table, out, compression="none", use_dictionary=False))
+    plain = _written(lambda table, out: pq.write_table(table, out, compression=None, use_dictionary=False))
     lines = _json_lines()
     array = b"[" + lines.replace(b"\n", b",\n") + b"]"
     text, binary = mutate.lines_and_cells, mutate.bytes_anywhere
@@ -144,11 +216,27 @@ def targets(folder):
     recode += ["--out", "OUT.csv"]
     assess = ["assess", "plain.csv", "--config", "FILE", "--json"]
     forecast = [["forecast", "FILE", "--at", "100000"], ["forecast", "FILE", "--at", "us", "--json"]]
+    fixed, layout = _fixed_width()
+    (Path(folder) / "fixed.txt").write_bytes(fixed)
+    (Path(folder) / "layout.csv").write_bytes(layout)
+    by_layout = [[*command, "--layout", "layout.csv"] for command in measure]
+    newer = {**TABLE, "age": [age + 30 for age in TABLE["age"]], "income": [pay + 99 for pay in TABLE["income"]]}
+    (Path(folder) / "newer.csv").write_bytes(_csv(newer))
+    append = ["protect", "newer.csv", "--append", BASE, "--widest", "age=5", "--out", "OUT.csv"]
+    covered = ["protect", "plain.csv", *READ, "--k-map", "2", "--population-table", "FILE", "--out", "OUT.csv"]
+    folded = [[*command, "--fold", "--null", "NA,.,-9", "--null", "age=97-99"] for command in COMMANDS]
     sqlite = [[*command, "--table", "people"] for command in measure if command[0] != "check"]
     return {
         **_statistics(folder),
         "csv.gz": (gzip.compress(_csv(), mtime=0), ".csv.gz", binary, measure),
-        "csv": (_csv(), ".csv", text, COMMANDS),
+        "csv": (_csv(), ".csv", text, COMMANDS + folded),
+        "population": (_csv(), ".csv", text, [covered]),
+        "zip": (_zip({"one.csv": _csv()}), ".zip", mutate.zip_parts, measure),
+        "fixed width": (fixed, ".txt", text, by_layout),
+        "layout": (layout, ".csv", text, [["measure", "fixed.txt", *READ, "--layout", "FILE"]]),
+        "mark": (_release(folder), ".base.csv.incrowd", mutate.json_values, [append, ["measure", BASE, *READ]]),
+        "open document": (_open_document(), ".ods", mutate.zip_parts, measure),
+        "orc": (_written(lambda table, out: pyarrow.orc.write_table(pa.table(TABLE), out)), ".orc", binary, measure),
         "tsv": (_csv().replace(b",", b"\t"), ".tsv", text, measure),
         "parquet": (parquet, ".parquet", binary, COMMANDS),
         "parquet plain": (plain, ".parquet", binary, measure),

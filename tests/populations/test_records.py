@@ -158,7 +158,7 @@ def test_the_chance_of_the_next_person_is_counted_with_the_record():
                 new = (level.strength + level.discount * np.unique(codes[alike]).size) * chance
                 chance = (kept + new) / (alike.sum() + level.strength)
             chances[row] += np.log(chance)
-    assert model.log_next_chances() == pytest.approx(chances)
+    assert model.log_next_chances == pytest.approx(chances)
     distinct = np.unique(np.stack(model.codes), axis=1, return_index=True)[1]
     assert 0.5 < np.exp(chances[distinct]).sum() < 1.0
 

@@ -2,8 +2,21 @@
 
 import pytest
 
-from incrowd import Hierarchy, InputError, UnsupportedError, evaluate, protect
+from incrowd import (
+    Hierarchy,
+    InputError,
+    UnsupportedError,
+    assess,
+    demo_table,
+    evaluate,
+    forecast,
+    population_risk,
+    protect,
+)
+from incrowd.attacks import split_table, synthesise
 from incrowd.protection import MaskOptions
+from incrowd.protection.regeneration import regenerate
+from incrowd.protection.release import write_kept_rows
 
 AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town": ["a", "b", "b", "c"]}
 
@@ -127,3 +140,34 @@ def test_people_who_are_too_few():
 def test_a_keyword_that_does_not_exist_is_refused_though_it_is_none():
     with pytest.raises(TypeError, match="resolutions"):
         protect({"age": [1, 2]}, quasi_identifiers=["age"], k=2, resolutions=None)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, True, "1"])
+def test_a_seed_that_nothing_is_drawn_by_is_refused_by_every_verb(seed):
+    table = {"age": [30, 31, 32, 33], "sex": ["f", "m", "f", "m"]}
+    asked = {"quasi_identifiers": ["age"]}
+    for call in (
+        lambda: protect(table, **asked, k=2, method="perturb", steps=[("age", "noise=0.1")], seed=seed),
+        lambda: assess(table, **asked, population=100, seed=seed, protection=False),
+        lambda: forecast(table, [100], **asked, seed=seed),
+        lambda: population_risk(table, **asked, population=100, seed=seed),
+        lambda: synthesise(table, seed=seed),
+        lambda: split_table(table, holdout=0.5, seed=seed),
+        lambda: regenerate(table, {"sex": {"f": 1}}, seed=seed),
+        lambda: demo_table(3, seed=seed),
+    ):
+        with pytest.raises(InputError, match="a seed is a whole number"):
+            call()
+
+
+def test_changes_that_no_type_holds_are_refused():
+    table = {"age": [1, 50, 99], "code": [0, 1, 4 * 10**18]}
+    with pytest.raises(InputError, match="at most 1,000"):
+        protect(table, quasi_identifiers=["age"], k=2, method="perturb", steps=[("age", "noise=1e308")])
+    with pytest.raises(InputError, match="its type cannot hold"):
+        protect(table, quasi_identifiers=["code"], k=2, method="perturb", steps=[("code", "noise=1000")], seed=0)
+
+
+def test_the_rows_that_undo_a_shuffle_are_for_their_owner_only(tmp_path):
+    safe = protect({"age": [1, 2, 3, 4]}, quasi_identifiers=["age"], k=2)
+    assert write_kept_rows(safe, tmp_path / "rows.txt").stat().st_mode & 0o777 == 0o600

@@ -125,3 +125,11 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"), written_whole(tmp_path / "file" / "out.csv"):
         pass
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="no plain file"), written_whole(pipe, force=True) as draft:
+        draft.write_text("x")
+    assert pipe.is_fifo()

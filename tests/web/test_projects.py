@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from incrowd.wording import percent
+
 pytest.importorskip("fastapi")
 
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], ["flu", "secretitis", "cold"][n % 3]) for n in range(120)]
@@ -134,6 +136,10 @@ def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, tab
     old = script.get(f"{table}/record.html").text
     for shown in ("a trusted recipient", "highest risk 1/3, average risk no limit", "the table itself", "120 rows"):
         assert shown in old
+    risks = [made[side]["correctness"] for side in ("before", "after")]
+    assert f"<td>average risk within the table</td><td>{percent(risks[0])}</td><td>{percent(risks[1])}</td>" in old
+    assert f"<td>{percent(made['after']['highest'])} in the table</td>" in old  # and not beside one of a population
+    assert "<td>protected by</td><td>partition, k = 3" in old
     changed = {"recipient": "strict", "highest": 0.01, "threshold": 0.02, "population": 5_000_000}
     roles = {"city": "quasi-identifier", "age": "drop"}
     assert script.patch(f"{table}/settings", json=changed | {"roles": roles}).status_code == 200
@@ -164,7 +170,7 @@ def test_a_table_goes_out_against_its_verdict_only_with_a_word_why_and_the_recor
     made = script.post(f"{table}/decisions", json=new | {"note": "a court asked for it"})
     assert made.status_code == 201
     assert made.json()["before"]["decision"] != "within"
-    assert "Goes out although the verdict is no yes" in script.get(f"{table}/record.html").text
+    assert "Goes out although the verdict is not yes" in script.get(f"{table}/record.html").text
 
 
 def test_a_table_that_nobody_assessed_is_not_released(script, table):

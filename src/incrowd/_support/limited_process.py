@@ -63,14 +63,17 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
         )
     except subprocess.TimeoutExpired:
         raise ChildError("time") from None
-    if child.returncode:
-        if (
-            child.returncode == _OUT_OF_MEMORY or b"memory allocation of" in child.stderr
-        ):  # Rust's words, then it aborts
+    return _result(child.returncode, child.stdout, child.stderr)
+
+
+def _result(code: int, answered: bytes, said: bytes = b"") -> Any:
+    """What a child process answered, by its exit code, its answer and what it said besides."""
+    if code:
+        if code == _OUT_OF_MEMORY or b"memory allocation of" in said:  # Rust's words, then it aborts
             raise ChildError("memory")
-        raise ChildError("time" if child.returncode == -getattr(signal, "SIGXCPU", 0) else "crash")
+        raise ChildError("time" if code == -getattr(signal, "SIGXCPU", 0) else "crash")
     try:
-        answer = json.loads(child.stdout)
+        answer = json.loads(answered)
     except json.JSONDecodeError:  # a library ended the child, as if all were well
         raise ChildError("crash") from None
     if "error" in answer:
@@ -102,23 +105,28 @@ def _main() -> int:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no part of the answer
     request = json.loads(sys.stdin.buffer.read())
-    module, _, name = request["function"].partition(":")
-    function = getattr(importlib.import_module(module), name)
-    for package in request["imports"]:
+    for package in request.pop("imports"):
         importlib.import_module(package)
-    _limit(request["memory"], request["seconds"])
-    try:
-        answer = {"value": function(*request["arguments"])}
-    except errors.IncrowdError as error:
-        told = {"hint": list(error.hint), "choices": list(error.choices)}
-        answer = {"error": type(error).__name__, "message": str(error), **told}
-    except MemoryError:
-        return _OUT_OF_MEMORY
-    except BaseException:  # a panic of compiled code is no Exception
-        return _BROKEN
+    code, answer = _answer(**request)
     with answers:
         answers.write(json.dumps(answer))
-    return 0
+    return code
+
+
+def _answer(function: str, arguments: list[Any], memory: int, seconds: int) -> tuple[int, dict[str, Any]]:
+    """Call the function within the limits: the exit code, and what it returned or the error in words."""
+    module, _, name = function.partition(":")
+    called = getattr(importlib.import_module(module), name)
+    _limit(memory, seconds)
+    try:
+        return 0, {"value": called(*arguments)}
+    except errors.IncrowdError as error:
+        told = {"hint": list(error.hint), "choices": list(error.choices)}
+        return 0, {"error": type(error).__name__, "message": str(error), **told}
+    except MemoryError:
+        return _OUT_OF_MEMORY, {}
+    except BaseException:  # a panic of compiled code is no Exception
+        return _BROKEN, {}
 
 
 if __name__ == "__main__":

@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import each, given
+from incrowd.assessment.command_line import to_words
+from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.repeat import to_command
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
+from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import protect
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import facts_of_tables
@@ -26,7 +30,6 @@ from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
-    from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import Work
 
@@ -77,8 +80,11 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
-        named = (work.release_of or work.table).named[0]
-        asked = replace(question, source=named, rows_are_people=question.rows_are_people or in_households)
+        asked = replace(
+            question,
+            source=(work.release_of or work.table).place,
+            rows_are_people=question.rows_are_people or in_households,
+        )
         yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
@@ -93,7 +99,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
     spelt = [name for name in spelt if name in verdict.disclosed]
     if spelt and not question.fold:
-        command = to_command(replace(question, fold=True, source=work.table.named[0]))
+        command = to_command(replace(question, fold=True, source=work.table.place))
         yield Action(
             f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
             "differ only in case or blanks, write others alike in the file, and assess it again.",
@@ -218,27 +224,54 @@ def way_to_yes(work: Work) -> Action:
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
     limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser.
+    hides is left out; so are kept columns that give back what was made coarser. The class size that is likely to pass
+    is tried first; from there smaller ones as long as they pass, or larger ones until one does.
     """
-    removed = _to_remove(work)
-    progress = part(work.progress, 0.98, 0.99)
+    sizes = _sizes_to_try(work)
+    place = _likely_to_pass(work, sizes)
+    best: _Way | None = None
     why = "the table is too small for classes that large"
-    for k in _sizes_to_try(work):
-        plan: _Plan | None = _Plan(removed, k, work.question.certain_from)
-        while plan is not None:
-            progress(f"trying classes of {k}", 0.5)
-            try:
-                verdict, measure_cost = _try(work, plan)
-                if verdict.decision == "within":
-                    return _protect_action(work, plan, measure_cost(), verdict)
-            except IncrowdError as error:
-                why, plan = str(error), plan.without(plan.diverse)
-                continue
-            if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
-                return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
-            why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-            plan = plan.after(verdict)
-    return _no_way(work.question, why)
+    tried: set[int] = set()
+    while 0 <= place < len(sizes) and place not in tried:
+        tried.add(place)
+        found = _try_size(work, sizes[place])
+        if isinstance(found, Action):
+            return found
+        if isinstance(found, _Way):
+            best = found
+        elif best is None:
+            why = found
+        place += -1 if isinstance(found, _Way) else 1
+    return _no_way(work.question, why) if best is None else _protect_action(work, best)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A protection that passes: its plan, the verdict on the result, and what measures its cost."""
+
+    plan: _Plan
+    verdict: Verdict
+    measure_cost: Callable[[], _Cost]
+
+
+def _try_size(work: Work, k: int) -> _Way | Action | str:
+    """The way to a yes with classes of one size; else what must be said first, or why there is none."""
+    plan: _Plan | None = _Plan(_to_remove(work), k, work.question.certain_from)
+    why = ""
+    while plan is not None:
+        part(work.progress, 0.98, 0.99)(f"trying classes of {k}", 0.5)
+        try:
+            verdict, measure_cost = _try(work, plan)
+        except IncrowdError as error:
+            why, plan = str(error), plan.without(plan.diverse)
+            continue
+        if verdict.decision == "within":
+            return _Way(plan, verdict, measure_cost)
+        if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
+            return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
+        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
+        plan = plan.after(verdict)
+    return why
 
 
 def _to_remove(work: Work) -> tuple[str, ...]:
@@ -258,6 +291,20 @@ def _sizes_to_try(work: Work) -> list[int]:
     else:
         wanted = [*(size for size in _SIZES if size < needed), needed]
     return [size for size in wanted if 2 <= size <= people // 2]
+
+
+def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
+    """The place of the first class size that is likely to pass.
+
+    A class of k among n people has k and NB(k, (N − n)/n) more among N, whose lower 2.5 % are held against the limit.
+    """
+    risk = work.answers.get("population")
+    if risk is None or not sizes:
+        return 0
+    seen = np.asarray(sizes, dtype=np.float64)
+    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, risk.population / risk.people - 1.0))
+    passing = np.flatnonzero(least >= work.question.limits.class_size)
+    return int(passing[0]) if passing.size else len(sizes) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,22 +372,24 @@ def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
 
     `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
     """
-    table, *reading = work.table.named
+    table, *reading = command_words(work.table)
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles
     secret, removed = asked.get("sensitive", []), asked.get("leave_out", [])
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    words = [
-        *each("--qi", roles.quasi_identifiers),
-        *("--k", str(asked["k"])),
-        *each("--sensitive", secret),
-        *(word for name in ("l", "diversity", "c") for word in given(f"--{name}", _typed(asked.get(name)))),
-        *given("--household" if roles.counts_households else "--person", roles.person),
-        *each("--drop", removed),
-        *each("--other", [name for name in kept if name not in spoken_for]),
-        *("--out", out),
-    ]
+    words = to_words(
+        {
+            "qi": roles.quasi_identifiers,
+            "k": asked["k"],
+            "sensitive": secret,
+            **{name: _typed(asked.get(name)) for name in ("l", "diversity", "c")},
+            "household" if roles.counts_households else "person": roles.person,
+            "drop": removed,
+            "other": [name for name in kept if name not in spoken_for],
+            "out": out,
+        }
+    )
     again = to_command(work.question.with_roles(roles).about_release(removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 
@@ -356,7 +405,8 @@ def _typed(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> Action:
+def _protect_action(work: Work, way: _Way) -> Action:
+    plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = _to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.seed import require_seed
 from incrowd.attacks.copula_sampling import draw_from_copula
 from incrowd.backends import Coded, encode
 from incrowd.errors import UnsupportedError
@@ -41,7 +42,7 @@ def draw_rows(
         UnsupportedError: a column of text has a value of its own in most rows.
     """
     coded = encode(table, list(names))
-    draws = np.random.default_rng([seed, 0x5E7])
+    draws = np.random.default_rng([require_seed(seed), 0x5E7])
     binned = [_binned(column) for column in coded]
     codes = _drawn([one for one, _ in binned], [is_number(one) for one in coded], rows, model, seed, draws)
     made = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]

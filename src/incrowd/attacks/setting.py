@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
+from incrowd._support.seed import require_seed
 from incrowd.attacks.encoding import Encoded, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
 from incrowd.attacks.result import AttackRisk, Kind, excess, wilson
@@ -171,7 +172,7 @@ def prepare(
         _check_holdout(encoded)
     if known is None:
         notes.append(f"the attacker is taken to know every column that the tables share: {listed(names)}")
-    draws = np.random.default_rng([seed, 0xA77AC])
+    draws = np.random.default_rng([require_seed(seed), 0xA77AC])
     sizes = [min(targets, encoded.rows[side]) for side in (ORIGINAL, HOLDOUT) if side < len(encoded.rows)]
     drawn = [
         np.sort(draws.choice(encoded.rows[side], size, replace=False))

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.seed import require_seed
 from incrowd.attacks.api import attack_release, kinds_for
 from incrowd.attacks.generator import Model, draw_rows
 from incrowd.attacks.report import ReleaseAttacks
@@ -122,7 +123,7 @@ def split_table(
     if not 0 < size < people:
         raise InputError(f"a holdout of {holdout} of {people:,} people leaves a part without any; give a share between")
     back = np.zeros(people, dtype=np.bool_)
-    back[np.random.default_rng([seed, 0x591]).choice(people, size, replace=False)] = True
+    back[np.random.default_rng([require_seed(seed), 0x591]).choice(people, size, replace=False)] = True
     mask = back[whose]
     whole = table.to_arrow()
     return whole.filter(pa.array(~mask)), whole.filter(pa.array(mask))

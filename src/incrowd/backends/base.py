@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.arrow_columns import plain_column
@@ -23,9 +25,6 @@ from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
 
 _COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand numbers
@@ -131,11 +130,11 @@ class BaseBackend:
         if known is not None:
             self.confirm()
             return known
-        found = self._count_classes(self.require(names), person)
+        counts = self._count_classes(self.require(names), person)
         while len(self._class_counts) >= _COUNTS_KEPT:
             self._class_counts.pop(next(iter(self._class_counts)), None)
-        self._class_counts[key] = found
-        return found
+        self._class_counts[key] = counts
+        return counts
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
         if person is None:
@@ -181,8 +180,8 @@ class BaseBackend:
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
         """The rows that differ in these columns, counted by the engine; None where there are more than `most`."""
-        found = distinct_in_engine(self, names, most)
-        return None if found is None else CountedRows(self._derived(found[0]), found[1])
+        distinct = distinct_in_engine(self, names, most)
+        return None if distinct is None else CountedRows(self._derived(distinct[0]), distinct[1])
 
     def _derived(self, rows: pa.Table) -> BaseBackend:
         """Rows made of these, with the same name, limits and scales."""
@@ -207,8 +206,6 @@ class BaseBackend:
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
         """The rows with the number of their class as the value of `person`."""
-        import pyarrow as pa
-
         classes, _ = self.assign_classes(names, person)
         return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
 

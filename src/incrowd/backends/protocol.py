@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
     from incrowd.backends.encode import Coded
     from incrowd.backends.scales import Scale

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output, save_figure
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.wording import percent, percent_interval
 
@@ -20,25 +21,25 @@ if TYPE_CHECKING:
 
 Item = Annotated[
     list[str] | None,
-    typer.Option("--item", help="Sparse matching: columns that make a point. Commas or repeats.", show_default=False),
+    Option("--item", help="Sparse matching: columns that make a point. Commas or repeats."),
 ]
-Known = Annotated[int | None, typer.Option("--known", help="Sparse matching: points of a person an attacker knows.")]
-Draws = Annotated[int, typer.Option("--draws", help="Sparse matching: draws of known points for each person.")]
+Known = Annotated[int | None, Option("--known", help="Sparse matching: points of a person an attacker knows.")]
+Draws = Annotated[int, Option("--draws", help="Sparse matching: draws of known points for each person.")]
 Probes = Annotated[
-    str | None, typer.Option("--probes", help="Robust matching: .npy or table of vectors to identify."), Input()
+    str | None, Option("--probes", help="Robust matching: .npy or table of vectors to identify."), Input()
 ]
 Gallery = Annotated[
-    str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
+    str | None, Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
 ]
-Metric = Annotated[str, typer.Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
+Metric = Annotated[str, Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
 Ranks = Annotated[
-    str | None, typer.Option("--ranks", help="A study: the column with the rank of each probe's true match, 1 is best.")
+    str | None, Option("--ranks", help="A study: the column with the rank of each probe's true match, 1 is best.")
 ]
 _SHOWN = 12
 _DRAWS, _METRIC = 5, "cosine"
 
 
-@options.opens_table
+@opens_table
 def measure_curve(
     table: options.TablePath = None,
     qi: options.QuasiIdentifiers = None,
@@ -50,15 +51,9 @@ def measure_curve(
     gallery: Gallery = None,
     metric: Metric = _METRIC,
     ranks: Ranks = None,
-    group: Annotated[
-        str | None, typer.Option("--group", help="With --ranks: the column of groups, for the accuracy of each.")
-    ] = None,
-    confidence: Annotated[
-        str | None, typer.Option("--confidence", help="With --ranks: how sure the attacker is of each probe.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness."), Output("curve")
-    ] = None,
+    group: Annotated[str | None, Option(help="With --ranks: the column of groups, for the accuracy of each.")] = None,
+    confidence: Annotated[str | None, Option(help="With --ranks: how sure the attacker is of each probe.")] = None,
+    out: Annotated[Path | None, Option(help="Write the curve as CSV: n,correctness."), Output("curve")] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.seed import require_seed
 from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.curves import Curve
 from incrowd.errors import InputError, UnsupportedError
@@ -66,6 +67,7 @@ def forecast(
     (('10,000', 'world'), 0.28)
     """
     names, sizes = settle_populations(at, populations or {})
+    seed = require_seed(seed)
     if not isinstance(data, ClassSizeFit | CurveFit | Curve | ClassSizes):
         data = read_table(data)
         if quasi_identifiers or person is not None or not {"n", "correctness"} <= set(data.columns):

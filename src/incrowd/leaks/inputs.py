@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from incrowd._support.seed import require_seed
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.wording import chosen_percent, counted
@@ -32,12 +33,9 @@ def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, i
 def check_trials(trials: int, seed: int) -> tuple[int, int]:
     """The number of trials and the seed as plain whole numbers; refuses what cannot be simulated."""
     trials = whole_number(trials, "a number of trials", "a whole number")
-    seed = whole_number(seed, "a seed", "a whole number")
     if trials < 2:
         raise InputError(f"{counted(trials, 'trial', 'trials')}; give 2 or more, some thousands for a usable interval")
-    if seed < 0:
-        raise InputError(f"a seed of {seed}; give 0 or more")
-    return trials, seed
+    return trials, require_seed(seed)
 
 
 def whole_number(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.seed import require_seed
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import class_table, count_prefixes, count_subsets
@@ -172,7 +173,7 @@ def _from_sampled_orders(
     progress: Progress,
 ) -> Contributions:
     """Averages over random orders; an order and its reverse are one draw, because their errors cancel in part."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(require_seed(seed))
     draws = np.empty((max(orders // 2, 2), 2, len(names)))
     for done in range(len(draws)):
         order = tuple(generator.permutation(len(names)).tolist())

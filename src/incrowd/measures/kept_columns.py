@@ -329,11 +329,10 @@ def _plain_position(label: str) -> float | None:
     try:
         return float(label)
     except ValueError:
-        pass
-    try:
-        return float(date.fromisoformat(label).toordinal())
-    except ValueError:
-        return None
+        try:
+            return float(date.fromisoformat(label).toordinal())
+        except ValueError:
+            return None
 
 
 def _members(labels: Sequence[str | None], parsed: Sequence[Generalised | None]) -> list[NDArray[np.int64]]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
+from incrowd._support.seed import require_seed
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations import anchored, combined, copula, crowd_estimator, posterior_estimator
 from incrowd.populations.constraints import (
@@ -88,9 +89,7 @@ def estimate_with_records(
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
     """The estimate of a method, and the risk of every record where the method tells records apart by their values."""
     started = time.perf_counter() if started is None else started
-    seed = options.seed
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"the seed must be a whole number of 0 or more; {seed!r} was given")
+    seed = require_seed(options.seed)
     if sample.sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
     if sample.sizes.people == sample.population:

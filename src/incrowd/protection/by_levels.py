@@ -60,7 +60,7 @@ def _classes_at_levels(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Classes at the levels of least loss: their records, where they end, and the records that are left."""
     costs = loss_by_level(problem, ladders)
-    left = np.arange(problem.rows)
+    left, ones = np.arange(problem.rows), np.ones(problem.rows, dtype=np.int64)
     codes = [column.codes for column in problem.columns]
     listed, sizes = [left[:0]], [left[:0]]
     visits = max(_FEWEST_VISITS, _VISITS * problem.rows)
@@ -69,7 +69,7 @@ def _classes_at_levels(
             break
         visits -= left.size
         levels = [ladder[level] for ladder, level in zip(ladders, node, strict=True)]
-        numbers, people = number_classes(levels, codes)
+        numbers, people = number_classes(levels, codes, ones[: left.size])
         good = people >= problem.demand.k
         if problem.demand.l is not None and good.any():
             by_class = np.argsort(numbers, kind="stable")

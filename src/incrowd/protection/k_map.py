@@ -2,12 +2,18 @@
 
 An attacker who looks somebody up in that table finds at least so many who fit the released row (Sweeney 2002). A class
 that is joined with another covers all that either did, so that classes are joined until they cover enough.
+
+Where there is no such table, a class of a random sample makes some number of people likely, and classes are made large
+enough for it. That is an estimate: classes are chosen where the sample is dense, so that no confidence limit holds
+exactly.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -25,6 +31,7 @@ from incrowd.protection.repair import order_near
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
+_UNLIKELY = 0.025  # below the 95 % interval
 _LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
@@ -123,6 +130,48 @@ class PopulationTable:
         return named[label] if label in named else self.columns[name].covered(label)
 
 
+@dataclass(frozen=True, slots=True)
+class RandomSample:
+    """Records that were drawn at random from a population, each of its people equally likely."""
+
+    records: int
+    people: int
+
+    @classmethod
+    def of(cls, records: int, people: float) -> RandomSample:
+        """A sample of so many records, if there can be one."""
+        if not records <= people < math.inf or people != int(people):
+            raise InputError(
+                f"{records:,} records of a population of {people:,.15g}; give at least as many, a whole number",
+                hint="population",
+            )
+        return cls(records, int(people))
+
+    def smallest_class(self, people: int) -> int:
+        """The fewest records of a class that make it likely that as many people of the population fit it.
+
+        The lower end of the exact 95 % interval: if one person fewer did, so many of them would be in the sample with
+        a probability of 2.5 % at most (hypergeometric).
+
+        >>> RandomSample(1_000, 10_000).smallest_class(20), RandomSample(10_000, 10_000).smallest_class(20)
+        (6, 20)
+        """
+        fit = min(people, self.people + 1) - 1
+        fewest, most = max(0, self.records + fit - self.people), min(fit, self.records)
+        drawn = np.arange(fewest, most, dtype=np.float64)  # P(drawn + 1) / P(drawn)
+        steps = np.log((fit - drawn) * (self.records - drawn)) - np.log(
+            (drawn + 1) * (self.people - fit - self.records + drawn + 1)
+        )
+        logs = np.concatenate([[0.0], np.cumsum(steps)])
+        chances = np.exp(logs - logs.max())
+        at_least = np.cumsum(chances[::-1])[::-1] / chances.sum()
+        return fewest + int(np.count_nonzero(at_least > _UNLIKELY))
+
+    def fewest_people(self, size: int, enough: int) -> int:
+        """How many people a class of some size makes likely, up to what is enough."""
+        return bisect_right(range(enough + 1), size, lo=1, key=self.smallest_class) - 1
+
+
 def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]) -> PopulationTable:
     """Read the people that classes are counted among.
 
@@ -141,6 +190,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
+        theirs = replace(theirs, stated=ours.stated)  # a table that is open already has scales of its own
         theirs = as_nominal(theirs) if is_number(theirs) and pa.types.is_string(ours.values.type) else theirs
         if is_number(ours) != is_number(theirs):
             raise InputError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,8 @@ from incrowd.protection.similar_values import similar_hierarchy
 
 Node = tuple[int, ...]
 """A level for every column."""
+MOST_LISTED = 2**22  # combinations of levels that are held at once
+_NEAR, _BLOCK = 2**16, 2**12  # combinations that are sorted first, and that are listed at a time
 
 
 def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Level]]:
@@ -75,6 +79,10 @@ def loss_by_level(problem: Problem, ladders: Sequence[Sequence[Level]]) -> list[
 
 def ascending_nodes(costs: Sequence[Sequence[float]]) -> Iterator[tuple[float, Node]]:
     """All combinations of levels with their loss, the smallest loss first."""
+    shape = tuple(map(len, costs))
+    if math.prod(shape) <= MOST_LISTED:
+        yield from _listed_nodes(reduce(np.add.outer, map(np.asarray, costs)))
+        return
     start = (0,) * len(costs)
     queue, seen = [(sum(levels[0] for levels in costs), start)], {start}
     while queue:
@@ -88,14 +96,44 @@ def ascending_nodes(costs: Sequence[Sequence[float]]) -> Iterator[tuple[float, N
                 heapq.heappush(queue, (total, coarser))
 
 
+def _listed_nodes(losses: NDArray[np.float64]) -> Iterator[tuple[float, Node]]:
+    """Every place of a table of losses, sorted: the smallest ones first, the rest only where they are asked for."""
+    flat = losses.ravel()
+    near = np.argpartition(flat, _NEAR)[:_NEAR] if flat.size > _NEAR else np.arange(flat.size)
+    is_far = np.ones(flat.size, dtype=np.bool_)
+    is_far[near] = False
+    for places in (np.sort(near), is_far):
+        found = np.flatnonzero(places) if places is is_far else places
+        found = found[np.argsort(flat[found], kind="stable")]
+        for start in range(0, found.size, _BLOCK):
+            block = found[start : start + _BLOCK]
+            levels = (axis.tolist() for axis in np.unravel_index(block, losses.shape))
+            yield from zip(flat[block].tolist(), zip(*levels, strict=True), strict=True)
+
+
 def number_classes(
-    levels: Sequence[Level], codes: Sequence[NDArray[np.unsignedinteger]], others: Sequence[Coded] = ()
+    levels: Sequence[Level],
+    codes: Sequence[NDArray[np.unsignedinteger]],
+    weight: NDArray[np.int64],
+    others: Sequence[Coded] = (),
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The class of every record at some levels, and the sizes of classes; `others` are columns that do not change."""
+    """The class of every record at some levels, and the weight of all records of each.
+
+    `others` are columns that do not change.
+    """
     from incrowd.protection import kernels_levels
 
-    recoded = [
-        Coded("", level.groups[column], pa.nulls(len(level.labels)))
-        for level, column in zip(levels, codes, strict=True)
-    ]
-    return kernels_levels.number_keys(pack([*recoded, *others]))  # type: ignore[no-any-return]
+    sizes = [len(level.labels) for level in levels]
+    if others or math.prod(sizes) > 2**63:
+        recoded = [
+            Coded("", level.groups[column], pa.nulls(size))
+            for level, column, size in zip(levels, codes, sizes, strict=True)
+        ]
+        keys = pack([*recoded, *others])
+    else:
+        keys, unit = np.zeros(weight.size, dtype=np.uint64), 1
+        for level, column, size in zip(levels, codes, sizes, strict=True):
+            if size > 1:
+                kernels_levels.add_digit(keys, column, level.groups.astype(np.uint64) * np.uint64(unit))
+            unit *= size
+    return kernels_levels.number_keys(keys, weight)  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
-    from incrowd.protection.k_map import PopulationTable
+    from incrowd.protection.k_map import PopulationTable, RandomSample
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
@@ -43,6 +43,7 @@ class Demand:
         wildcards: whether k counts records that match where a null may be any value, instead of equal ones.
         k_map: the fewest people of a population that a class covers.
         population: that population, as a table shows it.
+        sample: how the records were drawn from that population, where there is no such table.
         subsets: with wildcards, how many columns are compared at once: k holds by any so many. None: all columns.
     """
 
@@ -58,6 +59,7 @@ class Demand:
     subsets: int | None = None
     k_map: int | None = None
     population: PopulationTable | None = field(default=None, compare=False, repr=False)
+    sample: RandomSample | None = None
 
     @property
     def limits_shares(self) -> bool:

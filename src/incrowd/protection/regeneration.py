@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support.seed import require_seed
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.protection.recoding import as_text
@@ -41,7 +42,7 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
     table = read_table(data)
     table.require(list(counts), "columns with counts")
     filled = table.to_arrow()
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(require_seed(seed))
     for name, originals in counts.items():
         (column,) = encode(table, [name])
         texts = as_text(column.values).to_pylist()

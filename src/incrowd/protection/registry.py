@@ -79,6 +79,7 @@ METHODS: dict[str, Method] = {
         reaches_t=True,
         in_cluster=True,
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
+        inputs=("k", "t", "l", "k_map"),
     ),
     "sorted": Method(
         "sorted groups",
@@ -112,7 +113,7 @@ METHODS: dict[str, Method] = {
         reaches_t=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
-        inputs=("k", "t", "l", "suppress"),
+        inputs=("k", "t", "l", "suppress", "k_map"),
     ),
     "blank": Method(
         "fewest cells blanked",

@@ -162,7 +162,7 @@ def write_kept_rows(protected: Protected, path: str | os.PathLike[str], *, force
         InputError: the file exists already.
     """
     rows = np.arange(protected.rows) if protected.kept_rows is None else np.asarray(protected.kept_rows)
-    with written_whole(path, force=force) as temporary:
+    with written_whole(path, force=force, private=True) as temporary:
         temporary.write_text("".join(f"{row + 1}\n" for row in rows.tolist()), encoding="utf-8")
     return Path(path)
 

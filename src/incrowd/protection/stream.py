@@ -38,7 +38,7 @@ from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
-_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table"}
+_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table", "population"}
 _PLURALS = {"number": "numbers", "date": "dates"}
 NOT_COMPARED = (
     "this may be the batch of the first release, which could not be compared: the release shows too few different "
@@ -170,7 +170,7 @@ class Stream:
 
     @property
     def released(self) -> pa.Table | None:
-        """The same rows as an Arrow table."""
+        """All rows that are out, as an Arrow table."""
         return self._released
 
     @property

@@ -38,9 +38,7 @@ class FileCodebook:
 class LabelConversion:
     """Codes as their labels; a code without one keeps its own text.
 
-    Args:
-        labels: the label of each code that occurs, no label twice.
-        stored: the type of the codes in the file.
+    `labels` has the label of each code that occurs, no label twice; `stored` is the type of the codes in the file.
     """
 
     labels: Mapping[Any, str]
@@ -80,10 +78,6 @@ class WholeConversion:
 
 def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:
     """The text of every code: its label, with the code after it where two codes have the same, or the code itself.
-
-    Args:
-        labels: the label of each code.
-        codes: the codes that occur.
 
     >>> label_texts({1: "yes", 2: "no", 3: "no"}, [1, 2, 3, 7])
     {1: 'yes', 2: 'no (2)', 3: 'no (3)', 7: '7'}

@@ -78,11 +78,7 @@ _SEEN = 1_000  # cells, to tell whether they repeat
 def candidate_types(separator: str) -> tuple[str, ...]:
     """The types that cells may have in a file with this separator, in the order they are tried.
 
-    Args:
-        separator: the character between cells; with a comma there are no decimal commas.
-
-    Returns:
-        Names of types, for `TypeInference`.
+    With a comma between cells there are no decimal commas.
 
     >>> "date32" in candidate_types(",")
     True
@@ -93,9 +89,8 @@ def candidate_types(separator: str) -> tuple[str, ...]:
 class TypeInference:
     """Infers the type of columns of text that come batch by batch.
 
-    Args:
-        candidates: for each column the types its cells may have, in the order of preference.
-        null_words: texts that stand for a missing value where all other cells of a column have a type.
+    `candidates` are the types that the cells of each column may have, in the order of preference; `null_words` stand
+    for a missing value where all other cells of a column have a type.
 
     >>> inference = TypeInference({"zip": candidate_types(","), "age": candidate_types(",")})
     >>> inference.observe(pa.record_batch({"zip": ["00501", "02139"], "age": ["30", None]}))
@@ -215,13 +210,13 @@ def _without_repeats(column: pa.Array) -> pa.Array:
 
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
     """The types that all these texts are values of; some follow from others and are not tried."""
-    found: list[str] = []
+    fitting: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
-        implied = (kind == "double" and "int64" in found and short) or _IMPLIED.get(kind) in found
+        implied = (kind == "double" and "int64" in fitting and short) or _IMPLIED.get(kind) in fitting
         if implied or _all_fit(distinct, kind):
-            found.append(kind)
-    return tuple(found)
+            fitting.append(kind)
+    return tuple(fitting)
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:

@@ -49,22 +49,29 @@ def read_measured_texts(texts: pa.Array) -> Floats | None:
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
     values = texts.drop_null()
-    for read in (_read_clock, _read_dates, _read_months, _read_amounts):
-        if _is_written_so(read(values.slice(0, _FIRST_LOOK))):
-            found = read(texts)
-            if _is_written_so(found[np.asarray(texts.is_valid())]):
-                return found
+    first = values.slice(0, _FIRST_LOOK)
+    for pattern, read in (
+        (f"^{_CLOCK}$", _read_clock),
+        (_SEPARATED, _read_dates),
+        (_MONTH, _read_months),
+        (_AMOUNT, _read_amounts),
+    ):
+        matching = pc.sum(pc.match_substring_regex(first, pattern)).as_py() or 0
+        if matching >= _NEARLY_ALL * len(first) and _is_written_so(read(first)):
+            quantities = read(texts)
+            if _is_written_so(quantities[np.asarray(texts.is_valid())]):
+                return quantities
     return None
 
 
-def _is_written_so(found: Floats) -> bool:
-    return found.size > 0 and float(np.mean(~np.isnan(found))) >= _NEARLY_ALL
+def _is_written_so(quantities: Floats) -> bool:
+    return quantities.size > 0 and float(np.mean(~np.isnan(quantities))) >= _NEARLY_ALL
 
 
 def _groups(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
     """The named groups of a pattern in each text; null where it does not match."""
-    found = pc.extract_regex(texts, pattern)
-    return {field.name: pc.struct_field(found, index) for index, field in enumerate(found.type)}
+    matches = pc.extract_regex(texts, pattern)
+    return {field.name: pc.struct_field(matches, index) for index, field in enumerate(matches.type)}
 
 
 def _numbers(texts: pa.Array, pattern: str = r"^\d+$") -> Floats:

@@ -14,7 +14,7 @@ from incrowd.errors import InputError
 from incrowd.protection import Hierarchy
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.recoding import as_text
-from incrowd.web import coarsening_models as models
+from incrowd.web import column_models as models
 from incrowd.web.cells import cell_text
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.protect_task import read_hierarchy

@@ -15,7 +15,6 @@ from typing import Any
 from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
-from incrowd.web.archives import check_unpacked
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
@@ -25,7 +24,7 @@ from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.table_loading import open_table
-from incrowd.web.upload_store import Store, ending_of, shown_name
+from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
 _log = logging.getLogger("incrowd.web")

@@ -13,7 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from incrowd._support.addresses import DATABASES, scheme_of
 from incrowd.backends.base import BaseBackend
@@ -22,10 +26,6 @@ from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.protocol import ClassCounts
 from incrowd.backends.relational import class_counts, quote_name
 from incrowd.errors import InputError, MissingDependencyError
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
 _LISTED = 30
 _TOKENS = re.compile(
@@ -198,8 +198,8 @@ class DatabaseBackend(BaseBackend):
         with self._using:
             if not self.counts_in_database:
                 return self._copied().rows
-            found = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
-            self._counted = int(found["n"][0].as_py())
+            counted = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
+            self._counted = int(counted["n"][0].as_py())
         return self._counted
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
@@ -260,9 +260,6 @@ class DatabaseBackend(BaseBackend):
             raise
 
     def _stream_into(self, workspace: Workspace) -> FileBackend:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         types = self._infer_types({name: column.shapes for name, column in self._described.items() if column.shapes})
         copy = workspace.folder / "cells.parquet"
         batches = self._open().stream(list(self._described.values()))

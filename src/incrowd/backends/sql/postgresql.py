@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd._support.addresses import masked
 from incrowd.backends.relational import quote_name
@@ -19,9 +22,6 @@ from incrowd.backends.sql.database import (
     subquery,
 )
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ASKED = {  # how long to wait for a server, and for one that went silent, unless the address says otherwise
     "connect_timeout": ("10", "PGCONNECT_TIMEOUT"),
@@ -98,9 +98,6 @@ class Postgres(Session):
 
         The driver lets them run over, so they come out earlier than any that PostgreSQL has.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         for column in batch.columns:
             kind = column.type
             if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
@@ -225,8 +222,6 @@ def _credentials_used(address: str) -> str:
 
 def _column(field: pa.Field) -> Column:
     """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
-    import pyarrow as pa
-
     kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()

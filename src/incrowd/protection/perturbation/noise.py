@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,8 @@ from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
 from incrowd.special import Floats
 from incrowd.wording import listed
+
+_MOST = 1_000  # standard deviations; more says nothing about anybody, and does not fit into numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,8 @@ class Noise(Step):
     reads: ClassVar[Readers] = {"size": float}
 
     def __post_init__(self) -> None:
-        if not 0 < self.size < math.inf:
-            raise InputError(f"noise of {self.size!r} standard deviations; give a number above 0")
+        if not 0 < self.size <= _MOST:
+            raise InputError(f"noise of {self.size!r} standard deviations; give a number above 0, at most {_MOST:,}")
 
     def apply(self, columns: Columns) -> Change:
         """Add noise to every value; a missing one stays missing."""

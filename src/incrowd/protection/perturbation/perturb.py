@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd._support.seed import require_seed
 from incrowd.errors import InputError
 from incrowd.protection.method_options import PerturbOptions
 from incrowd.protection.perturbation.parse import STEPS, read_steps
@@ -25,7 +26,8 @@ def perturb(problem: Problem) -> Recoding:
             f"perturbation needs steps such as [('income', 'noise=0.1')]; there are: {', '.join(STEPS)}", hint="step"
         )
     steps = read_steps(options.steps, problem.table)
-    columns = Columns(problem.table, problem, np.random.default_rng(options.seed))
+    seed = None if options.seed is None else require_seed(options.seed)
+    columns = Columns(problem.table, problem, np.random.default_rng(seed))
     treatments: dict[str, list[dict[str, Any]]] = {}
     spread: dict[str, float] = {}
     notes: list[str] = []

@@ -83,7 +83,10 @@ def as_values(column: Coded, positions: Floats) -> pa.Array:
         filled = positions[~np.isnan(positions)] + offset_of(column)
         if filled.size and not (limits.min <= np.rint(filled.min()) and np.rint(filled.max()) <= limits.max):
             column = Coded(column.name, column.codes, column.values.cast(pa.int64()), column.stated)
-    return from_positions(column, positions)
+    try:
+        return from_positions(column, positions)
+    except (OverflowError, ArithmeticError, pa.ArrowInvalid):
+        raise InputError(f"{column.name!r} would get values that its type cannot hold; change it by less") from None
 
 
 def taken(column: Coded, codes: NDArray[np.integer[Any]]) -> pa.Array:

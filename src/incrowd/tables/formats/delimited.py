@@ -203,14 +203,14 @@ def _load(
 
 def _notes_on_form(cells: Path) -> list[str]:
     """The note on columns whose cells differ from others by blanks at their ends or by accents apart from letters."""
-    found: set[str] = set()
+    odd: set[str] = set()
     for batch in pq.ParquetFile(cells).iter_batches():
-        for name in [name for name in batch.schema.names if name not in found]:
+        for name in [name for name in batch.schema.names if name not in odd]:
             if pc.any(pc.match_substring_regex(batch[name], _ODD_FORM)).as_py():
-                found.add(name)
-    names = listed(name for name in pq.read_schema(cells).names if name in found)
+                odd.add(name)
+    names = listed(name for name in pq.read_schema(cells).names if name in odd)
     note = f"cells with blanks at their ends, or accents apart from letters, are other values: {names}; fold joins them"
-    return [note] if found else []
+    return [note] if odd else []
 
 
 def _batches(

@@ -22,7 +22,7 @@ _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged 
 def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of a table, once a child process has checked them: Arrow trusts what such files say."""
     not_counted = read_limited(
-        f"{__name__}:check_feather",
+        check_feather,
         *(paths, name),
         paths=paths,
         name=name,

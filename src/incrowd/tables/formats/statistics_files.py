@@ -311,10 +311,10 @@ def _contents(
         if column.codes and any(code in column.labels for code in column.codes):
             partly.append(key)
         if column.numeric:
-            found = _number_conversion(column, package, formats.get(key, ""))
-            if found is not None:
-                conversions[key] = found
-            if not isinstance(found, TemporalConversion) and measure in ("nominal", "ordinal"):
+            conversion = _number_conversion(column, package, formats.get(key, ""))
+            if conversion is not None:
+                conversions[key] = conversion
+            if not isinstance(conversion, TemporalConversion) and measure in ("nominal", "ordinal"):
                 scales[key] = Scale("nominal" if measure == "nominal" else "ordered")
     notes = [f"labels are shown in place of codes: {listed(shown)}"] if shown else []
     if partly:
@@ -348,8 +348,8 @@ def _number_conversion(column: _Column, package: Package, written: str) -> Conve
         return None  # nothing but missing values
     temporal = package.temporal(written)
     if temporal is not None:
-        found = TemporalConversion(*temporal, package.origin)
-        if found.fits(column.low, column.high):
-            return found
+        conversion = TemporalConversion(*temporal, package.origin)
+        if conversion.fits(column.low, column.high):
+            return conversion
     whole = column.whole and max(abs(column.low), abs(column.high)) <= MOST_EXACT
     return WholeConversion() if whole else None

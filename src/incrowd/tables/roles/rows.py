@@ -114,10 +114,10 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
 
 def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     """Several records for each person or household, by what rows that share a value have in common."""
-    found = find_linked_rows(table, columns)
-    if found is None:
+    linked = find_linked_rows(table, columns)
+    if linked is None:
         return None
-    column, shown_by = found
+    column, shown_by = linked
     reason = (
         f"rows that share a value of {column} agree in {listed(shown_by)} nearly always"
         if shown_by
