@@ -13,9 +13,8 @@ import numpy as np
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import to_words
+from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
-from incrowd.assessment.repeat import to_command
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
