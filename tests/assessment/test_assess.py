@@ -9,8 +9,8 @@ import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect, record_risk
 from incrowd.assessment import Question, actions, api, judge_protected, propose_roles
-from incrowd.assessment.personal_risk import highest_risk
-from incrowd.assessment.repeat import to_command, to_python
+from incrowd.assessment.command_line import to_command, to_python
+from incrowd.assessment.reasons import highest_risk
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.protection import risk_of_large_classes

@@ -14,9 +14,8 @@ import numpy as np
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import to_words
+from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
-from incrowd.assessment.repeat import to_command
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
@@ -75,7 +74,9 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     person = roles.person
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
-        yield _settle_rows(evidence.rows, person)
+        gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
+        yield _settle_rows(evidence.rows, person, gaps)
+        person = None if gaps else person  # it cannot be asked for as it is
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
@@ -121,7 +122,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield Action(what, commands=_commands(work, settings), protection=settings)
 
 
-def _settle_rows(rows: RowKind, person: str | None) -> Action:
+def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
@@ -131,6 +132,8 @@ def _settle_rows(rows: RowKind, person: str | None) -> Action:
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
+    if gaps:
+        who = f"fill {person} in the {counted(gaps, 'row', 'rows')} that have no value, name it as the person"
     return Action(
         f"Say what a row is: {who} and assess again, or say that every row is another person.",
         ("person", "rows_are_people"),
