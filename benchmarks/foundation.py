@@ -110,7 +110,7 @@ def growth(folder: Path, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
 def adult() -> dict[str, Any]:
     """Adult, 30 162 records: against pyCANON, and all 511 sets of nine attributes."""
     setup = _ADULT.format(path=str(harness.DATA / "adult.parquet"))
-    ours = "from incrowd import measure, risk_by_subset\n"
+    ours = "from incrowd import measure\nfrom incrowd.measures import risk_by_subset\n"
     python = harness.peer("pycanon", "pycanon", "pyarrow")
     theirs = "import pycanon.anonymity as a\nd = t.to_pandas()\n"
     cases = {

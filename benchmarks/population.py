@@ -10,9 +10,12 @@ columns, because the samples of one set have their columns in common.
 
 Prints, for both groups of tables: median and 90th percentile of |B̂ − B|; coverage and median width of the intervals, by
 fraction and by table; how well records are told apart (AUC, Brier score and expected calibration error of P(unique in
-the population) among the sample's uniques; the calibration error also of chances that are right, and of all cases
-together, each of which counts the same); how far two seeds, and two namings of the values, are apart. Every case is
+the population) among the sample's uniques); how far two seeds, and two namings of the values, are apart. Every case is
 written to benchmarks/results/population.json.
+
+The calibration error is that of all cases of a fraction together, in ten bins of equal width, each case with the same
+weight. Of one case it is mostly chance: a bin of a dozen records is off by a tenth even where every chance is right.
+The mean over cases is printed too, beside what it would be if all chances were right.
 """
 
 from __future__ import annotations
@@ -213,20 +216,21 @@ def report(cases: pd.DataFrame, title: str, methods: Sequence[str]) -> None:
     uniques = [f"{holds(p, 'unique_interval', 'truly_unique'):.2f}" for p in [*parts, cases]]
     rows.append(["unique in the population", *uniques])
     show(f"{title}: share of truths inside the 95 % interval (median width)", ["", *heads, "all"], rows)
-    rows = []
-    for figure in ("auc", "ece", "ece by chance", "brier", "held"):
-
-        def average(some: pd.DataFrame, figure: str = figure) -> float:
-            return float(some[figure].mean())
-
-        rows.append([figure, *(with_error(one.dropna(subset=[figure]), average, 3) for one in parts)])
-    rows.append(["median auc", *(f"{p.auc.median():.3f}" for p in parts)])
 
     def pooled_error(some: pd.DataFrame) -> float:
         count, expected, true = np.sum([np.array(one) / np.sum(one[0]) for one in some.reliability], axis=0)
         return float(np.abs(expected - true).sum() / count.sum())
 
-    rows.append(["ece of all cases together", *(with_error(p.dropna(subset=["auc"]), pooled_error, 3) for p in parts)])
+    rows = [["calibration error", *(with_error(p.dropna(subset=["auc"]), pooled_error, 3) for p in parts)]]
+    rows.append(["median auc", *(f"{p.auc.median():.3f}" for p in parts)])
+    figures = {"auc": "auc", "brier": "brier", "held": "held"}
+    figures |= {"ece": "calibration error, mean of cases", "ece by chance": "the same if all chances were right"}
+    for figure, title_of_row in figures.items():
+
+        def average(some: pd.DataFrame, figure: str = figure) -> float:
+            return float(some[figure].mean())
+
+        rows.append([title_of_row, *(with_error(one.dropna(subset=[figure]), average, 3) for one in parts)])
     show(f"{title}: records (held: share of 1/F inside the record's interval)", ["", *heads], rows)
     twice = cases.dropna(subset=["other seed"])
     apart = (twice["other seed"] - twice.combined).abs()

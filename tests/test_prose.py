@@ -10,7 +10,7 @@ import incrowd
 
 SOURCE = Path(incrowd.__file__).parent
 RENDERED = {"cli", "web"}
-FLAG = re.compile(r"[ (`]--[a-z]|\(`incrowd ")
+FLAG = re.compile(r"(^|[ (`])--[a-z]|\(`incrowd ")
 
 
 def texts(tree):
@@ -36,6 +36,7 @@ def test_no_text_outside_the_command_line_and_the_app_names_a_flag():
     "code",
     [
         "x = 'name them (--qi)'",
+        "x = '--qi'",
         "x = f'{name} with --qi'",
         "def f():\n    '''Run `incrowd assess --json`.'''",
         "x = 'protect it (`incrowd protect`)'",

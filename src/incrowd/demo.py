@@ -8,16 +8,14 @@ are unique by the nine quasi-identifiers at the paper's size, 3 985 166 records.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.seed import require_seed
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FULL_SIZE = 3_985_166
 CENSUS = ("age_yrs", "sex", "ethncty", "race", "patzip", "patcnty")
@@ -61,8 +59,6 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
     >>> demo_table(3).column_names[:4]
     ['oshpd_id', 'age_yrs', 'sex', 'ethncty']
     """
-    import pyarrow as pa
-
     if rows < 1:
         raise InputError(f"a demo table of {rows:,} rows; give 1 or more")
     seed = require_seed(seed)

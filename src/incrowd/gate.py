@@ -264,12 +264,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
 def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
     """The limits that are set.
 
-    Args:
-        limits: limits by the names of their rules; None is not set.
-        any_of: whether one at least must be set.
-
-    Raises:
-        InputError: a rule is not known, a limit makes no sense, or none is set.
+    None is not set; with `any_of` one at least must be.
     """
     asked: dict[str, float] = {}
     for name, limit in limits.items():
@@ -300,13 +295,13 @@ def _attack(
     if original is None:
         raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
     kinds = kinds_for(sensitive)
-    found = attack_release(
+    attacks = attack_release(
         original, table, known=known, secret=sensitive, holdout=holdout, kinds=kinds, kept_rows=kept_rows
     )
-    missing = found.reason_against(1.0)
-    reasons = [f"{name} was not run: {reason}" for name, reason in found.not_run.items()]
-    notes = [note for attack in found.attacks for note in attack.notes]
-    highest = 1.0 if missing or found.worst is None else found.worst.risk.high
+    missing = attacks.reason_against(1.0)
+    reasons = [f"{name} was not run: {reason}" for name, reason in attacks.not_run.items()]
+    notes = [note for attack in attacks.attacks for note in attack.notes]
+    highest = 1.0 if missing or attacks.worst is None else attacks.worst.risk.high
     return highest, list(dict.fromkeys([*([missing] if missing else []), *reasons, *notes]))
 
 
@@ -358,9 +353,9 @@ def assert_anonymous(
     """
     __tracebackhide__ = True
     rules: dict[str, Any] = checked_limits({"min_k": k, **limits})
-    found = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
-    if not found.passed:
+    result = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
+    if not result.passed:
         raise AssertionError(
-            f"{found.table} is not anonymous enough: " + "; ".join(rule.sentence for rule in found.broken)
+            f"{result.table} is not anonymous enough: " + "; ".join(rule.sentence for rule in result.broken)
         )
-    return found
+    return result

@@ -113,9 +113,6 @@ def smallest_class(limit: float) -> int:
 def read_limit(value: float, what: str) -> float:
     """A limit as people write it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20.
 
-    Raises:
-        InputError: the limit is not between `SMALLEST_LIMIT` and 1.
-
     >>> read_limit(0.09, "threshold") == 1 / 11, read_limit(0.2, "threshold")
     (True, 0.2)
     """
@@ -155,10 +152,10 @@ def find_recipient(name: str) -> Recipient:
     >>> find_recipient("strict").is_public
     True
     """
-    found = next((one for one in RECIPIENTS if one.name == name), None)
-    if found is None:
+    recipient = next((one for one in RECIPIENTS if one.name == name), None)
+    if recipient is None:
         raise InputError(f"no recipient is called {name!r}; there are: {', '.join(one.name for one in RECIPIENTS)}")
-    return found
+    return recipient
 
 
 def limits_of(recipient: str) -> Limits:

@@ -16,6 +16,7 @@ NORMAL_QUANTILE = 1.959963984540054  # standard errors in half a 95 % interval
 SHIFT = 8  # Stirling's series is used from here on; below, the recurrence of the gamma function
 STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
 _DIRECT = 64  # sums of at most this many terms are added one by one
+_TINY = np.finfo(np.float64).tiny  # log(1 + x) and e^x − 1 of it are itself
 _ENDS = 12  # terms added one by one at either end of a longer sum
 
 
@@ -38,14 +39,14 @@ def inverse_digamma(value: ArrayLike) -> Floats:
 
 def log1p_ratio(x: Floats) -> Floats:
     """log(1 + x) / x, which is 1 at 0."""
-    safe = np.where(x == 0, 1.0, x)
-    return np.asarray(np.where(x == 0, 1.0, np.log1p(safe) / safe))
+    safe = np.where(x == 0, _TINY, x)
+    return np.asarray(np.log1p(safe) / safe)
 
 
 def expm1_ratio(x: Floats) -> Floats:
     """(e^x − 1) / x, which is 1 at 0."""
-    safe = np.where(x == 0, 1.0, x)
-    return np.asarray(np.where(x == 0, 1.0, np.expm1(safe) / safe))
+    safe = np.where(x == 0, _TINY, x)
+    return np.asarray(np.expm1(safe) / safe)
 
 
 def gamma_ratio_slope(a: ArrayLike, d: ArrayLike, n: ArrayLike) -> Floats:
@@ -63,8 +64,11 @@ def gamma_ratio_slope(a: ArrayLike, d: ArrayLike, n: ArrayLike) -> Floats:
     factor = (n / c) / b
     slope = slope - (a - 0.5) * factor * log1p_ratio(-d * factor)
     slope = slope + (n / c) * log1p_ratio(d / c) + np.log1p(n / b)
-    for power, weight in STIRLING:
-        slope = slope + weight * (_power_slope(a, d, power) - _power_slope(c, d, power))
+    ends = np.stack([a, c])
+    ratio = log1p_ratio(d / ends) / ends
+    for power, weight in STIRLING:  # (z^−p − (z+d)^−p) / d at either end, without cancellation
+        first, last = ends ** (-power) * power * ratio * expm1_ratio(-power * d * ratio)
+        slope = slope + weight * (first - last)
     return np.asarray(slope)
 
 
@@ -75,12 +79,6 @@ def log_gamma_ratio(a: ArrayLike, d: ArrayLike, n: ArrayLike) -> Floats:
     2.302585...
     """
     return np.asarray(np.asarray(d, dtype=np.float64) * gamma_ratio_slope(a, d, n))
-
-
-def _power_slope(z: Floats, d: Floats, power: int) -> Floats:
-    """(z^−p − (z+d)^−p) / d without cancellation."""
-    ratio = log1p_ratio(d / z) / z
-    return np.asarray(z ** (-power) * power * ratio * expm1_ratio(-power * d * ratio))
 
 
 def log_beta_binomial(x: ArrayLike, trials: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from incrowd import InputError, assess, read_table
 from incrowd.assessment import Question, read_question
+from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.question import OPTIONS, READING
-from incrowd.assessment.repeat import to_command, to_python
 from incrowd.assessment.settings_file import from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
-from incrowd.cli.question_options import ASSESS, question_from
+from incrowd.cli.declared_options import ASSESS, question_from
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 
@@ -67,6 +67,7 @@ QUESTIONS = st.builds(
     null=TEXTS,
     skip_bad_lines=st.booleans(),
     sheet=TEXTS,
+    header_rows=st.none() | st.integers(1, 9),
     table=TEXTS,
     query=TEXTS,
     timeout=st.none() | st.floats(0.1, 1e6),
@@ -118,6 +119,11 @@ def test_a_settings_file_is_read_back_as_the_question_it_was_made_from(question)
         kept = replace(kept, **{option.name: option.default for option in READING})
     assert from_toml(text) == kept
     assert to_toml(from_toml(text)) == text
+
+
+def test_options_on_reading_are_words_of_a_command():
+    assert Question(null="NA", skip_bad_lines=True).named == ("TABLE", "--null", "NA", "--skip-bad-lines")
+    assert Question(source="one.csv", null="NA;age=-9").named == ("one.csv", "--null", "NA", "--null", "age=-9")
 
 
 @given(QUESTIONS)

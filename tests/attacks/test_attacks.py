@@ -289,7 +289,8 @@ def test_a_holdout_split_off_by_chance_is_not_refused():
     }
     for seed in range(30):
         part, holdout = split_table(table, holdout=0.2, seed=seed)
-        attack(part, part, kind="distances", known=list(table), holdout=holdout, targets=20)
+        found = attack(part, part, kind="distances", known=list(table), holdout=holdout, targets=20)
+        assert found.targets == 20
 
 
 def test_messages_hold_no_cell():

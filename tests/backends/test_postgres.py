@@ -242,7 +242,7 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
     where = [address, "--table", "patients"]
     qi = ["--qi", ",".join(DEMO)]
     table = read_table(address, table="patients")
-    shown = [repr(table), table.name, *table.named, masked(address)]
+    shown = [repr(table), table.name, table.place, masked(address)]
     for command in (
         ["profile", *where],
         ["measure", *where, *qi, "--sensitive", "charge", "--json"],

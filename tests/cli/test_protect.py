@@ -372,6 +372,7 @@ def test_a_batch_joins_a_release(capsys, people, tmp_path):
     code, shown, err = run(capsys, "protect", batch, "--append", first, "--out", second)
     assert code == 0, err
     assert "5 records joined in 1 class" in " ".join(shown.split())
+    assert f"incrowd assess {second} --qi age" in shown
     published, continued = (Counter(path.read_text().splitlines()) for path in (first, second))
     assert published < continued
     code, _, err = run(capsys, "protect", batch, "--append", first, "--out", tmp_path / "third.csv")
@@ -388,3 +389,23 @@ def test_a_batch_joins_a_release(capsys, people, tmp_path):
     assert "has no log" in err
     words = ("--qi", "age", "--delay", 2, "--out", tmp_path / "third.csv")
     assert "--delay is for" in run(capsys, "protect", batch, *words)[2]
+
+
+def test_appending_for_a_recipient_says_what_assess_says(tmp_path, capsys):
+    batches = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, ages in zip(batches, ((30, 31), (40, 41)), strict=True):
+        path.write_text("age\n" + "\n".join(f"{age}" for age in ages * 8) + "\n")
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    assert run(capsys, "protect", batches[0], "--qi", "age", "--k", 5, "--out", first)[0] == 0
+    for recipient, code in (("trusted", 0), ("public", 1)):
+        words = ("protect", batches[1], "--append", first, "--out", second, "--recipient", recipient, "--force")
+        before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+        told, shown, _ = run(capsys, *words)
+        asked = run(capsys, "assess", second, "--qi", "age", "--recipient", recipient, "--no-protection")
+        assert (told, asked[0]) == (code, code)
+        recommended = asked[1].splitlines()[2]
+        assert recommended in shown
+        for path in tmp_path.iterdir():
+            path.unlink()
+        for path, content in before.items():
+            path.write_bytes(content)

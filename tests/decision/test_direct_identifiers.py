@@ -65,6 +65,7 @@ OTHER_WORDS = {
     "L. monocytogenes|B. cereus|C. albicans",
     "provinces": "江苏|北京|上海|广东|浙江|山东|河南|四川|湖北|湖南|福建|安徽|辽宁",
     "towns": "St. Louis|St. Paul|Mt. Vernon|Ft. Worth|St. George|St. Cloud|Mt. Holly|Ft. Wayne|Ft. Myers|Mt. Airy",
+    "places by number": "|".join(f"place {number}" for number in range(40)),
     "months": "Jan 2020|Feb 2020|Mar 2020|Apr 2020|May 2020|Jun 2020|Jul 2020|Aug 2020|Sep 2020|Oct 2020|Nov 2020",
     "illnesses": "Crohn disease|Parkinson disease|Down syndrome|Marfan syndrome|Addison disease|Paget disease|Graves "
     "disease|Hodgkin lymphoma|Wilson disease|Alzheimer disease|Angina pectoris",

@@ -173,7 +173,10 @@ def test_the_time_of_a_record_is_known_whatever_it_is_called_and_declared(name):
     assert judge_release(table, Question(**named, other=(name,))).decision == "undecided"
     found = assess(table, **named, other=[name], protection=False)
     assert found.verdict.declared == ()
-    assert any(f"{name} numbers the records of each person" in str(note) for note in found.notes)
+    assert any(
+        f"{name} was not taken as unknown to others: it numbers the records of each person" in str(reason)
+        for reason in found.verdict.internal_reasons
+    )
 
 
 @pytest.mark.parametrize("altered", [0, 1, 30])

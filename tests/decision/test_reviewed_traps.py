@@ -174,3 +174,71 @@ def test_a_weight_whose_name_may_mean_that_of_a_body_needs_the_population():
     assert (found.decision, found.basis) == ("within", "population")
     with pytest.raises(InputError, match="no sampling weight"):  # nobody means an age by a weight
         decide(table, quasi_identifiers=["wt"], weights="age", population=9_000)
+
+
+def test_towns_that_tell_which_of_two_groups_they_are_in_are_no_yes():
+    draw = np.random.default_rng(11)
+    town = draw.integers(0, 60, 1_200)
+    table = {"sex": draw.choice(["f", "m"], 1_200), "kind": np.where(town < 25, "urban", "rural"), "x": town + 500}
+    found = decide(table, quasi_identifiers=["sex", "kind"], other=["x"], recipient="public")
+    assert (found.decision, found.giving_back) == ("exposed", ("x",))
+    table["x"] = np.where(town < 25, 0, town)  # one value for all of one group tells no more than the group does
+    assert decide(table, quasi_identifiers=["sex", "kind"], other=["x"], recipient="public").decision == "within"
+
+
+def test_rows_that_count_up_and_start_again_are_asked_about():
+    draw = np.random.default_rng(12)
+    sex = np.repeat(draw.choice(["f", "m"], 60), 20)
+    table = {"sex": sex, "minute": np.tile(np.arange(20), 60), "pulse": draw.normal(70, 9, 1_200).round(1)}
+    roles = {"quasi_identifiers": ["sex"], "other": ["minute", "pulse"]}
+    found = judge_release(table, Question(**roles))
+    assert found.decision == "undecided"
+    assert any("minute counts up, and starts again 59 times" in str(reason) for reason in found.internal_reasons)
+    mixed = draw.permutation(1_200)
+    assert judge_release({name: cells[mixed] for name, cells in table.items()}, Question(**roles)).decision == "within"
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_amount_to_the_cent_that_links_households_is_asked_about(shared):
+    draw = np.random.default_rng(13)
+    size = draw.integers(1, 5, 300)
+    income = draw.lognormal(10, 0.5, 300).round(2)
+    rows = np.repeat(np.arange(300), size)
+    cents = income[rows] if shared else draw.lognormal(10, 0.5, rows.size).round(-2)
+    mixed = draw.permutation(rows.size)
+    table = {"sex": draw.choice(["f", "m"], rows.size), "x": cents[mixed]}
+    found = judge_release(table, Question(quasi_identifiers=["sex"], sensitive=["x"]))
+    assert found.decision == ("undecided" if shared else "within")
+    assert any("x to the last digit" in str(reason) for reason in found.internal_reasons) == shared
+
+
+def test_spellings_of_one_illness_do_not_hide_it():
+    draw = np.random.default_rng(14)
+    region = np.repeat(np.arange(10), 40)
+    others = draw.choice(["flu", "asthma", "none", "1.5"], 400)
+    table = {"region": region, "ill": np.where(region == 7, draw.choice(["HIV", "hiv", "H.I.V.", "HIV "], 400), others)}
+    found = assess(table, quasi_identifiers=["region"], sensitive=["ill"], rows_are_people=True, protection=False)
+    assert (found.verdict.decision, found.verdict.disclosed) == ("exposed", ("ill",))
+    (ill,) = found.evidence.secrets.columns
+    assert (ill.certain, ill.spellings) == (40, 3)
+    assert "--fold" in found.verdict.actions[0].commands[0]
+    table["ill"] = np.where(region == 7, draw.choice(["1.5", "15", "A+", "A-"], 400), others)  # these are not alike
+    assert decide(table, quasi_identifiers=["region"], sensitive=["ill"]).decision == "within"
+
+
+@pytest.mark.parametrize("linked", [0.2, 1.0])
+def test_numbers_of_people_in_a_fifth_of_the_rows_link_them(linked):
+    draw = np.random.default_rng(15)
+    rows, people = 2_000, int(500 * linked)
+    code = np.full(rows, None, dtype=object)
+    sex = draw.choice(["f", "m"], rows)
+    mixed = draw.permutation(rows)[: 4 * people].reshape(people, 4)
+    for name, places in zip(draw.permutation(40_000)[:people], mixed, strict=True):
+        code[places], sex[places] = f"{name:04x}", sex[places[0]]
+    question = Question(quasi_identifiers=["sex"], other=["x", "y"])
+    table = {"sex": sex, "x": list(code), "y": draw.integers(0, 9, rows)}
+    assert judge_release(table, question).decision != "within"
+    found = assess(table, quasi_identifiers=["sex"], other=["y"], protection=False)
+    assert any(f"fill x in the {rows - 4 * people:,} rows" in str(one) for one in found.verdict.actions) == (linked < 1)
+    commands = [command for action in found.verdict.actions for command in action.commands]
+    assert any("--person x" in command for command in commands) == (linked == 1)

@@ -48,7 +48,7 @@ def kept_beside(altered, rows=6_000, seed=2):
 
 
 def panel(people=600, waves=4, seed=3):
-    """The same people asked in several waves: a row is a person in a wave."""
+    """A panel, where people are asked in several waves: a row is a person in a wave."""
     draw = np.random.default_rng(seed)
     person = np.repeat(draw.permutation(np.arange(50_000, 50_000 + people)), waves)
     region = np.repeat(draw.integers(0, 8, people), waves)

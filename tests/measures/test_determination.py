@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.measures import determination as counted
 from incrowd.measures.determination import determination, range_determination
 
 
@@ -87,6 +88,21 @@ def test_a_year_of_birth_gives_an_age_in_overlapping_ranges_back(altered):
     assert range_determination(year, low.astype(float), high.astype(float)).gives_away
     other = generator.integers(0, 60, 5_000)
     assert not range_determination(other, low.astype(float), high.astype(float)).gives_away
+
+
+def test_a_large_table_is_counted_as_far_as_it_may_tell(monkeypatch):
+    generator = np.random.default_rng(4)
+    age = generator.integers(0, 70, 3_000)
+    low, high = age - generator.integers(0, 6, 3_000), age + generator.integers(0, 6, 3_000)
+    low, high = low - low.min(), high - low.min()
+    other = generator.integers(0, 60, 3_000)
+    tells, does_not = range_determination(age, low, high), range_determination(other, low, high)
+    monkeypatch.setattr(counted, "_LARGE", 1_000)
+    assert range_determination(age, low, high) == tells
+    found = range_determination(other, low, high)
+    assert found.records == does_not.records
+    assert does_not.told <= found.told < 0.95
+    assert not found.gives_away
 
 
 def test_an_indicator_of_one_level_gives_that_level_back():

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk
+from incrowd._support.progress import silent
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.design import Weights, design_of
+from incrowd.populations.estimators import estimate_with_records
+from incrowd.populations.fitted_sample import Options
+from incrowd.populations.sample import read_sample
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,18 @@ def test_records_that_stand_for_many_people_are_safer(oversampled):
     assert risks["risk"][few].mean() > 2 * risks["risk"][many].mean()
     assert risks["risk"][few].mean() == pytest.approx((1 / sizes)[few].mean(), abs=0.06)
     assert risks["risk"][many].mean() == pytest.approx((1 / sizes)[many].mean(), abs=0.1)
+
+
+def test_records_that_are_alike_have_one_risk_whatever_their_weights():
+    draw = np.random.default_rng(0)
+    rows = {"age": draw.integers(18, 40, 300), "sex": draw.integers(0, 2, 300), "w": draw.lognormal(3.0, 1.0, 300)}
+    sample = read_sample(rows, quasi_identifiers=["age", "sex"], weights="w")
+    headline, records = estimate_with_records(sample, options=Options(0, 1, False, silent))
+    _, numbers = np.unique(rows["age"] * 2 + rows["sex"], return_inverse=True)
+    for one in (records.risk, records.unique):
+        np.testing.assert_allclose(one, (np.bincount(numbers, weights=one) / np.bincount(numbers))[numbers])
+    added = record_risk(rows, quasi_identifiers=["age", "sex"], weights="w")["risk"].mean()
+    assert added == pytest.approx(headline.sample_to_population, rel=1e-6)
 
 
 def test_equal_weights_change_nothing(oversampled):

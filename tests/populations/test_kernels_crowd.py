@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from incrowd.populations.crowd_growth import Growth, grow, grow_through
-from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model
+from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model, join_codes
 from incrowd.populations.design import Design
 
 _ALL = (1 << 64) - 1
@@ -114,3 +114,13 @@ def test_one_start_serves_several_growths():
     for seed in ([1], [2], [1]):
         (shared,) = grow_through(model, [600], seed=seed, start=start)
         np.testing.assert_array_equal(shared.values, grow(model, 600, seed=seed).values)
+
+
+@pytest.mark.parametrize("least", [0, -3])
+@pytest.mark.parametrize("few", [0, 4])
+def test_combinations_are_numbered_in_the_order_in_which_they_come(least, few, monkeypatch):
+    monkeypatch.setattr("incrowd.populations.crowd_model._FEW_CELLS", few)
+    columns = list(np.random.default_rng(1).integers(least, 6, (3, 400)))
+    seen = {}
+    expected = [seen.setdefault(row, len(seen)) for row in zip(*(one.tolist() for one in columns), strict=True)]
+    assert join_codes(columns).tolist() == expected

@@ -158,7 +158,7 @@ def test_the_chance_of_the_next_person_is_counted_with_the_record():
                 new = (level.strength + level.discount * np.unique(codes[alike]).size) * chance
                 chance = (kept + new) / (alike.sum() + level.strength)
             chances[row] += np.log(chance)
-    assert model.log_next_chances() == pytest.approx(chances)
+    assert model.log_next_chances == pytest.approx(chances)
     distinct = np.unique(np.stack(model.codes), axis=1, return_index=True)[1]
     assert 0.5 < np.exp(chances[distinct]).sum() < 1.0
 
@@ -193,3 +193,14 @@ def test_quantiles_are_those_of_the_negative_binomial_distribution(level):
     evidence, odds = 10.0 ** rng.uniform(-9, 5, 3_000), 10.0 ** rng.uniform(-9, 5, 3_000)
     found = quantile_of_others(level, evidence, odds)
     np.testing.assert_array_equal(found, nbinom.ppf(level, evidence, 1.0 / (1.0 + odds)))
+
+
+@pytest.mark.parametrize("given", [{"quasi_identifiers": ["a"]}, {"quasi_identifiers": ["a", "b"], "person": "who"}])
+def test_records_by_class_size_state_the_headline_with_its_interval(given):
+    draw = np.random.default_rng(1)
+    rows = {"a": draw.integers(0, 60, 200), "b": draw.integers(0, 4, 200), "who": np.arange(200) // 2}
+    headline = population_risk(rows, population=5_000, **given)
+    records = record_risk(rows, population=5_000, **given)
+    assert records.sample_to_population == headline.sample_to_population
+    assert records.interval == headline.interval
+    assert set(headline.notes) <= set(records.notes)

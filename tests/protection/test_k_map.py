@@ -2,6 +2,8 @@
 
 import datetime as dt
 from collections import Counter
+from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from tests.protection.plain import TABLES, covers, rows_of
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.backends import encode
 from incrowd.protection import GeneraliseOptions, Hierarchy, k_map, write_protected
-from incrowd.protection.k_map import PopulationTable, read_population
+from incrowd.protection.k_map import PopulationTable, RandomSample, read_population
 from incrowd.protection.marks import read_log
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m", "x"]), st.integers(1, 4))
@@ -99,7 +101,7 @@ def test_generalise_takes_the_finest_levels_that_cover_enough():
 def test_what_cannot_be_counted_is_refused(tmp_path):
     people, asked = {"age": [1, 2, 3, 4], "who": [1, 1, 2, 2]}, {"quasi_identifiers": ["age"], "k": 2}
     everybody = {"age": [1, 2, 3, 4]}
-    with pytest.raises(InputError, match="give how many a class must cover, and a table of everybody"):
+    with pytest.raises(InputError, match="give how many a class must cover, and either a table of everybody or"):
         protect(people, k_map=3, **asked)
     with pytest.raises(InputError, match="whole number of 1 or more"):
         protect(people, k_map=2.5, population_table=everybody, **asked)
@@ -212,3 +214,68 @@ def test_only_joined_classes_are_counted_again_and_values_are_read_once(monkeypa
     assert safe.guarantee.k_map == 3
     assert counted == [20, 1, 19]  # every class, the one that two were joined to, and the rows of the release
     assert len(read) == 2  # the values of the population and of the release
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 14))
+def test_the_class_that_an_estimate_asks_for_is_that_of_plain_hypergeometric_sums(records, others, people):
+    """Fewer people than asked for would put so many of them into the sample in 1 of 40 samples at most."""
+    population = records + others
+
+    def chance_of_at_least(size, fit):
+        ways = [comb(fit, i) * comb(population - fit, records - i) for i in range(size, min(fit, records) + 1)]
+        return Fraction(sum(ways), comb(population, records))
+
+    fit = min(people, population + 1) - 1
+    expected = next(size for size in range(population + 2) if chance_of_at_least(size, fit) <= Fraction(1, 40))
+    sample = RandomSample(records, population)
+    assert sample.smallest_class(people) == expected
+    assert sample.fewest_people(expected, people) == people
+    assert sample.fewest_people(expected - 1, people) < people
+
+
+@pytest.mark.parametrize("method", ["partition", "generalise"])
+def test_an_estimated_k_map_holds_in_the_population_that_the_sample_came_from(method):
+    draws = np.random.default_rng(5)
+    age = draws.normal(40, 12, 6_000).astype(int)
+    everybody = {"age": age, "town": draws.choice(list("abcdef"), 6_000), "size": draws.geometric(0.5, 6_000)}
+    rows = draws.choice(6_000, 600, replace=False)
+    table = {name: cells[rows] for name, cells in everybody.items()}
+    asked = {"quasi_identifiers": list(table), "method": method, "identifiers": [], "k": 2}
+    safe = protect(table, k_map=25, population=6_000, **asked)
+    counted = PopulationTable.count
+    counts = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PopulationTable, "count", lambda *given: counts.append(counted(*given)) or counts[-1])
+        people = read_population(everybody, encode(read_table(table), list(table)), safe.hierarchies)
+        people.smallest(read_table(safe.table), list(table))
+    assert np.mean(counts[0] >= 25) >= 0.975
+    assert safe.guarantee.k_map == 25
+    assert safe.guarantee.k_map_is_estimated
+    assert safe.guarantee.k >= RandomSample(600, 6_000).smallest_class(25) > 2
+    assert "by an estimate, which guarantees nothing, every row fits at least 25" in safe.guarantee.sentence
+
+
+def test_an_estimate_needs_a_population_that_the_table_can_be_a_sample_of():
+    people = {"age": [30, 31, 62, 64]}
+    for wrong in (3, 10.5, float("inf"), float("nan")):
+        with pytest.raises(InputError, match="4 records of a population of"):
+            protect(people, quasi_identifiers=["age"], k=2, k_map=2, population=wrong)
+    for wrong in ({"population": 10}, {"k_map": 3}, {"k_map": 3, "population": 10, "population_table": people}):
+        with pytest.raises(InputError, match="either a table of everybody or how many people"):
+            protect(people, quasi_identifiers=["age"], k=2, **wrong)
+
+
+def test_the_command_estimates_a_k_map(tmp_path, capsys):
+    file, out = tmp_path / "people.csv", tmp_path / "safe.csv"
+    file.write_text("age\n" + "\n".join(str(20 + number % 9) for number in range(200)) + "\n")
+    asked = ["--qi", "age", "--k", "3", "--k-map", "50", "--population", "2e3", "--out", out]
+    code, said, _ = run(capsys, "protect", file, *asked)
+    assert code == 0
+    assert "by an estimate, which guarantees nothing, every row fits at least 50 people" in " ".join(said.split())
+
+
+def test_a_population_that_is_open_already_is_read_on_the_scales_of_the_table():
+    zips = {"zip code": [93722, 93711, 93611, 93612] * 3}
+    safe = protect(zips, quasi_identifiers=["zip code"], k=2, k_map=4, population_table=read_table(zips))
+    assert safe.guarantee.k_map >= 4

@@ -56,7 +56,7 @@ def test_types_and_help_name_the_methods_of_the_registry(capsys):
 
 
 def test_every_method_says_what_it_does_and_which_inputs_it_has():
-    known = {"k", "t", "l", "resolution", "steps", "suppress"}
+    known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map"}
     for name, method in METHODS.items():
         assert method.help.endswith("."), name
         assert {method.compared_by or "k"} <= set(method.inputs) <= known, name
@@ -68,9 +68,7 @@ def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
     assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
     offered = {name for name, option in declared.items() if option.flag is not None}
     assert offered == {*declared} - {"levels", "drop"}
-    of_other_tables = {"k_map", "population_table"}  # a request names no file of the server
-    assert offered - of_other_tables <= {*ProtectionRequest.model_fields}
-    assert not of_other_tables & {*ProtectionRequest.model_fields}
+    assert offered <= {*ProtectionRequest.model_fields}
     assert offered <= {*signature(protect_table).parameters}
 
 

@@ -109,6 +109,7 @@ def test_a_file_in_the_order_of_its_original_gets_no_yes(tmp_path, original):
         found = assess(str(file), quasi_identifiers=NAMES, recipient="public", protection=False, **given)
         assert found.verdict.decision == decision
         assert any("random order" in one.sentence for one in found.verdict.actions) == (decision == "exposed")
+        assert all(one.commands for one in found.verdict.actions if "random order" in one.sentence)
         mark_of(file).unlink()
         found = assess(str(file), quasi_identifiers=NAMES, recipient="public", protection=False)
         assert found.verdict.decision == decision

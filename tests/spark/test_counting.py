@@ -1,4 +1,4 @@
-"""The same numbers wherever a table is counted: here, in DuckDB, in a cluster of two workers."""
+"""Numbers do not depend on where a table is counted: here, in DuckDB, in a cluster of two workers."""
 
 import datetime
 import json

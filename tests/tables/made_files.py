@@ -1,4 +1,4 @@
-"""The same small table of people as a file of every format, made by the library that owns the format."""
+"""One small table of people as a file of every format, made by the library that owns the format."""
 
 import bz2
 import gzip

@@ -89,7 +89,7 @@ def test_a_table_keeps_no_secret(address):
     import pyarrow as pa
 
     table = Table(arrow_backend(pa.table({"a": [1]}), name="people"), source=address.format(SECRET))
-    assert SECRET not in "".join([table.source, *table.named, repr(table)])
+    assert SECRET not in "".join([table.source, table.place, repr(table)])
 
 
 def test_files_are_shown_as_they_are(tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ def test_lines_are_cut_by_the_layout(tmp_path, encoding):
     assert read_table(**made(tmp_path, widths)).to_arrow().to_pydict() == {"age": [30, 4, None]}
     assert read_table(**made(tmp_path, widths), null="4").to_arrow().to_pydict() == {"age": [30, None, None]}
     assert read_table(**made(tmp_path, widths), null="age=29-31").to_arrow()["age"].to_pylist()[0] is None
-    assert table.named[1:] == ("--layout", str(tmp_path / "layout.csv"))
+    assert table.reading == {"layout": str(tmp_path / "layout.csv")}
 
 
 def test_any_text_file_may_have_a_layout(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incrowd import InputError, read_table
 from incrowd._support.compressed_files import COMPRESSIONS, MAGIC
-from incrowd.tables import formats, read
+from incrowd.tables import formats
 from incrowd.tables.formats import (
     EXTENSIONS,
     FORMATS,
@@ -75,7 +75,6 @@ def test_options_that_were_given_are_told_from_defaults():
     options = ReadOptions(10**9, 5)
     assert options.given() == {}
     assert replace(options, null="NA", skip_bad_lines=True).given() == {"null": "NA", "skip_bad_lines": True}
-    assert read._command_words(replace(options, null="NA", skip_bad_lines=True)) == ["--null", "NA", "--skip-bad-lines"]
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_a_code_of_one_column_is_a_value_in_the_others(people):
         "income": [None, 1200, None, None],  # NA, as in every column of numbers
     }
     assert table.codebook.missing == {"age": {"-9": 1, "97-99": 1}, "income": {".": 2}}
-    assert table.named[1:] == ("--null", "age=-9,97-99", "--null", "income=.")
+    assert table.reading == {"null": "age=-9,97-99;income=."}
 
 
 def test_types_are_found_without_the_codes_and_a_text_may_be_a_code(tmp_path):

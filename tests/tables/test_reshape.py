@@ -63,7 +63,7 @@ def test_excels_numbers_are_the_days_that_excel_shows():
     table = read_table({"born": serial}, serial_dates="born")
     assert table.to_arrow()["born"].to_pylist() == days
     assert table.scale_of("born") == "date"
-    assert table.named[1:] == ("--serial-dates", "born")
+    assert table.reading == {"serial_dates": "born"}
 
 
 def test_spellings_become_the_commonest_one():

@@ -134,7 +134,7 @@ def test_numbers_that_are_dates_or_years_or_spread_like_ages_are_quasi_identifie
     days = years * 10_000 + GENERATOR.integers(1, 13, ROWS) * 100 + GENERATOR.integers(1, 29, ROWS)
     found = suggest(a=years, b=days, c=days // 100, d=AGES, e=np.array(days, dtype="datetime64[s]"))
     assert {one.role for one in found.values()} == {"quasi-identifier"}
-    assert [found[name].topic for name in "abcde"] == ["time", "date", "date", "age", "date"]
+    assert [found[name].topic for name in "abcde"] == ["time", "birth", "date", "age", "date"]
 
 
 def test_long_answers_to_choose_from_are_no_free_text():

@@ -95,7 +95,7 @@ def test_missing_values_may_be_a_list(tmp_path):
     expected = {"a": [None, None, 3], "b": ["x", "y", None]}
     assert read_table(file, null="-9, N ,Ulm").to_arrow().to_pydict() == expected
     assert read_table(file, null=["-9", "N", "Ulm"]).to_arrow().to_pydict() == expected
-    assert read_table(file, null=["-9", "N", "Ulm"]).named[1:] == ("--null", "-9,N,Ulm")
+    assert read_table(file, null=["-9", "N", "Ulm"]).reading == {"null": "-9,N,Ulm"}
 
 
 def test_notations_are_the_same_past_the_memory_limit(tmp_path):
@@ -144,7 +144,7 @@ def test_a_header_of_two_rows_is_recognised_and_read_when_it_is_said(tmp_path, t
     table = read_table(file, header_rows=2)
     assert table.columns == ("home town", "home zip", "work town", "work zip")
     assert table.to_arrow()["work zip"].to_pylist() == [2, 4]
-    assert table.named[1:] == ("--header-rows", "2")
+    assert table.reading == {"header_rows": 2}
 
 
 def test_a_sheet_may_have_a_header_of_two_rows(tmp_path):

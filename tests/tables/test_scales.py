@@ -18,7 +18,7 @@ from incrowd.tables.suggest_reading import apply_scales, suggest_scales, suspect
 def test_scales_follow_from_types_unless_they_are_stated():
     table = read_table({"race": [1, 2], "town": ["a", "b"], "area": [101, 102]}, scales="race=nominal,area=place")
     assert [table.scale_of(name) for name in table.columns] == ["nominal", "nominal", "place"]
-    assert table.named[1:] == ("--scale", "race=nominal,area=place")
+    assert table.reading == {"scales": "race=nominal,area=place"}
     assert read_table({"race": [1, 2]}).scale_of("race") == "numeric"
     assert read_table({"race": [1, 2]}, scales={"race": Scale("ordered")}).scale_of("race") == "ordered"
 

@@ -31,7 +31,7 @@ def test_compressed_text_goes_out_and_comes_back(tmp_path, ending):
     table = read_table(out)
     assert table.to_arrow().to_pydict() == CELLS
     assert table.name == f"people{ending}"
-    assert table.named == (str(out),)
+    assert (table.place, table.reading) == (str(out), {})
     assert [one.name for one in tmp_path.iterdir()] == [f"people{ending}"]
 
 
@@ -94,7 +94,7 @@ def test_standard_input_is_told_by_its_first_bytes(tmp_path, monkeypatch, ending
     monkeypatch.setattr(sys, "stdin", type("Pipe", (), {"buffer": io.BytesIO(path.read_bytes())}))
     table = read_table("-")
     assert table.to_arrow().to_pydict() == cells(path)
-    assert (table.name, table.named) == ("standard input", ("-",))
+    assert (table.name, table.place, table.reading) == ("standard input", "-", {})
 
 
 def test_nothing_on_standard_input_is_refused(monkeypatch):
@@ -166,7 +166,7 @@ def test_an_address_is_fetched_when_it_is_asked_for(tmp_path, server):
     write_table(pa.table(CELLS), tmp_path / "people.parquet")
     table = read_table(f"{server}/people.csv", allow_network=True)
     assert table.to_arrow().to_pydict() == CELLS
-    assert table.named == (f"{server}/people.csv", "--allow-network")
+    assert (table.place, table.reading) == (f"{server}/people.csv", {"allow_network": True})
     assert cells(f"{server}/people.parquet", allow_network=True) == CELLS
     with pytest.raises(InputError, match="cannot be opened"):
         read_table(f"{server}/nothing.csv", allow_network=True)

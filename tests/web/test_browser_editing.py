@@ -26,11 +26,12 @@ def test_scales_missing_codes_cut_points_and_groups_reach_the_release(opened, sh
     page = opened()
     table = people(page, tmp_path)
     choose(page, "race")
+    page.click("#inspector summary")
     page.select_option("#scale", "nominal")
-    page.wait_for_selector("#inspector h3 >> text=nominal")
+    page.wait_for_selector("#inspector p >> text=nominal")
     choose(page, "income")
     page.click("#inspector >> text=-9 is missing")
-    page.wait_for_selector("#inspector h3 >> text=27 missing")
+    page.wait_for_selector("#inspector p >> text=27 missing")
     assert page.input_value("#missing") == "-9"
     reading = ask(page, "GET", f"/tables/{table}")["reading"]
     assert (reading["null"], reading["scales"]) == ("income=-9", {"race": "nominal"})

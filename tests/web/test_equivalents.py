@@ -177,3 +177,20 @@ def test_odd_names_stay_whole_in_command_and_script(script, wait_for):
     same, _ = done(script, wait_for, f"{TABLES}/{table}/assessments", {"protection": False})
     assert same["cli"].startswith("# a name has a letter")
     assert "{'a=b': [\"it's\"]}" in same["python"]
+
+
+def test_a_k_map_is_asked_for_by_another_table_or_by_the_size_of_the_population(
+    script, table, place, wait_for, run_command, run_python
+):
+    script.patch(f"{TABLES}/{table}/settings", json={"population": None})
+    job = script.post(f"{TABLES}/{table}/protections", json={"protection": {"k": 2, "k_map": 3}}).json()
+    assert "k-map counts people of a population" in wait_for(script, job)["message"]
+    script.patch(f"{TABLES}/{table}/settings", json={"population": 5_000})
+    for asked in ({"k": 2, "k_map": 9}, {"k": 2, "k_map": 6, "population_table": table}):
+        same, result = done(script, wait_for, f"{TABLES}/{table}/protections", {"protection": asked})
+        assert result["guarantee"]["k_map"] >= asked["k_map"]
+        assert result["guarantee"]["k_map_is_estimated"] is ("population_table" not in asked)
+        assert json.loads(run_command(same["cli"], "--json"))["guarantee"] == result["guarantee"]
+        os.remove(place / "protected.parquet")
+        assert result["guarantee"]["sentence"] in run_python(same["python"])
+        os.remove(place / "protected.parquet")

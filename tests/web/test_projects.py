@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from incrowd.wording import percent
+
 pytest.importorskip("fastapi")
 
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], ["flu", "secretitis", "cold"][n % 3]) for n in range(120)]
@@ -114,11 +116,13 @@ def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, ta
     (candidate,) = script.get(f"{table}/candidates").json()
     assert found["after"]["decision"] == candidate["decision"]
     assert found["after"]["k"] == candidate["after"]["k"]
-    assert (found["by"], found["candidate"], found["before"]) == (new["by"], candidate["name"], None)
+    assert (found["by"], found["candidate"]) == (new["by"], candidate["name"])
+    counted = {name: found["before"][name] for name in ("decision", "k", "uniqueness", "correctness")}
+    assert counted == {"decision": None, **candidate["before"]}  # nobody has assessed it, but it was counted
     page = script.get(f"{table}/record.html").text
     assert "A. &lt;Reviewer&gt;" in page
     assert "only &lt;b&gt;this&lt;/b&gt; year" in page
-    assert candidate["headline"] in page
+    assert f"<td>not assessed</td><td>{candidate['headline']}</td>" in page
     assert "secretitis" not in page
     assert script.get(f"{table}/project").json()["decisions"] == [found]
     assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
@@ -134,6 +138,10 @@ def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, tab
     old = script.get(f"{table}/record.html").text
     for shown in ("a trusted recipient", "highest risk 1/3, average risk no limit", "the table itself", "120 rows"):
         assert shown in old
+    risks = [made[side]["correctness"] for side in ("before", "after")]
+    assert f"<td>average risk within the table</td><td>{percent(risks[0])}</td><td>{percent(risks[1])}</td>" in old
+    assert f"<td>{percent(made['after']['highest'])} in the table</td>" in old  # and not beside one of a population
+    assert "<td>protected by</td><td>partition, k = 3" in old
     changed = {"recipient": "strict", "highest": 0.01, "threshold": 0.02, "population": 5_000_000}
     roles = {"city": "quasi-identifier", "age": "drop"}
     assert script.patch(f"{table}/settings", json=changed | {"roles": roles}).status_code == 200
@@ -150,7 +158,7 @@ def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table,
     assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
     assert wait_for(script, assessed)["state"] == "done"
     made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
-    assert (made["settings"]["recipient"], made["before"]) == ("trusted", None)  # it was assessed for others only
+    assert (made["settings"]["recipient"], made["before"]["decision"]) == ("trusted", None)  # assessed for others only
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 
 
@@ -164,7 +172,7 @@ def test_a_table_goes_out_against_its_verdict_only_with_a_word_why_and_the_recor
     made = script.post(f"{table}/decisions", json=new | {"note": "a court asked for it"})
     assert made.status_code == 201
     assert made.json()["before"]["decision"] != "within"
-    assert "Goes out although the verdict is no yes" in script.get(f"{table}/record.html").text
+    assert "Goes out although the verdict is not yes" in script.get(f"{table}/record.html").text
 
 
 def test_a_table_that_nobody_assessed_is_not_released(script, table):

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from incrowd.cli.app import main
-from incrowd.web.upload_store import Store
+from incrowd.web.uploads import Store
 
 
 @contextmanager

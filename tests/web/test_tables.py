@@ -10,7 +10,7 @@ from incrowd import ClassSizes, demo_table, read_table
 from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.protection import METHODS
 from incrowd.recipients import RECIPIENTS
-from incrowd.web.upload_store import shown_name
+from incrowd.web.uploads import shown_name
 
 TABLES = "/api/v1/tables"
 CSV = b"name,age,zip\n" + b"".join(b"person%d,%d,%05d\n" % (n, 20 + n % 5, 100 + n % 3) for n in range(60))

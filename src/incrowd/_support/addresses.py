@@ -23,8 +23,8 @@ def scheme_of(source: str) -> str | None:
     """What comes before `://`, in small letters, or "sqlite" for a file that ends like one; None for other files."""
     if Path(source).suffix.lower() in SQLITE_FILES and not _SCHEME.match(source):
         return "sqlite"
-    found = _SCHEME.match(source)
-    return found[1].lower() if found and not os.path.exists(source) else None
+    scheme = _SCHEME.match(source)
+    return scheme[1].lower() if scheme and not os.path.exists(source) else None
 
 
 def is_address(source: str | os.PathLike[str]) -> bool:
@@ -51,10 +51,10 @@ def masked(source: str) -> str:
     """
     if _is_here(source):
         return source
-    found = _SCHEME.match(source)
-    if found is None:
+    address = _SCHEME.match(source)
+    if address is None:
         return "…" if _SECRET.search(source) else source
-    scheme = found[1].lower()
+    scheme = address[1].lower()
     plain = _PLAIN.fullmatch(source)
     if plain is None or (not plain[2] and scheme not in _SERVERS and _PORT_OR_PASSWORD.fullmatch(plain[1])):
         return f"{scheme}://…"

@@ -28,15 +28,15 @@ def junit_xml(suite: str, cases: Sequence[JunitCase], class_name: str, output: s
     problems = [case.kind for case in cases if case.problem is not None]
     counts = {"failures": problems.count("failure"), "errors": problems.count("error"), "skipped": 0}
     texts = {name: str(count) for name, count in {"tests": len(cases), **counts}.items()}
-    found = ElementTree.Element("testsuite", {"name": _xml_text(suite), **texts})
+    root = ElementTree.Element("testsuite", {"name": _xml_text(suite), **texts})
     for case in cases:
-        element = ElementTree.SubElement(found, "testcase", classname=class_name, name=_xml_text(case.name))
+        element = ElementTree.SubElement(root, "testcase", classname=class_name, name=_xml_text(case.name))
         if case.problem is not None:
             why = ElementTree.SubElement(element, case.kind, message=_xml_text(case.problem))
             why.text = _xml_text(case.details or case.problem)
     if output:
-        ElementTree.SubElement(found, "system-out").text = _xml_text(output)
-    return ElementTree.tostring(found, encoding="unicode", xml_declaration=True) + "\n"
+        ElementTree.SubElement(root, "system-out").text = _xml_text(output)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _xml_text(text: str) -> str:

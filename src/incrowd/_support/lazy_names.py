@@ -9,12 +9,7 @@ from typing import Any
 
 
 def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]]:
-    """The names that the stub (`__init__.pyi`) of a package lists, and the package's `__getattr__`.
-
-    Args:
-        package: the package's `__name__`.
-        file: the package's `__file__`.
-    """
+    """The names that the stub (`__init__.pyi`) of a package lists, and the package's `__getattr__`."""
     stub = _parse(f"{file}i")
     module_of = {
         alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names

@@ -35,31 +35,25 @@ def memory_in_bytes(limit: str | float | None) -> int:
     if limit is None:
         return default_memory()
     if isinstance(limit, int | float):
-        found = int(limit) if abs(limit) < math.inf else _LARGEST + 1
+        size = int(limit) if abs(limit) < math.inf else _LARGEST + 1
     else:
         parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
         try:
             number, unit = float(parts[1]), parts[2].upper()  # type: ignore[index]
-            found = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
+            size = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
         except (TypeError, ValueError, KeyError, OverflowError):
             raise InputError(f"memory limit {limit!r} is not understood; write it like 2GB or 500MB") from None
-    if found > _LARGEST:
+    if size > _LARGEST:
         raise InputError("a memory limit of more than 1,000 TB; write it like 2GB or 500MB")
-    if found < _SMALLEST:
-        raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
-    return found
+    if size < _SMALLEST:
+        raise InputError(f"a memory limit of {size:,} bytes is too small to work in; give 50MB or more")
+    return size
 
 
 def require_memory(doing: str, needed: int, limit: int) -> None:
     """Refuse work that takes more memory than the limit, and say how much it takes.
 
-    Args:
-        doing: the work, as the subject of a sentence.
-        needed: about how many bytes it takes.
-        limit: how many bytes it may take.
-
-    Raises:
-        UnsupportedError: it takes more.
+    `doing` is the work, as the subject of a sentence.
     """
     if needed > limit:
         raise UnsupportedError(
@@ -78,12 +72,7 @@ def default_memory() -> int:
 
 
 def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """The smallest memory limit of the control groups (version 1 and 2) this process is in; None without one.
-
-    Args:
-        membership: the file that lists the control groups of this process.
-        mount: where the control groups are mounted.
-    """
+    """The smallest memory limit of the control groups (version 1 and 2) this process is in; None without one."""
     try:
         lines = membership.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 Kind = Literal[
@@ -34,65 +35,54 @@ of columns."""
 class Option:
     """How one field of a class of options, such as a question, is spelled.
 
-    `flag` is None where the command line has no such option, `section` where a settings file has none.
-    `key` is the name in settings files and in JSON. `reading` tells that it says how the table is read. `lowest` is the
-    smallest whole number that makes sense.
+    `typed` is its name on the command line, without dashes, and None where that has no such option; `section` is None
+    where a settings file has none. `key` is the name in settings files and in JSON. `reading` tells that it says how
+    the table is read. `lowest` is the smallest whole number that makes sense.
     """
 
     kind: Kind
-    flag: str | None
-    help: str
-    section: str | None
-    key: str
-    default: Any
-    reading: bool
+    help: str = ""
+    typed: str | None = ""
+    section: str | None = None
+    key: str = ""
+    default: Any = None
+    reading: bool = False
     lowest: int = 0
     name: str = ""
+
+    @property
+    def flag(self) -> str | None:
+        """The option as the command line has it, with its dashes."""
+        return None if self.typed is None else f"--{self.typed}"
 
     def is_said(self, value: Any) -> bool:
         """Whether a value says something: it is not empty, and not the default."""
         return value not in (None, (), {}, self.default)
 
-
-def option(
-    kind: Kind,
-    flag: str | None,
-    help_text: str = "",
-    *,
-    section: str | None = None,
-    key: str = "",
-    default: Any = None,
-    reading: bool = False,
-    lowest: int = 0,
-) -> Any:
-    """A field with its spelling."""
-    spelling = {"option": Option(kind, flag, help_text, section, key, default, reading, lowest)}
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=spelling)
-    return field(default=default, metadata=spelling)
+    def named(self, name: str) -> Option:
+        """The option of that name, which is its key unless it has one, and what is typed unless that differs."""
+        key = self.key or name
+        return replace(self, name=name, key=key, typed=key.replace("_", "-") if self.typed == "" else self.typed)
 
 
-def column(flag: str, help_text: str, key: str = "") -> Any:
-    """A field that names one column."""
-    return option("text", flag, help_text, section="columns", key=key)
+def option(kind: Kind, help_text: str = "", **spelling: Any) -> Any:
+    """A field with its spelling: further fields of `Option`."""
+    declared = Option(kind, help_text, **spelling)
+    if isinstance(declared.default, dict):
+        return field(default_factory=dict, metadata={"option": declared})
+    return field(default=declared.default, metadata={"option": declared})
 
 
-def columns(flag: str, help_text: str, default: Any = ()) -> Any:
-    """A field that names columns."""
-    return option("columns", flag, help_text, section="columns", default=default)
-
-
-def asked(kind: Kind, flag: str, help_text: str, default: Any = None) -> Any:
-    """A field that says what is asked."""
-    return option(kind, flag, help_text, section="question", default=default)
-
-
-def reading(kind: Kind, flag: str, help_text: str, default: Any = None) -> Any:
-    """A field that says how the table is read."""
-    return option(kind, flag, help_text, reading=True, default=default)
+column = partial(option, "text", section="columns")
+"""A field that names one column."""
+columns = partial(option, "columns", section="columns", default=())
+"""A field that names columns."""
+asked = partial(option, section="question")
+"""A field that says what is asked."""
+reading = partial(option, reading=True)
+"""A field that says how the table is read."""
 
 
 def options_of(declared: type) -> tuple[Option, ...]:
     """The options of a class, in the order of its fields."""
-    spelled = ((one.name, one.metadata["option"]) for one in fields(declared))
-    return tuple(replace(option, name=name, key=option.key or name) for name, option in spelled)
+    return tuple(one.metadata["option"].named(one.name) for one in fields(declared))

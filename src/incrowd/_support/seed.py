@@ -1,6 +1,6 @@
 """Seeds of random choices."""
 
-from operator import index
+from numbers import Integral
 from typing import Any
 
 from incrowd.errors import InputError
@@ -9,9 +9,10 @@ from incrowd.errors import InputError
 def require_seed(seed: Any) -> int:
     """A seed as a plain whole number; refuses what nothing can be drawn by.
 
-    >>> require_seed(7)
+    >>> import numpy as np
+    >>> require_seed(np.int64(7))
     7
     """
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise InputError("a seed is a whole number of 0 or more; another one was given", hint="seed")
-    return index(seed)
+    return int(seed)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import each, given
-from incrowd.assessment.repeat import to_command
+from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
+from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import protect
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import facts_of_tables
@@ -26,7 +30,6 @@ from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
-    from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import Work
 
@@ -71,12 +74,17 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     person = roles.person
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
-        yield _settle_rows(evidence.rows, person)
+        gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
+        yield _settle_rows(evidence.rows, person, gaps)
+        person = None if gaps else person  # it cannot be asked for as it is
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
-        named = (work.release_of or work.table).named[0]
-        asked = replace(question, source=named, rows_are_people=question.rows_are_people or in_households)
+        asked = replace(
+            question,
+            source=(work.release_of or work.table).place,
+            rows_are_people=question.rows_are_people or in_households,
+        )
         yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
@@ -88,23 +96,33 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
-    if evidence.row_order and evidence.is_release:
-        yield Action("Write the rows in random order, as protect does, and assess the table again.")
+    spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
+    spelt = [name for name in spelt if name in verdict.disclosed]
+    if spelt and not question.fold:
+        command = to_command(replace(question, fold=True, source=work.table.place))
+        yield Action(
+            f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
+            "differ only in case or blanks, write others alike in the file, and assess it again.",
+            ("fold",),
+            (command,) if command is not None else (),
+        )
+        return
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
-        if work.table.source is not None and mark_of(Path(work.table.source)).is_file():
+        only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
+        if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():
             yield Action(_PROTECT_ORIGINAL)
             return
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
         settings = _asked_of_protect(work, plan)
-        yield Action(
-            "Protect the table and assess the result.", commands=_commands(work, settings), protection=settings
-        )
+        what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
+        what = what if only_order else "Protect the table and assess the result."
+        yield Action(what, commands=_commands(work, settings), protection=settings)
 
 
-def _settle_rows(rows: RowKind, person: str | None) -> Action:
+def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
@@ -114,6 +132,8 @@ def _settle_rows(rows: RowKind, person: str | None) -> Action:
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
+    if gaps:
+        who = f"fill {person} in the {counted(gaps, 'row', 'rows')} that have no value, name it as the person"
     return Action(
         f"Say what a row is: {who} and assess again, or say that every row is another person.",
         ("person", "rows_are_people"),
@@ -204,27 +224,57 @@ def way_to_yes(work: Work) -> Action:
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
     limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser.
+    hides is left out; so are kept columns that give back what was made coarser. The class size that is likely to pass
+    is tried first; from there smaller ones as long as they pass, or larger ones until one does.
     """
-    removed = _to_remove(work)
-    progress = part(work.progress, 0.98, 0.99)
-    why = "the table is too small for classes that large"
-    for k in _sizes_to_try(work):
-        plan: _Plan | None = _Plan(removed, k, work.question.certain_from)
-        while plan is not None:
-            progress(f"trying classes of {k}", 0.5)
-            try:
-                verdict, measure_cost = _try(work, plan)
-                if verdict.decision == "within":
-                    return _protect_action(work, plan, measure_cost(), verdict)
-            except IncrowdError as error:
-                why, plan = str(error), plan.without(plan.diverse)
-                continue
-            if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
-                return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
-            why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-            plan = plan.after(verdict)
-    return _no_way(work.question, why)
+    sizes = _sizes_to_try(work)
+    place = _likely_to_pass(work, sizes)
+    outcomes: dict[int, _Way | str] = {}
+    with ThreadPoolExecutor(2) as pool:
+        # the one below is needed as soon as the likely one passes
+        trials = {
+            near: pool.submit(_try_size, work, sizes[near]) for near in (place, place - 1) if 0 <= near < len(sizes)
+        }
+        while 0 <= place < len(sizes) and place not in outcomes:
+            part(work.progress, 0.98, 0.99)(f"trying classes of {sizes[place]}", 0.5)
+            found = (trials.get(place) or pool.submit(_try_size, work, sizes[place])).result()
+            if isinstance(found, Action):
+                return found
+            outcomes[place] = found
+            place += -1 if isinstance(found, _Way) else 1
+    passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
+    if passed:
+        return _protect_action(work, passed[0])
+    too_small = "the table is too small for classes that large"
+    return _no_way(work.question, str(outcomes[max(outcomes)]) if outcomes else too_small)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A protection that passes: its plan, the verdict on the result, and what measures its cost."""
+
+    plan: _Plan
+    verdict: Verdict
+    measure_cost: Callable[[], _Cost]
+
+
+def _try_size(work: Work, k: int) -> _Way | Action | str:
+    """The way to a yes with classes of one size; else what must be said first, or why there is none."""
+    plan: _Plan | None = _Plan(_to_remove(work), k, work.question.certain_from)
+    why = ""
+    while plan is not None:
+        try:
+            verdict, measure_cost = _try(work, plan)
+        except IncrowdError as error:
+            why, plan = str(error), plan.without(plan.diverse)
+            continue
+        if verdict.decision == "within":
+            return _Way(plan, verdict, measure_cost)
+        if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
+            return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
+        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
+        plan = plan.after(verdict)
+    return why
 
 
 def _to_remove(work: Work) -> tuple[str, ...]:
@@ -244,6 +294,20 @@ def _sizes_to_try(work: Work) -> list[int]:
     else:
         wanted = [*(size for size in _SIZES if size < needed), needed]
     return [size for size in wanted if 2 <= size <= people // 2]
+
+
+def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
+    """The place of the first class size that is likely to pass.
+
+    A class of k among n people has k and NB(k, (N − n)/n) more among N, whose lower 2.5 % are held against the limit.
+    """
+    risk = work.answers.get("population")
+    if risk is None or not sizes:
+        return 0
+    seen = np.asarray(sizes, dtype=np.float64)
+    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, risk.population / risk.people - 1.0))
+    passing = np.flatnonzero(least >= work.question.limits.class_size)
+    return int(passing[0]) if passing.size else len(sizes) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +349,9 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, Callable[[], float], boo
     if plan.k in made and not plan.diverse:
         whole, detail, shuffled = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
-        return read_table(whole.to_arrow(left)), lambda: detail, shuffled
+        released = read_table(whole.to_arrow(left))
+        released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
+        return released, lambda: detail, shuffled
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),
@@ -311,22 +377,24 @@ def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
 
     `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
     """
-    table, *reading = work.table.named
+    table, *reading = command_words(work.table)
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles
     secret, removed = asked.get("sensitive", []), asked.get("leave_out", [])
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    words = [
-        *each("--qi", roles.quasi_identifiers),
-        *("--k", str(asked["k"])),
-        *each("--sensitive", secret),
-        *(word for name in ("l", "diversity", "c") for word in given(f"--{name}", _typed(asked.get(name)))),
-        *given("--household" if roles.counts_households else "--person", roles.person),
-        *each("--drop", removed),
-        *each("--other", [name for name in kept if name not in spoken_for]),
-        *("--out", out),
-    ]
+    words = to_words(
+        {
+            "qi": roles.quasi_identifiers,
+            "k": asked["k"],
+            "sensitive": secret,
+            **{name: _typed(asked.get(name)) for name in ("l", "diversity", "c")},
+            "household" if roles.counts_households else "person": roles.person,
+            "drop": removed,
+            "other": [name for name in kept if name not in spoken_for],
+            "out": out,
+        }
+    )
     again = to_command(work.question.with_roles(roles).about_release(removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 
@@ -342,7 +410,8 @@ def _typed(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> Action:
+def _protect_action(work: Work, way: _Way) -> Action:
+    plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = _to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
@@ -356,9 +425,11 @@ def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> A
             values += f" and none that {percent(plan.certain_from)} or more of its people share"
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f" ({listed(alone)} {'is' if len(alone) == 1 else 'are'} hidden without that)" if alone else ""
+    evidence = work.answers["evidence"]
+    ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = _asked_of_protect(work, plan)
     return Action(
-        f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: {_rows_lost(work, cost)}"
+        f"Protect it with classes of at least {plan.k}{values}{gone}{ordered}. Tried here: {_rows_lost(work, cost)}"
         f"the result may go to {verdict.whom}, and {percent(cost.detail)} of the detail of the quasi-identifiers is "
         "kept.",
         (),

@@ -13,11 +13,12 @@ from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
 from incrowd.assessment.contents import forget_outdated
 from incrowd.assessment.provenance import note_provenance
-from incrowd.assessment.question import Question
+from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
+from incrowd.assessment.sections.evidence import weigh_declared
 from incrowd.assessment.sections.section import PENDING, Work, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
@@ -28,6 +29,7 @@ from incrowd.tables import Table, describe_rows, read_table, suggest_roles
 from incrowd.wording import Advice, listed, percent
 
 _MOST_PEOPLE = 10**10
+_ASKED = {option.name for option in OPTIONS} - {"original", "groups", "released", "holdout", "kept_rows"}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -111,34 +113,10 @@ def assess(
     >>> found.verdict.decision, found.facts.people
     ('over', 2000)
     """
-    question = Question(
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        person=person,
-        weights=weights,
-        strata=strata,
-        cluster=cluster,
-        identifiers=identifiers,
-        drop=drop,
-        other=other,
-        population=population,
-        recipient=recipient,
-        threshold=threshold,
-        highest=highest,
-        secrets=secrets,
-        certain=certain,
-        tolerate=tolerate,
-        rows_are_people=rows_are_people,
-        original=original if isinstance(original, str) else None,
-        groups=groups or {},
-        released=_place(released, "RELEASED"),
-        holdout=_place(holdout, "HOLDOUT"),
-        kept_rows=_place(kept_rows, "KEPT_ROWS"),
-        synthetic=synthetic,
-        protection=protection,
-        seed=seed,
-    )
+    asked: dict[str, Any] = {name: value for name, value in locals().items() if name in _ASKED}
     given = {"released": released, "holdout": holdout, "kept_rows": kept_rows}
+    asked |= {name: _place(one, name.upper()) for name, one in given.items()}
+    question = Question(**asked, original=original if isinstance(original, str) else None, groups=groups or {})
     return assess_question(data, question, original=original, given=given, progress=progress, partial=partial)
 
 
@@ -185,7 +163,8 @@ def assess_question(
             partial(_assessment(work))
     found = _assessment(work)
     progress("writing it down", 0.99)
-    return replace(found, verdict=replace(found.verdict, actions=tuple(next_actions(work, found.verdict))))
+    verdict = weigh_declared(work, found.verdict)
+    return replace(found, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
 
 def judge_release(
@@ -225,7 +204,7 @@ def judge_release(
         work.answer(population_section.SECTION, population_section.estimate_alone)
     # attacks that the question asks for are not made here, so they count as not run
     asked = replace(work.question, released=question.released)
-    return decide(asked, work.roles, **work.answers, linkage=linkage)
+    return weigh_declared(work, decide(asked, work.roles, **work.answers, linkage=linkage))
 
 
 def _place(data: Any, unnamed: str) -> str | None:
@@ -296,14 +275,6 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
                 f"{listed(list(question.contents))} held something else when the role was saved, so it was not taken "
                 "over; read the column and say again what it is",
                 ("other", "sensitive"),
-            )
-        )
-    if roles.times:
-        notes.append(
-            Advice(
-                f"{listed(list(roles.times))} numbers the records of each person, as waves, years and visits do; "
-                "others know times, so it was not taken as unknown to them",
-                ("quasi_identifiers", "drop"),
             )
         )
     if question.synthetic:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.option import Option, asked, column, columns, option, options_of, reading
 from incrowd._support.seed import require_seed
-from incrowd.assessment.command_line import option_words, parse_options
+from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
 from incrowd.recipients import Limits, choices, settle_limits
 
@@ -44,99 +44,83 @@ class Question:
     """
 
     quasi_identifiers: Sequence[str] | None = columns(
-        "--qi", "Columns an attacker may know. Commas or repeats.", default=None
+        "Columns an attacker may know. Commas or repeats.", default=None, typed="qi"
     )
-    sensitive: Sequence[str] | None = columns("--sensitive", "Columns to keep secret. Commas or repeats.", default=None)
-    person: str | None = column("--person", "Column that says whose record it is: the unit becomes the person.")
-    weights: str | None = column(
-        "--weight", "Column of survey weights: they say how many people there are.", key="weight"
-    )
+    sensitive: Sequence[str] | None = columns("Columns to keep secret. Commas or repeats.", default=None)
+    person: str | None = column("Column that says whose record it is: the unit becomes the person.")
+    weights: str | None = column("Column of survey weights: they say how many people there are.", key="weight")
     strata: str | None = column(
-        "--stratum", "Column of the strata that were drawn from; with weights. It may have a role too.", key="stratum"
+        "Column of the strata that were drawn from; with weights. It may have a role too.", key="stratum"
     )
     cluster: str | None = column(
-        "--cluster", "Column of the clusters (households, villages) that were drawn whole. It may have a role too."
+        "Column of the clusters (households, villages) that were drawn whole. It may have a role too."
     )
-    identifiers: Sequence[str] = columns("--identifier", "Columns that name people, besides those that look so.")
-    drop: Sequence[str] = columns("--drop", "Columns to leave out of the release, whatever they hold.")
-    other: Sequence[str] = columns("--other", "Columns that nobody outside can know, whatever they look like.")
-    population: int | None = asked("people", "--population", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {choices()}.")
-    threshold: float | None = asked(
-        "share", "--threshold", "Another limit on the average risk than the recipient's: 0.2 or 20%."
-    )
+    identifiers: Sequence[str] = columns("Columns that name people, besides those that look so.", typed="identifier")
+    drop: Sequence[str] = columns("Columns to leave out of the release, whatever they hold.")
+    other: Sequence[str] = columns("Columns that nobody outside can know, whatever they look like.")
+    population: int | None = asked("people", "How many people the table was drawn from: 60000000, 6e7.")
+    recipient: str | None = asked("text", f"Who is to get it: {choices()}.")
+    threshold: float | None = asked("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
     highest: float | None = asked(
-        "share", "--highest", "Another limit on the person at highest risk than the recipient's: 0.2 or 20%."
+        "share", "Another limit on the person at highest risk than the recipient's: 0.2 or 20%."
     )
     secrets: Sequence[str] = asked(
         "texts",
-        "--secret",
         "Values of a sensitive column that are secret: illness=HIV,AIDS, income>100000 or income<0. Repeats.",
         default=(),
+        typed="secret",
     )
     certain: float | None = asked(
         "share",
-        "--certain",
         f"Share of a class with one value from which that secret counts as known. Default: {_CERTAIN:.0%}.",
     )
-    tolerate: float | None = asked("share", "--tolerate", "Share of records whose secret may be known: 1%. Default: 0.")
+    tolerate: float | None = asked("share", "Share of records whose secret may be known: 1%. Default: 0.")
     rows_are_people: bool = asked(
-        "switch", "--rows-are-people", "Every row is another person, whatever the table looks like.", default=False
+        "switch", "Every row is another person, whatever the table looks like.", default=False
     )
-    original: str | None = asked(
-        "text", "--original", "The table this one was made from: it tells what kept columns give back."
-    )
+    original: str | None = asked("text", "The table this one was made from: it tells what kept columns give back.")
     groups: Mapping[str, Sequence[str]] = option(
-        "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
+        "groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )
-    released: str | None = asked(
-        "file", "--released", "Table made from this one that is to go out: it is judged and attacked."
-    )
-    holdout: str | None = asked(
-        "file", "--holdout", "People who are neither in the table nor behind the release (incrowd split)."
-    )
+    released: str | None = asked("file", "Table made from this one that is to go out: it is judged and attacked.")
+    holdout: str | None = asked("file", "People who are neither in the table nor behind the release (incrowd split).")
     kept_rows: str | None = asked(
-        "file", "--kept-rows", "File of the row (from 1) that each row of the release was made from, one a line."
+        "file", "File of the row (from 1) that each row of the release was made from, one a line."
     )
     synthetic: bool = asked(
         "switch",
-        "--synthetic",
         "No row of the release was made from one person, so attacks decide and not classes.",
         default=False,
     )
-    protection: bool = option(
-        "switch", "--protection", "Also try what protection costs (the slowest part).", default=True
-    )
-    seed: int | None = asked("whole", "--seed", "Seed of every random choice. Default: 0.")
-    rules: Mapping[str, float] = option("rules", None, section="rules", default={})
-    contents: Mapping[str, str] = option("contents", None, section="contents", default={})
-    source: str | None = option("source", None, section="table", key="file")
-    separator: str | None = reading("text", "--separator", "Separator of a CSV file, if not found.")
-    encoding: str | None = reading("text", "--encoding", "Encoding of a CSV file, such as cp1252.")
+    protection: bool = option("switch", "Also try what protection costs (the slowest part).", default=True)
+    seed: int | None = asked("whole", "Seed of every random choice. Default: 0.")
+    rules: Mapping[str, float] = option("rules", typed=None, section="rules", default={})
+    contents: Mapping[str, str] = option("contents", typed=None, section="contents", default={})
+    source: str | None = option("source", typed=None, section="table", key="file")
+    separator: str | None = reading("text", "Separator of a CSV file, if not found.")
+    encoding: str | None = reading("text", "Encoding of a CSV file, such as cp1252.")
     null: str | None = reading(
-        "codes", "--null", "Texts or codes that stand for a missing value: NA,N,.,-9; of one column: age=-9,97-99."
+        "codes", "Texts or codes that stand for a missing value: NA,N,.,-9; of one column: age=-9,97-99."
     )
-    skip_bad_lines: bool = reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
-    sheet: str | None = reading("text", "--sheet", "One of several tables: a sheet, a member of a .zip, an R object.")
-    layout: str | None = reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")
-    header_rows: int | None = reading("whole", "--header-rows", "Rows that name the columns, if several.")
+    skip_bad_lines: bool = reading("switch", "Leave out lines that do not fit.", default=False)
+    sheet: str | None = reading("text", "One of several tables: a sheet, a member of a .zip, an R object.")
+    layout: str | None = reading("text", "Layout of a fixed-width file: CSV of name,start,end.")
+    header_rows: int | None = reading("whole", "Rows that name the columns, if several.")
     scales: str | None = reading(
-        "text", "--scale", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place."
+        "text", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place.", typed="scale"
     )
-    explode: str | None = reading("text", "--explode", "Column of lists, records or maps: a row for each item.")
-    serial_dates: str | None = reading("text", "--serial-dates", "Columns of whole numbers that are Excel's dates.")
+    explode: str | None = reading("text", "Column of lists, records or maps: a row for each item.")
+    serial_dates: str | None = reading("text", "Columns of whole numbers that are Excel's dates.")
     fold: bool = reading(
-        "switch", "--fold", "Texts that differ only in case, blanks or Unicode form are one value.", default=False
+        "switch", "Texts that differ only in case, blanks or Unicode form are one value.", default=False
     )
-    allow_network: bool = reading(
-        "switch", "--allow-network", "Fetch a table from https://, s3://, gs:// or abfs://.", default=False
-    )
-    memory: str | None = reading("text", "--memory", "Memory limit, such as 2GB.")
-    table: str | None = reading("text", "--table", "Table or view of a database.")
-    query: str | None = reading("text", "--query", "SELECT whose rows to read from a database.")
-    timeout: float | None = reading("number", "--timeout", "Seconds a database's statement may take.")
-    engine: str | None = reading("text", "--engine", "duckdb (here, the default) or spark.")
-    master: str | None = reading("text", "--master", "Spark's master: local[*], spark://host:7077, …")
+    allow_network: bool = reading("switch", "Fetch a table from https://, s3://, gs:// or abfs://.", default=False)
+    memory: str | None = reading("text", "Memory limit, such as 2GB.")
+    table: str | None = reading("text", "Table or view of a database.")
+    query: str | None = reading("text", "SELECT whose rows to read from a database.")
+    timeout: float | None = reading("number", "Seconds a database's statement may take.")
+    engine: str | None = reading("text", "duckdb (here, the default) or spark.")
+    master: str | None = reading("text", "Spark's master: local[*], spark://host:7077, …")
 
     def __post_init__(self) -> None:
         for one in OPTIONS:
@@ -189,7 +173,7 @@ class Question:
         """
         from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
 
-        found: dict[str, Secret] = {}
+        secrets: dict[str, Secret] = {}
         for text in self.secrets:
             column, secret = parse_secret(text)
             if self.sensitive is not None and column not in self.sensitive:
@@ -197,10 +181,10 @@ class Question:
                     f"a secret is named for {column!r}, which is not a sensitive column; name it as one",
                     hint="sensitive",
                 )
-            if column in found:
+            if column in secrets:
                 raise InputError(f"the secret of {column!r} is given twice; name it once")
-            found[column] = secret
-        return found
+            secrets[column] = secret
+        return secrets
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -242,10 +226,8 @@ class Question:
 
     def about(self, table: Table) -> Question:
         """The question with the table's name and how it was read; of a path the name has the last part."""
-        place, *words = table.named
-        source = _last_part(place)
         files: dict[str, Any] = {one.name: _last_part(getattr(self, one.name)) for one in OPTIONS if one.kind == "file"}
-        return replace(self.with_default_reading(), **(parse_options(words, READING) or {}), source=source, **files)
+        return replace(self.with_default_reading(), **table.reading, source=_last_part(table.place), **files)
 
     def with_default_reading(self) -> Question:
         """The question about a file that is read without any options."""
@@ -266,7 +248,7 @@ class Question:
     def settled(self, roles: Roles) -> Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
         settled = self.with_roles(roles) if roles.confirmed else self  # a guess that is repeated is still a guess
-        other = tuple(name for name in settled.other if name not in roles.times)
+        other = tuple(name for name in settled.other if name not in roles.known_anyway)
         return replace(settled, other=other, recipient=self.recipient or "public", seed=require_seed(self.seed or 0))
 
     def with_given(self, **given: Any) -> Question:
@@ -302,6 +284,11 @@ _NO_RELEASE: Mapping[str, Any] = {"released": None, "holdout": None, "kept_rows"
 
 READING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.reading)
 """The options that say how a table is read."""
+
+
+def command_words(table: Table) -> tuple[str, ...]:
+    """How a command names a table, with how it is read."""
+    return Question(source=table.place, **table.reading).named
 
 
 def _last_part(place: str | None) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.personal_risk import highest_risk, unique_in_population
 from incrowd.protection.release_warnings import describe_row_order
 from incrowd.recipients import Limits
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
     from incrowd.attacks import AttackRisk
+    from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -90,6 +90,28 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
     return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
 
 
+def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[float, tuple[float, float] | None]:
+    """The risk of the person at highest risk, and its interval where it is an estimate.
+
+    Where the attacker may know who is in the table it is 1 ÷ the smallest class. Else it is the highest estimated
+    1 ÷ F of a record, F being the size of its class in the population; where somebody is expected to be unique there,
+    it is 1; where no record's own risk was estimated, that in the table is used, which is never lower.
+    """
+    if population is None:
+        return 1 / sizes.smallest, None
+    if unique_in_population(sizes, population) >= 1:
+        return 1.0, None
+    if population.highest is None:
+        return 1 / sizes.smallest, None
+    return population.highest, population.highest_interval
+
+
+def unique_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
+    """How many people who are alone in the table may be alone in the population: the upper end of the estimate."""
+    _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
+    return sizes.uniques * most
+
+
 def describe_linkage(linkage: AttackRisk) -> str:
     """What an attack on a perturbed table showed, and what it cannot show."""
     return (
@@ -144,6 +166,14 @@ def list_internal_reasons(
         yield Advice(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
+    for one in roles.suggested:
+        if one.column in roles.known_anyway:
+            what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
+            yield Advice(
+                f"{one.column} was not taken as unknown to others: {what}. Name it as something that others know, or "
+                "leave it out",
+                ("quasi_identifiers", "drop"),
+            )
     if evidence.row_order and not evidence.is_release:
         yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
     yield from evidence.unanswered
@@ -151,12 +181,23 @@ def list_internal_reasons(
         yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")
     elif evidence.rows.kind != "people" and roles.person is None:
         yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
+    skipped: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for column in evidence.secrets.columns if evidence.secrets else ():
         if column.structural_missing:
-            yield Advice(
-                f"{column.column} is missing for {people(column.structural_missing)} because of "
-                f"{listed(column.missing_follows_from)}; that is no secret."
-            )
+            skipped.setdefault((column.structural_missing, column.missing_follows_from), []).append(column.column)
+    for (missing, follows_from), names in skipped.items():
+        yield Advice(
+            f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing for {people(missing)} because of "
+            f"{listed(follows_from)}; that is no secret."
+        )
+    usual = [
+        f"{one.column} ({one.reason})"
+        for one in roles.suggested
+        if one.role == "quasi-identifier" and one.confidence != "low" and one.column in roles.stated
+        if roles.role(one.column) == "other"
+    ]
+    if usual:
+        yield Advice(f"Declared by you to be unknown to others, who usually know such columns: {listed(usual)}.")
     for one in roles.suggested:
         kept = one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
         if kept and one.role == "identifier" and one.column not in (*roles.identifiers_kept, *roles.pseudonyms):

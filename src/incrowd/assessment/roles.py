@@ -38,11 +38,11 @@ class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
     `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
-    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, and `times` those that
-    number the records of each person and were called unknown to others, which a time is not.
+    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, and `known_anyway` those
+    that were called unknown to others and cannot be: days of birth, exact places, and what numbers a person's records.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "times"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "known_anyway"})
     _derived: ClassVar[tuple[str, ...]] = ("columns",)
 
     quasi_identifiers: tuple[str, ...]
@@ -55,7 +55,7 @@ class Roles(Result):
     confirmed: bool = True
     stated: tuple[str, ...] = ()
     pseudonyms: tuple[str, ...] = ()
-    times: tuple[str, ...] = ()
+    known_anyway: tuple[str, ...] = ()
 
     @property
     def overlooked_quasi_identifiers(self) -> tuple[str, ...]:
@@ -185,9 +185,10 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
 def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
     """The roles as the question names them; where it names no quasi-identifiers, as suggested and not confirmed.
 
-    `other` columns have no role, whatever they look like; one that numbers the records of each person is not
-    judged by that, because others know times. Weights are used only if they are named: their sum would be
-    the population, and a wrong guess would make the risk look small. `original` tells which columns hold pseudonyms.
+    `other` columns have no role, whatever they look like; a day of birth, an exact place, and what numbers the records
+    of each person are not judged by that or by being called secret, because others know them. Weights are used only if
+    they are named: their sum would be the population, and a wrong guess would make the risk look small. `original`
+    tells which columns hold pseudonyms.
 
     Raises:
         InputError: a column does not exist or has two roles, no quasi-identifier is left, or a weight is none.
@@ -223,9 +224,17 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         stated=tuple(stated),
         pseudonyms=drawn,
     )
+    hidden = {*named("other"), *roles.sensitive}
+    known_anyway = [one.column for one in roles.suggested if one.exact and one.column in hidden]
     if roles.person is not None:
-        times = find_times(table, roles.person, roles.suggested, named("other"))
-        roles = replace(roles, stated=tuple(name for name in stated if name not in times), times=times)
+        known_anyway += find_times(table, roles.person, roles.suggested, named("other"))
+    if known_anyway:
+        roles = replace(
+            roles,
+            sensitive=tuple(name for name in roles.sensitive if name not in known_anyway),
+            stated=tuple(name for name in stated if name not in known_anyway),
+            known_anyway=tuple(dict.fromkeys(known_anyway)),
+        )
     if roles.weight is not None:
         _check_weight(table, roles.weight, roles.suggested, question.population is not None)
     return roles

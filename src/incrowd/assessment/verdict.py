@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.reasons import (
     describe_highest_risk,
     describe_linkage,
     find_exposures,
+    highest_risk,
     list_internal_reasons,
     list_reasons,
 )
 from incrowd.assessment.sections.attacks import judge_attacks, reasons_from_attacks
 from incrowd.recipients import COMPARED, Limits, in_words, judge, limits_of
 from incrowd.results import Result
-from incrowd.wording import Advice, counted, listed, percent
+from incrowd.wording import Advice, counted, listed, people, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.actions import Action
@@ -70,6 +70,7 @@ class Verdict(Result):
         reasons: what the decision rests on.
         undecided: the columns that nobody judged and that can change the decision, the most harmful first.
         declared: columns of which a person said that nobody outside can know them.
+        found_if_declared: of a yes, the people whom whoever knows these columns too finds alone.
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
@@ -99,6 +100,7 @@ class Verdict(Result):
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
     unanswered: tuple[Advice, ...] = ()
+    found_if_declared: int = 0
 
     @property
     def threshold(self) -> float:
@@ -122,6 +124,8 @@ class Verdict(Result):
         """May it go out? In a sentence."""
         if self.decision == "within":
             declared = f", and nobody outside knows {listed(self.declared)}, as you said" if self.declared else ""
+            if declared and self.found_if_declared:
+                declared += f" (whoever does finds {people(self.found_if_declared)} alone)"
             return f"It may go to {self.whom}, if the assumptions hold{declared}."
         if self.decision == "undecided":
             return f"Do not give it to {self.whom} yet: {self._what_is_open}."

@@ -20,6 +20,7 @@ from incrowd.wording import listed, number, people
 _MISSING = "\x00"  # joins match no nulls
 _SIDE = "\x00side"  # a name that no column has
 _NEAR = 0.2  # of the distance of the person who is most alike
+_NEAREST = (20, 60, 200, 500)  # people to whom released records come nearest, of both tables
 _SURE = 0.05  # the chance of as many copies among people whom the release does not know
 
 
@@ -66,13 +67,15 @@ class CopiedPeople(Result):
 
 @dataclass(frozen=True, slots=True)
 class NearCopies(Result):
-    """People of the original, and of the holdout, whom a released record comes nearer than any other person does.
+    """People of the original, and of the holdout, whom a released record comes nearer than chance brings it.
 
     Attributes:
         columns: the columns that are compared.
         people: people of the original who were looked at, and `near` those whom a released record comes near: to less
             than a fifth of the distance of the person who is most like them, of the original and the holdout.
         others: people of the holdout who were looked at, and `near_others` those whom one comes near.
+        nearest: how many people of both have the nearest released records, and `nearest_known` how many of them are of
+            the original: of 20, 60, 200 and 500 the number that chance explains least.
     """
 
     columns: tuple[str, ...]
@@ -80,25 +83,42 @@ class NearCopies(Result):
     near: int
     others: int
     near_others: int
+    nearest: int = 0
+    nearest_known: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("proven",)
 
     @property
     def proven(self) -> bool:
-        """Whether chance hardly gives as many, by the exact test of two shares, given both together.
+        """Whether chance hardly gives as many, by exact tests of two shares, given both together.
 
         People whom the release does not know are exchangeable, so of those it comes near the ones of the original are
-        a draw without replacement, whatever the columns and distances are.
+        a draw without replacement, whatever the columns and distances are. Half of the chance of a false accusation
+        goes to each way of being near.
         """
-        return self.near > 0 and _by_chance(self.near, self.people, self.near_others, self.others) < _SURE
+        return min(self._chance_near, self._chance_nearest) < _SURE / 2
+
+    @property
+    def _chance_near(self) -> float:
+        return _by_chance(self.near, self.people, self.near_others, self.others)
+
+    @property
+    def _chance_nearest(self) -> float:
+        chance = _by_chance(self.nearest_known, self.people, self.nearest - self.nearest_known, self.others)
+        return len(_NEAREST) * chance
 
     @property
     def sentence(self) -> str:
         """Whom the release comes near, against chance."""
-        return (
-            f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
-            f"{self.near:,} have a released record at less than a fifth of the distance of the person most like "
-            f"them; chance explains about {number(self.people * self.near_others / self.others, 2)}."
-        )
+        said = f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
+        if self._chance_near <= self._chance_nearest:
+            by_chance = self.people * self.near_others / self.others
+            said += (
+                f"{self.near:,} have a released record at less than a fifth of the distance of the person most like "
+            )
+            return f"{said}them; chance explains about {number(by_chance, 2)}."
+        by_chance = self.nearest * self.people / (self.people + self.others)
+        said += f"and {self.others:,} of the holdout, {self.nearest_known:,} of the {self.nearest:,} to whom released "
+        return f"{said}records come nearest are of the original; chance explains about {number(by_chance, 2)}."
 
 
 def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
@@ -109,6 +129,7 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
         columns: the columns that are compared.
     """
     counts: list[int] = []
+    distances = []
     for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, setting.controls)):
         probes = setting.probes(columns, side, rows)
         released = setting.gallery(columns, RELEASED, side).nearest(probes)[0][:, 0]
@@ -117,7 +138,15 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
             for other in (ORIGINAL, HOLDOUT)
         ]
         counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*alike)))]
-    return NearCopies(tuple(columns), *counts)
+        distances.append(released)
+    both = np.sort(np.concatenate(distances))
+    tried = []
+    for size in _NEAREST:
+        within = both[min(size, both.size) - 1] + SLACK
+        known, unknown = (int(np.count_nonzero(one <= within)) for one in distances)
+        counted = (*counts, known + unknown, known)
+        tried.append(NearCopies(tuple(columns), *counted))
+    return min(tried, key=lambda one: one._chance_nearest)
 
 
 def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:

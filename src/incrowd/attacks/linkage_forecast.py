@@ -72,7 +72,7 @@ def carry_to_populations(
 
 
 def _grown(setting: Setting, people: int) -> Setting:
-    """The same attack on the release with as many further records as make it so large."""
+    """The attack on the release with further records drawn, as many as make it so large."""
     released = setting.tables[RELEASED]
     new = draw_rows(released, setting.known, people - released.rows, seed=setting.seed)
     whole = pa.concat_tables([released.to_arrow(list(setting.known)).cast(new.schema), new])

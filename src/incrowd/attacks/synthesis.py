@@ -1,7 +1,8 @@
 """Synthetic tables with a known amount of leakage, and holdouts to attack them with.
 
 A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row; the share of
-copies is the knob by which attacks are calibrated. It gives no guarantee: attack the result before it goes out.
+copies is the knob by which attacks are calibrated. It gives no guarantee: the crowd model and the copula draw near and
+exact copies of single people more often than chance does, so attack the result before it goes out.
 """
 
 from __future__ import annotations

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
 
 _FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 
 def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column of a common type with NaN as null: to an attacker both are missing, and frames disagree on them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column.type, pa.BaseExtensionType):
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     kind = column.type
@@ -50,9 +46,6 @@ def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Dates and times of the years 1 to 9999, which everything can work with; UTC's where the zone is not known."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
@@ -73,24 +66,20 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
     """Arrow for any series; values that Arrow has no simple type for are compared as text."""
-    import pyarrow as pa
-
     try:
-        found = series.to_arrow()
-        kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        cells = series.to_arrow()
+        kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
         plain = not (isinstance(kind, pa.BaseExtensionType) and pa.types.is_nested(kind.storage_type))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError):
         plain = False
     if not plain:
         missing = series.is_null().to_list()
-        found = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+        cells = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
+    return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
 
 
 def as_text(values: Sequence[Any]) -> pa.Array:
     """Values of several types, or of none that Arrow has, as text."""
-    import pyarrow as pa
-
     if any(isinstance(value, list | dict | set | tuple) for value in values):
         raise InputError("a column holds lists or records; give columns of single values")
     return pa.array([None if value is None else str(value) for value in values], pa.string())

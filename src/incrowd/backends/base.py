@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.arrow_columns import plain_column
-from incrowd.backends.class_size_writer import write_with_class_sizes, written_by_duckdb
+from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.encode import Coded, encode, encode_each
 from incrowd.backends.packed_keys import class_numbers, frequencies, pack
 from incrowd.backends.person_classes import history_classes
@@ -23,9 +23,6 @@ from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
 
 _COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand numbers
@@ -131,11 +128,11 @@ class BaseBackend:
         if known is not None:
             self.confirm()
             return known
-        found = self._count_classes(self.require(names), person)
+        counts = self._count_classes(self.require(names), person)
         while len(self._class_counts) >= _COUNTS_KEPT:
             self._class_counts.pop(next(iter(self._class_counts)), None)
-        self._class_counts[key] = found
-        return found
+        self._class_counts[key] = counts
+        return counts
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
         if person is None:
@@ -181,8 +178,8 @@ class BaseBackend:
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
         """The rows that differ in these columns, counted by the engine; None where there are more than `most`."""
-        found = distinct_in_engine(self, names, most)
-        return None if found is None else CountedRows(self._derived(found[0]), found[1])
+        distinct = distinct_in_engine(self, names, most)
+        return None if distinct is None else CountedRows(self._derived(distinct[0]), distinct[1])
 
     def _derived(self, rows: pa.Table) -> BaseBackend:
         """Rows made of these, with the same name, limits and scales."""
@@ -207,37 +204,17 @@ class BaseBackend:
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
         """The rows with the number of their class as the value of `person`."""
-        import pyarrow as pa
-
         classes, _ = self.assign_classes(names, person)
         return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
-
-    def write_with_class_sizes(
-        self,
-        names: Sequence[str],
-        out: str | os.PathLike[str],
-        *,
-        facts_by_size: pa.Table | None = None,
-        class_counts: Mapping[int, int] | None = None,
-        force: bool = False,
-    ) -> Path | str:
-        return write_with_class_sizes(
-            self, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
-        )
 
     def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
         """Refused: rows that can be read here are protected here."""
         raise UnsupportedError("rows that can be read here are protected here, and written as a file; leave out=")
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A few rows as a relation of the same engine, to be joined with its own."""
         raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
 
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
-        """Write a relation of the engine as Parquet; it gets its name when the block ends well.
-
-        The block is handed how many of the written records have each value of the column `class_size`.
-        """
         return written_by_duckdb(frame, out, force=force, table=self.name)
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends.encode import Coded
 from incrowd.backends.protocol import Backend
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Checked = TypeVar("Checked")
 

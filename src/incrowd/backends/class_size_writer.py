@@ -5,36 +5,26 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
 from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.protocol import Backend
 from incrowd.backends.relational import comparable
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
-    from incrowd.backends.protocol import Backend
-
-    class WritingBackend(Backend, Protocol):
-        """A backend as this module needs it."""
-
-        def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]: ...
-        def write_relation(
-            self, frame: nw.LazyFrame[Any], out: str, force: bool
-        ) -> AbstractContextManager[dict[int, int]]: ...
-
 
 CLASS_SIZE = "class_size"
 
 
 def write_with_class_sizes(
-    backend: WritingBackend,
+    backend: Backend,
     names: Sequence[str],
     out: str | os.PathLike[str],
     *,
@@ -70,8 +60,6 @@ def write_with_class_sizes(
 
 def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[Any]:
     """Every record with the size of its class: a window over the columns as they are compared."""
-    import narwhals.stable.v2 as nw
-
     frame = backend.lazy(backend.columns)
     places = [backend.columns.index(name) for name in names]
     keys = [f"key{place}" for place in places]
@@ -93,14 +81,12 @@ def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table:
 
 def _tally(file: Path) -> dict[int, int]:
     """How many records have each class size, read a batch at a time."""
-    import pyarrow.parquet as pq
-
-    found: Counter[int] = Counter()
+    records: Counter[int] = Counter()
     with pq.ParquetFile(file) as written:
         for batch in written.iter_batches(columns=[CLASS_SIZE]):
             for entry in batch.column(0).value_counts().to_pylist():
-                found[entry["values"]] += entry["counts"]
-    return dict(found)
+                records[entry["values"]] += entry["counts"]
+    return dict(records)
 
 
 def _check_tally(table: str, written: dict[int, int], rows: int, class_counts: Mapping[int, int] | None) -> None:

@@ -11,6 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import BaseBackend
 from incrowd.backends.engine_errors import disk_errors
@@ -20,9 +24,6 @@ from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-    import pyarrow.dataset as ds
 
 _COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
 _BYTES_A_ROW = 16
@@ -116,8 +117,7 @@ class FileBackend(BaseBackend):
         workspace: Workspace | None = None,
         is_own: bool = False,
     ) -> None:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
+        import pyarrow.dataset as ds  # imports pandas, which takes long
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
@@ -144,11 +144,11 @@ class FileBackend(BaseBackend):
 
     def _state(self) -> list[tuple[int, ...] | None]:
         """When each file was written, how long it is and which it is; None where it is gone."""
-        found: list[tuple[int, ...] | None] = []
+        states: list[tuple[int, ...] | None] = []
         for path in self._paths:
             state = os.stat(path) if os.path.exists(path) else None
-            found.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
-        return found
+            states.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
+        return states
 
     def _count_rows(self) -> int:
         with self._reading(self.columns):
@@ -157,8 +157,6 @@ class FileBackend(BaseBackend):
     @contextmanager
     def _reading(self, names: Sequence[str]) -> Iterator[None]:
         """Turn what Arrow raises on damaged files into an error of this package; its words may quote cells."""
-        import pyarrow as pa
-
         try:
             yield
         except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
@@ -181,15 +179,12 @@ class FileBackend(BaseBackend):
                     column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
                     if len(column) != self.rows:
                         raise IndexError("rows are missing")
-                found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
+                values = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
             self.confirm()
-            yield from zip(part, found, strict=True)
+            yield from zip(part, values, strict=True)
 
     def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
         """Columns as the files hold them."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         names = [self._stored_as[name] for name in names]
         if self._kind != "parquet":
             return list(self._dataset.to_table(columns=names).columns)
@@ -202,8 +197,6 @@ class FileBackend(BaseBackend):
 
     def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A column as the values it stands for: every different text is converted once."""
-        import pyarrow as pa
-
         conversion = self._conversions.get(name)
         if conversion is None:
             return column
@@ -233,8 +226,6 @@ class FileBackend(BaseBackend):
 
     def _bytes_of_widest(self, names: Sequence[str]) -> int:
         """Twice the size of the two widest columns, by the footers of the files."""
-        import pyarrow.parquet as pq
-
         widest = dict.fromkeys((self._stored_as[name] for name in names), 0)
         for path in self._paths:
             footer = pq.read_metadata(path)
@@ -247,9 +238,6 @@ class FileBackend(BaseBackend):
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns through DuckDB, which reads the files itself and spills where it must."""
-        import narwhals.stable.v2 as nw
-        import pyarrow as pa
-
         stored = self._dataset.schema
         folded = {column.lower() for column in stored.names}
         if len(folded) < len(stored.names) or any(
@@ -271,8 +259,6 @@ class FileBackend(BaseBackend):
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
         """A few rows as a relation of the embedded DuckDB."""
-        import narwhals.stable.v2 as nw
-
         return nw.from_native(self.connection().from_arrow(rows))
 
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -6,16 +6,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
 _MANY_ROWS = 10_000  # from which on the next column is prepared by a thread
@@ -108,17 +107,6 @@ class Columns(Protocol):
 def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        The columns as codes, in the order of `names`.
-
-    Raises:
-        ColumnNotFoundError: a column does not exist.
-        InputError: there are no rows, or a column holds lists or records.
-
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
     [0, 1, 0]
@@ -130,16 +118,7 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
-
-    Args:
-        table: a table or a backend.
-        names: the columns.
-
-    Returns:
-        An iterator over the columns as codes, in the order of `names`.
     """
-    import pyarrow as pa
-
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
@@ -147,16 +126,16 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 
     def encoded(name: str) -> Coded:
-        if name not in known:
+        coded = known.get(name)
+        if coded is None:
             ((_, column),) = table.read([name])
             coded, large = encode_column(name, column, table.scales.get(name)), column.nbytes > _LARGE
             del column
             if large:
                 pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
-            if not keep:
-                return coded
-            known[name] = coded
-        return known[name]
+            if keep:
+                known[name] = coded
+        return coded
 
     if table.rows < _MANY_ROWS:  # threads would take longer than the columns
         yield from map(encoded, wanted)
@@ -171,8 +150,6 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
 
 def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None) -> Coded:
     """One Arrow column as codes, with the scale that was stated for it."""
-    import pyarrow as pa
-
     if scale is not None:
         plain = encode_column(name, column)
         return replace(_by_levels(plain, scale.levels) if scale.levels else plain, stated=scale)
@@ -188,9 +165,6 @@ def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None
 
 def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
     """Encode whole numbers by a table over their range, if that is narrow; None where it is wide."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     from incrowd.backends import kernels
 
     limits = pc.min_max(column)
@@ -211,8 +185,8 @@ def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
     for values, missing in parts:
         kernels.look_up(values, missing, low, position, present.size, codes[start : start + values.size])
         start += values.size
-    found = pa.array(present + low, pa.int64()).cast(column.type)
-    return Coded(name, codes, _with_null(found) if column.null_count else found)
+    distinct_values = pa.array(present + low, pa.int64()).cast(column.type)
+    return Coded(name, codes, _with_null(distinct_values) if column.null_count else distinct_values)
 
 
 def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -227,8 +201,6 @@ def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     """Encode any other type by Arrow's own dictionaries, put in order."""
-    import pyarrow as pa
-
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     chunks = dictionaries.unify_dictionaries().chunks
     raw = chunks[0].dictionary
@@ -250,9 +222,6 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
 
 def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
     """The column with its values in the order of its levels; a value that is no level is refused."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     filled = coded.values.slice(0, coded.filled_size)
     places = pc.index_in(filled.cast(pa.string()), value_set=pa.array(levels, pa.string()))
     if places.null_count:
@@ -271,9 +240,6 @@ def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
 
 def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """Distinct entries in ascending order, and where each entry stands among them (-0.0 is 0.0)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_floating(entries.type):
         entries = pc.add(entries, pa.scalar(0.0, entries.type))
     distinct = entries.unique()
@@ -282,27 +248,15 @@ def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
 
 
 def _with_null(values: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
     return pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """The codes of some rows as codes of the whole table's values.
 
-    Args:
-        column: a column of some rows.
-        values: the values of the column in the whole table, in order.
-
-    Returns:
-        For every row, which of `values` it has.
-
-    Raises:
-        InputError: a row has none of them, because the table changed.
+    `values` are those of the column in the whole table, in order; a row that has none of them means that the table
+    changed.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
 from incrowd._support.addresses import masked
 from incrowd.backends.frame_backend import FrameBackend
 from incrowd.errors import InputError
@@ -19,15 +22,7 @@ ENGINES = (None, "duckdb", "spark")
 
 
 def choose_engine(engine: str | None, master: str | None = None) -> Engine:
-    """The engine of this name.
-
-    Args:
-        engine: "duckdb", this machine and its disk; "spark"; or None for whatever the source needs.
-        master: the Spark master, for "spark" only.
-
-    Raises:
-        InputError: there is no such engine, or a master was given for another one.
-    """
+    """The engine of this name."""
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if engine == "spark":
@@ -42,8 +37,7 @@ def choose_engine(engine: str | None, master: str | None = None) -> Engine:
 class Engine:
     """This machine: rows are read here, and grouped by an embedded DuckDB past the memory limit.
 
-    Args:
-        is_asked_for: whether the user named the engine, so that a source which needs another one is refused.
+    `is_asked_for` where the user named the engine, so that a source which needs another one is refused.
     """
 
     def __init__(self, *, is_asked_for: bool = False) -> None:
@@ -70,8 +64,7 @@ class Engine:
 class SparkEngine(Engine):
     """A Spark cluster: Parquet is read by its workers, everything else is read here and sent.
 
-    Args:
-        master: where the cluster is; None for wherever Spark is set up to run.
+    `master` says where the cluster is; None is wherever Spark is set up to run.
     """
 
     def __init__(self, master: str | None) -> None:
@@ -90,8 +83,6 @@ class SparkEngine(Engine):
         """Addresses and Parquet files, which every worker must see under these names; None for other files."""
         if "://" not in paths[0] and Path(paths[0]).suffix.lower() not in {".parquet", ".pq"}:
             return None
-        import narwhals.stable.v2 as nw
-
         from incrowd.backends.spark.backend import SparkBackend
         from incrowd.backends.spark.session import open_on_spark, start_session
 
@@ -103,9 +94,6 @@ class SparkEngine(Engine):
         """Send the rows to the cluster, unless they are in one already."""
         if not backend.rows_are_local:
             return None
-        import narwhals.stable.v2 as nw
-        import pyarrow as pa
-
         from incrowd.backends.spark.backend import SparkBackend
         from incrowd.backends.spark.session import send_to_spark, start_session
 
@@ -115,13 +103,7 @@ class SparkEngine(Engine):
 
 
 def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
-    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster.
-
-    Args:
-        frame: the narwhals frame.
-        name: how messages call the table.
-        memory: bytes that work on the rows keeps to.
-    """
+    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster."""
     if frame.implementation.is_spark_like():
         from incrowd.backends.spark.backend import SparkBackend
 

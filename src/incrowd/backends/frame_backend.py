@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
 from incrowd._support.memory import default_memory
 from incrowd.backends.arrow_columns import series_to_arrow
 from incrowd.backends.base import BaseBackend
@@ -15,8 +18,6 @@ from incrowd.backends.relational import quote_name
 
 if TYPE_CHECKING:
     import duckdb
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
 
 class FrameBackend(BaseBackend):
@@ -33,8 +34,6 @@ class FrameBackend(BaseBackend):
         memory: int,
         needs: MemoryNeeds | None = None,
     ) -> None:
-        import narwhals.stable.v2 as nw
-
         super().__init__(frame.collect_schema().names(), name=name, memory=memory, needs=needs)
         self._frame = frame
         self._is_lazy = isinstance(frame, nw.LazyFrame)
@@ -42,8 +41,6 @@ class FrameBackend(BaseBackend):
         self._running = Lock()
 
     def _count_rows(self) -> int:
-        import narwhals.stable.v2 as nw
-
         if isinstance(self._frame, nw.DataFrame):
             return len(self._frame)
         with engine_errors("the frame"):
@@ -51,8 +48,6 @@ class FrameBackend(BaseBackend):
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """Read without a copy where the frame holds Arrow; a lazy frame is run once, so that its rows stay aligned."""
-        import narwhals.stable.v2 as nw
-
         with self._running, engine_errors("the frame"):
             frame = self._frame if self._collected is None else self._collected
             if isinstance(frame, nw.LazyFrame):
@@ -62,8 +57,6 @@ class FrameBackend(BaseBackend):
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns of the caller's frame, renamed c0, c1, …"""
-        import narwhals.stable.v2 as nw
-
         if self._frame.implementation.is_duckdb():
             return nw.from_native(_compared_by_bytes(self._frame.to_native(), names))
         return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
@@ -76,8 +69,6 @@ def arrow_backend(
     rows: pa.Table, *, name: str = "the table", memory: int | None = None, needs: MemoryNeeds | None = None
 ) -> FrameBackend:
     """An Arrow table as a backend."""
-    import narwhals.stable.v2 as nw
-
     return FrameBackend(
         nw.from_native(rows), name=name, memory=default_memory() if memory is None else memory, needs=needs
     )

@@ -25,12 +25,6 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
     Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
     renumbered densely and packing goes on, so that any number of columns works.
 
-    Args:
-        columns: the columns as codes.
-
-    Returns:
-        A key for every row.
-
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
     >>> pack(encode(read_table({"a": [1, 1, 2], "b": ["x", "x", None]}), ["a", "b"])).tolist()
@@ -54,11 +48,7 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
 def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the classes of rows with equal keys.
 
-    Args:
-        keys: a key for every row; they are sorted in place.
-
-    Returns:
-        Distinct class sizes, and how many classes have each.
+    Returns distinct class sizes, and how many classes have each; sorts the keys in place.
     """
     from incrowd.backends import kernels
 
@@ -74,22 +64,18 @@ def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np
 def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Number the classes of rows with equal keys, from 0 in the order of the keys.
 
-    Args:
-        keys: a key for every row; they are not changed.
-        part_bits: about 2^part_bits rows are sorted together, so many that a processor's cache holds them.
-
-    Returns:
-        The class of every row, and the size of every class.
+    Returns the class of every row, and the size of every class. About 2^part_bits rows are sorted together, so many
+    that a processor's cache holds them.
     """
     from incrowd.backends import kernels
 
     numbers = np.empty(keys.size, dtype=np.uint32)
     sizes = np.empty(keys.size, dtype=np.int64)
     parts = partition_keys(keys, np.arange(keys.size, dtype=np.uint32), part_bits=part_bits)
-    found = 0
+    classes = 0
     for ordered, rows in map_parts(_in_order, parts):
-        found = kernels.number_runs(ordered, rows, numbers, sizes, found)
-    return numbers, sizes[:found].copy()
+        classes = kernels.number_runs(ordered, rows, numbers, sizes, classes)
+    return numbers, sizes[:classes].copy()
 
 
 def partition_keys(
@@ -97,15 +83,8 @@ def partition_keys(
 ) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
     """Keys, and the value of each, partitioned by the first bits of the keys into parts that a cache holds.
 
-    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten.
-
-    Args:
-        keys: a key for every row.
-        values: a value for every row.
-        part_bits: a part has about 2^part_bits rows.
-
-    Returns:
-        The parts, each as keys and values.
+    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten. A
+    part has about 2^part_bits rows.
     """
     from incrowd.backends import kernels
 
@@ -129,12 +108,7 @@ def map_parts(
 ) -> Iterator[Found]:
     """Work on all parts, on all processors.
 
-    Args:
-        work: called with the keys and the values of each part.
-        parts: what `partition_keys` gives.
-
-    Returns:
-        An iterator over the results, in the order of the parts.
+    The results come in the order of the parts, which are those of `partition_keys`.
     """
     if len(parts) == 1:
         yield work(*parts[0])

@@ -14,14 +14,8 @@ def history_classes(rows: NDArray[np.uint32], people: NDArray[Any]) -> tuple[NDA
     """Number the classes of people: the class of a person is the multiset of the classes of all their records.
 
     Records are sorted, equal ones counted, and people are told apart one kind of record after the other, so that no
-    hash can make two histories alike that are not.
-
-    Args:
-        rows: the class of every record by its own values.
-        people: whose record it is, numbered from 0.
-
-    Returns:
-        The class of every person, and the size of every class.
+    hash can make two histories alike that are not. `rows` is the class of every record by its own values, `people` says
+    whose it is, from 0. Returns the class of every person, and the size of every class.
     """
     pairs = (people.astype(np.uint64) << np.uint64(32)) | rows
     distinct, often = np.unique(pairs, return_counts=True)

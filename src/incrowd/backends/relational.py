@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.protocol import Backend, ClassCounts
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
 _SIZE, _CLASSES = "size", "classes"
 
@@ -29,12 +27,10 @@ def count_in_engine(backend: Backend, names: Sequence[str]) -> ClassCounts:
 
 def tally_groups(frame: nw.LazyFrame[Any]) -> pa.Table:
     """The sizes of groups of equal rows and how many groups have each."""
-    import narwhals.stable.v2 as nw
-
     keys = frame.collect_schema().names()
     sizes = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-    found: pa.Table = sizes.group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE).collect("pyarrow").to_native()
-    return found
+    tally: pa.Table = sizes.group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE).collect("pyarrow").to_native()
+    return tally
 
 
 def class_counts(tally: pa.Table, table: str) -> ClassCounts:
@@ -47,23 +43,19 @@ def class_counts(tally: pa.Table, table: str) -> ClassCounts:
 
 def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tuple[pa.Table, NDArray[np.int64]] | None:
     """The rows that differ in these columns, and how often each occurs; None where there are more than `most`."""
-    import narwhals.stable.v2 as nw
-
     with engine_errors(backend.name):
         frame = comparable(backend.lazy(backend.require(names)))
         keys = frame.collect_schema().names()
         counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-        found = counted.head(most + 1).collect("pyarrow").to_native()
+        distinct = counted.head(most + 1).collect("pyarrow").to_native()
     backend.confirm()
-    if found.num_rows > most:
+    if distinct.num_rows > most:
         return None
-    return found.select(keys).rename_columns(list(names)), found.column(_SIZE).to_numpy().astype(np.int64)
+    return distinct.select(keys).rename_columns(list(names)), distinct.column(_SIZE).to_numpy().astype(np.int64)
 
 
 def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:
     """Columns (all of them, or the named) so that every engine compares them alike: NaN is null, and -0.0 is 0.0."""
-    import narwhals.stable.v2 as nw
-
     kinds = frame.collect_schema()
     wanted = names or kinds.names()
     if any(kinds[name].is_nested() for name in wanted):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+import pyarrow as pa
 
 from incrowd.errors import ColumnNotFoundError, InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ScaleKind = Literal["nominal", "ordered", "numeric", "date", "place"]
 SCALES: tuple[ScaleKind, ...] = get_args(ScaleKind)
@@ -37,8 +36,6 @@ def scale_of_type(kind: pa.DataType) -> Scale:
     >>> scale_of_type(pa.int8()).kind, scale_of_type(pa.string()).kind, scale_of_type(pa.date32()).kind
     ('numeric', 'nominal', 'date')
     """
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         return Scale("ordered") if kind.ordered else scale_of_type(kind.value_type)
     if pa.types.is_temporal(kind):
@@ -49,13 +46,6 @@ def scale_of_type(kind: pa.DataType) -> Scale:
 
 def parse_scale(column: str, text: str) -> Scale:
     """A scale as a user writes it: its name, or the levels of an ordered column as low<middle<high.
-
-    Args:
-        column: the name of the column, for messages.
-        text: what was written.
-
-    Raises:
-        InputError: it is neither, or a level is repeated.
 
     >>> parse_scale("pain", "none<some<much").levels
     ('none', 'some', 'much')
@@ -76,12 +66,7 @@ def parse_scale(column: str, text: str) -> Scale:
 
 
 def check_scales(scales: Mapping[str, Scale], types: Mapping[str, pa.DataType]) -> None:
-    """Refuse scales of columns that do not exist, and quantities or dates that are text.
-
-    Args:
-        scales: the scales that were stated.
-        types: the type of every column.
-    """
+    """Refuse scales of columns that do not exist, and quantities or dates that are text."""
     missing = [name for name in scales if name not in types]
     if missing:
         raise ColumnNotFoundError.of(missing, tuple(types))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from incrowd import __version__
 from incrowd._support.addresses import masked
@@ -50,7 +51,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _all_commands(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.assessment.contents import with_contents
 from incrowd.assessment.question import OPTIONS, Question
@@ -14,8 +15,9 @@ from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, 
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
+from incrowd.cli.declared_options import ASSESS, question_from, takes_question_options
+from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import confirm_roles
-from incrowd.cli.question_options import ASSESS, question_from, takes_question_options
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,33 +26,28 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
-@options.opens_table
+@opens_table
 @takes_question_options(*ASSESS)
 def assess_table(
     table: options.TablePath,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write the report as one self-contained page."), Output("report")
-    ] = None,
+    html: Annotated[Path | None, Option(help="Write the report as one self-contained page."), Output("report")] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="The page for outsiders: short, and no help for an attacker.")
+        bool, Option("--external", help="The page for outsiders: short, and no help for an attacker.")
     ] = False,
     plot: options.Plot = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
+        Option(help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
         Input(address=False),
     ] = None,
     save: Annotated[
         bool,
-        typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
+        Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
         Output("settings file", next_to_table="incrowd.toml", replaces=True),
     ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Show every section of the report, not only the decision.")
-    ] = False,
+    full: Annotated[bool, Option("--full", help="Show every section of the report, not only the decision.")] = False,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes."),
+        bool, Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes.")
     ] = False,
     json: options.Json = False,
     force: options.Force = False,
@@ -73,17 +70,17 @@ def assess_table(
     with terminal.working("assessing") as progress:
         from incrowd.assessment import assess_question
 
-        found = assess_question(table, question, progress=progress)
-        _write(found, html, external, plot, force, progress)
+        assessment = assess_question(table, question, progress=progress)
+        _write(assessment, html, external, plot, force, progress)
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(assessment.to_dict())
     else:
-        show_assessment(found, already_shown=table.notes, full=full)
-    saved = _save(table, found, question) if save else None
+        show_assessment(assessment, already_shown=table.notes, full=full)
+    saved = _save(table, assessment, question) if save else None
     for what, path in (("report", html), ("figure", plot), ("settings", saved)):
         if path is not None:
             terminal.note(f"{what} written to {path}")
-    if not found.passed:
+    if not assessment.passed:
         raise typer.Exit(1)
 
 
@@ -93,12 +90,12 @@ def _saved_question(table: Table, config: Path | None) -> Question:
         return _in_folder(read_question(config), config.parent)
     if not (beside := _folder(table) / FILE_NAME).is_file():
         return Question()
-    found = read_question(beside)
-    if file_of(found) not in (None, file_of(Question().about(table))):
-        terminal.note(f"{beside} is about {file_of(found)}, so it was not used; --config {beside} uses it")
+    saved = read_question(beside)
+    if file_of(saved) not in (None, file_of(Question().about(table))):
+        terminal.note(f"{beside} is about {file_of(saved)}, so it was not used; --config {beside} uses it")
         return Question()
     terminal.note(f"settings taken from {beside}")
-    return _in_folder(found, beside.parent)
+    return _in_folder(saved, beside.parent)
 
 
 def _in_folder(question: Question, folder: Path) -> Question:
@@ -120,28 +117,28 @@ def _check_save(table: Table, force: bool) -> None:
 
 
 def _write(
-    found: Assessment, html: Path | None, external: bool, plot: Path | None, force: bool, progress: Progress
+    assessment: Assessment, html: Path | None, external: bool, plot: Path | None, force: bool, progress: Progress
 ) -> None:
     """The page and the figure."""
     if html is not None:
         from incrowd.reports import write_html
 
         progress("writing the report", 1.0)
-        write_html(found, html, external=external, force=force)
+        write_html(assessment, html, external=external, force=force)
     if plot is not None:
         from incrowd.figures.assessment_charts import overview
         from incrowd.figures.theme import save as save_figure
 
-        save_figure(overview(found), plot, force=force)
+        save_figure(overview(assessment), plot, force=force)
 
 
-def _save(table: Table, found: Assessment, question: Question) -> Path:
+def _save(table: Table, assessment: Assessment, question: Question) -> Path:
     """Write the question as it was answered, beside the table; settings about this very table are replaced.
 
     Identifiers that were only recognised are left out: they are recognised again.
     """
-    answered = replace(found.provenance.question, identifiers=question.identifiers)
-    answered = with_contents(answered, found.roles.suggested)
+    answered = replace(assessment.provenance.question, identifiers=question.identifiers)
+    answered = with_contents(answered, assessment.roles.suggested)
     return save_question(answered, _folder(table) / FILE_NAME, force=True)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.question import OPTIONS
 from incrowd.cli import terminal
 from incrowd.cli.hints import with_flags
 from incrowd.wording import Advice, display_names, percent, with_display_names
@@ -17,36 +16,32 @@ if TYPE_CHECKING:
 
 
 _MOST_UNDECIDED = 12
-_NAMES = {option.name: (option.flag or "").removeprefix("--") for option in OPTIONS}
 
 
-def show_assessment(found: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
+def show_assessment(assessment: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
     """The decision on one screen and, if it is to be full, every section of the report after it.
 
-    Args:
-        found: the assessment.
-        already_shown: notes that were shown before and are not repeated.
-        full: whether to show the sections of the report as well.
+    Notes that were `already_shown` are not repeated.
     """
-    shown = display_names(one.column for one in found.roles.suggested)
-    terminal.heading(f"{found.provenance.table}: {found.verdict.headline}")
-    _show_decision(found, shown)
+    shown = display_names(one.column for one in assessment.roles.suggested)
+    terminal.heading(f"{assessment.provenance.table}: {assessment.verdict.headline}")
+    _show_decision(assessment, shown)
     if full:
-        _show_sections(found, shown)
+        _show_sections(assessment, shown)
     else:
         terminal.line()
         terminal.line("--full shows every number; --html report.html writes the report.")
-    for note in found.notes:
+    for note in assessment.notes:
         if note.sentence not in already_shown:
             terminal.note(_text(note, shown))
 
 
-def _show_sections(found: Assessment, shown: dict[str, str]) -> None:
+def _show_sections(assessment: Assessment, shown: dict[str, str]) -> None:
     """Every section of the report, and what the numbers do not say."""
     from incrowd.reports import document
     from incrowd.reports.fixed_text import CAVEATS
 
-    for section in document(found):
+    for section in document(assessment):
         _show_section(section, shown)
     terminal.heading("Keep in mind")
     for caveat in CAVEATS:
@@ -56,20 +51,17 @@ def _show_sections(found: Assessment, shown: dict[str, str]) -> None:
 def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
     """A sentence with the flags it speaks of, and the names of columns fit to show."""
     plain: str = with_display_names(str(sentence), shown)
-    if isinstance(sentence, str):
-        return plain
-    names = [hint.partition("=") for hint in sentence.hint]
-    return with_flags(plain, ["".join((_NAMES.get(name, name), *value)) for name, *value in names])
+    return plain if isinstance(sentence, str) else with_flags(plain, sentence.hint)
 
 
-def _show_decision(found: Assessment, shown: dict[str, str]) -> None:
+def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
     """The verdict, four numbers, the reasons, what nobody judged, and what to do."""
     from incrowd.reports import key_numbers
 
-    verdict = found.verdict
+    verdict = assessment.verdict
     terminal.paragraph(_text(verdict.recommendation, shown))
     terminal.line()
-    numbers = key_numbers(found)
+    numbers = key_numbers(assessment)
     name_width, number_width = (
         max(map(len, texts)) for texts in zip(*((n.name, n.shown) for n in numbers), strict=True)
     )

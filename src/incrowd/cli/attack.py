@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.cli import command_files, options, terminal
 from incrowd.cli.command_files import Input
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.wording import counted, percent, percent_interval
 
@@ -19,53 +21,38 @@ if TYPE_CHECKING:
 _SHOWN = 10  # rows and groups in a table
 Holdout = Annotated[
     str | None,
-    typer.Option("--holdout", help="People of the same population who are not in the original (incrowd split)."),
+    Option("--holdout", help="People of the same population who are not in the original (incrowd split)."),
     Input(),
 ]
 KeptRows = Annotated[
     str | None,
-    typer.Option("--kept-rows", help="For linkage: file of the original's row (from 1) each released row is of."),
+    Option("--kept-rows", help="For linkage: file of the original's row (from 1) each released row is of."),
     Input(),
 ]
 
 
-@options.opens_table
+@opens_table
 def attack_release_of_table(
     table: options.TablePath,
-    released: Annotated[
-        str, typer.Argument(metavar="RELEASED", help="The table that goes out.", show_default=False), Input()
-    ],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The table that goes out."), Input()],
     known: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--known", help="Columns the attacker knows. Commas or repeats. Default: all.", show_default=False
-        ),
+        list[str] | None, Option(help="Columns the attacker knows. Commas or repeats. Default: all.")
     ] = None,
-    groups: Annotated[
-        list[str] | None,
-        typer.Option("--groups", help="Several attackers: neighbour=age,zip. Repeat.", show_default=False),
-    ] = None,
-    secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
+    groups: Annotated[list[str] | None, Option(help="Several attackers: neighbour=age,zip. Repeat.")] = None,
+    secret: Annotated[str | None, Option(help="Column the attacker wants to know.")] = None,
     holdout: Holdout = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(
-            "--kind",
-            help="linkage, singling-out, linkability, inference, attribution, membership, distances. Default: all.",
-            show_default=False,
-        ),
+        Option(help="linkage, singling-out, linkability, inference, attribution, membership, distances. Default: all."),
     ] = None,
-    targets: Annotated[int, typer.Option("--targets", help="How many people are attacked.")] = 2000,
+    targets: Annotated[int, Option(help="How many people are attacked.")] = 2000,
     population: Annotated[
-        str | None, typer.Option("--population", help="Carry linkage to a population of so many people, such as 6e7.")
+        str | None, Option(help="Carry linkage to a population of so many people, such as 6e7.")
     ] = None,
-    noise: Annotated[
-        list[str] | None,
-        typer.Option("--noise", help="How far off knowledge may be, for linkage: age=1. Repeat.", show_default=False),
-    ] = None,
+    noise: Annotated[list[str] | None, Option(help="How far off knowledge may be, for linkage: age=1. Repeat.")] = None,
     missing: Annotated[float, options.share_option("--missing", "Share of cells not known, for linkage.")] = 0.0,
     kept_rows: KeptRows = None,
-    by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
+    by: Annotated[str | None, Option(help="Column of groups: who is found more often?")] = None,
     max_attack: Annotated[
         float | None,
         options.share_option(
@@ -76,7 +63,7 @@ def attack_release_of_table(
     seed: options.Seed = 0,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Also write one HTML page."),
+        Option(help="Also write one HTML page."),
         command_files.Output("page", frozenset({".html"}), ".html"),
     ] = None,
     force: options.Force = False,
@@ -93,7 +80,7 @@ def attack_release_of_table(
         raise InputError("--known is what one attacker knows, --groups what several know; give one of them")
     attackers: Any = options.groups(groups) or options.names(known, table.columns) or None
     with terminal.working("attacking") as progress:
-        found = attack_release(
+        attacks = attack_release(
             table,
             read_table(released),
             known=attackers,
@@ -110,30 +97,30 @@ def attack_release_of_table(
             population=() if population is None else options.count(population, "population"),
             progress=progress,
         )
-    people = found.by_group(table, by) if by is not None else []
+    people = attacks.by_group(table, by) if by is not None else []
     if html is not None:
         from incrowd.reports.attack_page import write_attacks
 
-        terminal.note(f"page written to {write_attacks(found, html, groups=people, force=force)}")
+        terminal.note(f"page written to {write_attacks(attacks, html, groups=people, force=force)}")
     if json:
-        terminal.as_json({**found.to_dict(), "groups": [one.to_dict() for one in people]})
+        terminal.as_json({**attacks.to_dict(), "groups": [one.to_dict() for one in people]})
     else:
-        _show(found, people)
-    if max_attack is not None and not found.within(max_attack):
-        terminal.note(f"over the limit: {found.reason_against(max_attack)}")
+        _show(attacks, people)
+    if max_attack is not None and not attacks.within(max_attack):
+        terminal.note(f"over the limit: {attacks.reason_against(max_attack)}")
         raise typer.Exit(1)
 
 
-def _show(found: ReleaseAttacks, people: list[Any]) -> None:
-    terminal.heading(f"{found.released}: {found.sentence}")
-    terminal.table(("attack", "success", "without", "risk", "95% interval"), found.as_text())
-    for one in found.attacks:
+def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
+    terminal.heading(f"{attacks.released}: {attacks.sentence}")
+    terminal.table(("attack", "success", "without", "risk", "95% interval"), attacks.as_text())
+    for one in attacks.attacks:
         for at in one.populations:
             terminal.line(
                 f"Among {at.people:,} people linkage names {percent(at.correctness)} "
                 f"({percent_interval(at.low, at.high)})."
             )
-    exposed = found.exposed()
+    exposed = attacks.exposed()
     if exposed:
         most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_SHOWN])
         terminal.line(f"{counted(len(exposed), 'person is', 'people are')} found by several attacks; rows: {most}.")
@@ -150,25 +137,17 @@ def _show(found: ReleaseAttacks, people: list[Any]) -> None:
                 for one in people[:_SHOWN]
             ],
         )
-    for name, reason in found.not_run.items():
+    for name, reason in attacks.not_run.items():
         terminal.note(f"not run: {name}: {reason}")
-    for text in dict.fromkeys(note for one in found.attacks for note in one.notes):
+    for text in dict.fromkeys(note for one in attacks.attacks for note in one.notes):
         terminal.note(text)
 
 
-@options.opens_table
+@opens_table
 def split_table_file(
     table: options.TablePath,
-    out: Annotated[
-        str,
-        typer.Option("--out", help="File of the part to make the release from.", show_default=False),
-        command_files.TABLE_OUTPUT,
-    ],
-    holdout: Annotated[
-        str,
-        typer.Option("--holdout", help="File of the people who are kept back.", show_default=False),
-        command_files.TABLE_OUTPUT,
-    ],
+    out: Annotated[str, Option(help="File of the part to make the release from."), command_files.TABLE_OUTPUT],
+    holdout: Annotated[str, Option(help="File of the people who are kept back."), command_files.TABLE_OUTPUT],
     share: Annotated[float, options.share_option("--share", "Share of people kept back: 0.2 or 20%.")] = 0.2,
     person: options.Person = None,
     seed: options.Seed = 0,
@@ -183,24 +162,18 @@ def split_table_file(
         terminal.line(f"{part.num_rows:,} rows written to {write_table(part, file, force=force)}")
 
 
-@options.opens_table
+@opens_table
 def synthesise_table(
     table: options.TablePath,
     out: Annotated[
-        str,
-        typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
-        command_files.TABLE_OUTPUT,
+        str, Option(help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …"), command_files.TABLE_OUTPUT
     ],
-    rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make. Default: as many.")] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option("--columns", help="Columns to make. Commas or repeats. Default: all.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", help="crowd, copula or independent (columns by themselves).")
-    ] = "crowd",
+    rows: Annotated[int | None, Option(help="How many rows to make. Default: as many.")] = None,
+    columns: Annotated[list[str] | None, Option(help="Columns to make. Commas or repeats. Default: all.")] = None,
+    model: Annotated[str, Option(help="crowd, copula or independent (columns by themselves).")] = "crowd",
     copied: Annotated[float, options.share_option("--copied", "Share of rows copied on purpose.")] = 0.0,
     holdout: Holdout = None,
-    secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
+    secret: Annotated[str | None, Option(help="Column the attacker wants to know.")] = None,
     seed: options.Seed = 0,
     force: options.Force = False,
     json: options.Json = False,
@@ -237,6 +210,11 @@ def synthesise_table(
     terminal.line(f"{made.rows:,} rows written to {written}")
     if made.attacks is not None:
         _show(made.attacks, [])
+        if model != "independent":
+            terminal.note(
+                f"the {model} model may draw people as they are, or nearly: it goes out only if assess --released "
+                "--synthetic --holdout says yes; --model independent remembers nobody"
+            )
         terminal.note(
             "these attackers know every other column of a person; those of assess --released know the quasi-identifiers"
         )

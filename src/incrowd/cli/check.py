@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._support.option import Option
 from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
+from incrowd.cli.declared_options import question_from, takes, takes_question_options
 from incrowd.cli.hints import with_flags
-from incrowd.cli.question_options import question_from, takes_question_options
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
@@ -24,19 +26,22 @@ if TYPE_CHECKING:
 
 _HEAD = 4096  # bytes of a file in which its first element is
 
-_RULES: Mapping[str, tuple[Any, str]] = {
-    "min_k": (int, "Fewest people in a class."),
-    "max_risk": (options.share, "Highest average chance of being named, such as 0.09 or 9%."),
-    "max_uniqueness": (options.share, "Largest share of people nobody looks like."),
-    "max_identifiers": (int, "Most columns that name people, or look so: 0."),
-    "max_attack": (options.share, "Highest risk of an attack on the table; needs --original and --holdout."),
-    "min_l": (float, "Fewest different values in a class, for sensitive columns."),
-    "min_entropy_l": (float, "The same by entropy: rare values count less."),
-    "max_t": (float, "Farthest a class may be from the table, 0 to 1."),
-    "max_alpha": (float, "Largest share one value may have of a class."),
-    "max_beta": (float, "Largest relative gain in a value's share."),
-    "max_delta": (float, "Largest |ln| of a value's share over the table's."),
-    "max_given_away": (options.share, "Largest share of records whose value is certain."),
+_RULES: Mapping[str, Option] = {
+    option.name: option
+    for option in (
+        Option("whole", "Fewest people in a class.").named("min_k"),
+        Option("share", "Highest average chance of being named, such as 0.09 or 9%.").named("max_risk"),
+        Option("share", "Largest share of people nobody looks like.").named("max_uniqueness"),
+        Option("whole", "Most columns that name people, or look so: 0.").named("max_identifiers"),
+        Option("share", "Highest risk of an attack on the table; needs --original and --holdout.").named("max_attack"),
+        Option("number", "Fewest different values in a class, for sensitive columns.").named("min_l"),
+        Option("number", "The same by entropy: rare values count less.").named("min_entropy_l"),
+        Option("number", "Farthest a class may be from the table, 0 to 1.").named("max_t"),
+        Option("number", "Largest share one value may have of a class.").named("max_alpha"),
+        Option("number", "Largest relative gain in a value's share.").named("max_beta"),
+        Option("number", "Largest |ln| of a value's share over the table's.").named("max_delta"),
+        Option("share", "Largest share of records whose value is certain.").named("max_given_away"),
+    )
 }
 
 
@@ -66,32 +71,28 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @_reports_failure
-@options.opens_table
+@opens_table
 @takes_question_options(*_ROLES, "recipient", *_OF_THE_VERDICT)
-@options.takes(_RULES, after="table")
+@takes(_RULES.values())
 def check_table(
     table: options.TablePath,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
+        typer.Option(help="TOML file with \\[columns] and \\[rules]; options here win over it."),
         Input(address=False),
     ] = None,
     original: Annotated[
-        str | None,
-        typer.Option("--original", help="The table this one was made from: for --max-attack and the verdict."),
-        Input(),
+        str | None, typer.Option(help="The table this one was made from: for --max-attack and the verdict."), Input()
     ] = None,
     holdout: Annotated[
-        str | None, typer.Option("--holdout", help="For --max-attack: people who are not in the original."), Input()
+        str | None, typer.Option(help="For --max-attack: people who are not in the original."), Input()
     ] = None,
     kept_rows: Annotated[
-        str | None,
-        typer.Option("--kept-rows", help="For --max-attack: file of the original's row each row was made from."),
-        Input(),
+        str | None, typer.Option(help="For --max-attack: file of the original's row each row was made from."), Input()
     ] = None,
     junit: Annotated[
         Path | None,
-        typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one."),
+        typer.Option(help="Also write JUnit XML for a CI server, in place of the last one."),
         Output("result", replaces=True),
     ] = None,
     json: options.Json = False,
@@ -110,24 +111,24 @@ def check_table(
     if question.recipient is None and unused:
         raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
     attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
-    found = _check(table, question, attacked, judged=question.recipient is not None)
+    result = _check(table, question, attacked, judged=question.recipient is not None)
     if junit is not None:
-        _write_junit(found.to_junit(), junit)
+        _write_junit(result.to_junit(), junit)
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(result.to_dict())
     else:
-        for rule in found.rules:
+        for rule in result.rules:
             terminal.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
-        if found.verdict is not None:
-            passed = found.verdict.decision == "within"
-            terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {found.verdict.recommendation}")
-            for exposure in found.verdict.exposures:
+        if result.verdict is not None:
+            passed = result.verdict.decision == "within"
+            terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {result.verdict.recommendation}")
+            for exposure in result.verdict.exposures:
                 terminal.line(f"      {exposure}")
-            for open_point in found.verdict.unanswered:
+            for open_point in result.verdict.unanswered:
                 terminal.line(f"      {with_flags(open_point.sentence, open_point.hint)}")
-        for note in found.notes:
+        for note in result.notes:
             terminal.note(note)
-    if not found.passed:
+    if not result.passed:
         raise typer.Exit(1)
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
-from incrowd.cli.question_options import question_from, takes_question_options
+from incrowd.cli.declared_options import question_from, takes_question_options
+from incrowd.cli.open_tables import opens_two_tables
 
 if TYPE_CHECKING:
     from incrowd.assessment.comparison import Change
 
 
-@options.opens_two_tables
+@opens_two_tables
 @takes_question_options("quasi_identifiers", "sensitive", "person", "population")
 def compare_tables(
-    before: Annotated[
-        Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False), Input()
-    ],
-    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False), Input()],
-    fail: Annotated[bool, typer.Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
+    before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`."), Input()],
+    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it."), Input()],
+    fail: Annotated[bool, Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
     json: options.Json = False,
     **typed: Any,
 ) -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import TABLE_OUTPUT
 
 
 def write_demo(
-    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .csv, .sav, …"), TABLE_OUTPUT] = Path(
-        "demo.parquet"
-    ),
-    rows: Annotated[
-        str, typer.Option("--rows", help="How many hospital stays; the published table has 3985166.")
-    ] = "100000",
+    out: Annotated[Path, Option(help="File to write: .parquet, .csv, .sav, …"), TABLE_OUTPUT] = Path("demo.parquet"),
+    rows: Annotated[str, Option(help="How many hospital stays; the published table has 3985166.")] = "100000",
     seed: options.Seed = 0,
     force: options.Force = False,
 ) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.wording import number, percent
 
@@ -15,28 +18,26 @@ if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation, Utility
 
 Secret = Annotated[
-    str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
+    str | None, Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
 ]
 
 
-@options.opens_table
+@opens_table
 def evaluate_table(
     table: options.TablePath,
-    protected: Annotated[
-        str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False), Input()
-    ],
+    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file."), Input()],
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
     utility: Annotated[
-        bool, typer.Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
+        bool, Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
     ] = False,
     outcome: Annotated[
-        str | None, typer.Option("--outcome", help="Column that regressions on the others explain, in both tables.")
+        str | None, Option(help="Column that regressions on the others explain, in both tables.")
     ] = None,
-    min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
+    min_k: Annotated[int | None, Option(help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
     """Say what a protected table still gives away, and what protecting it cost."""
@@ -75,8 +76,7 @@ def evaluate_table(
         for text in evaluation.notes:
             terminal.note(text)
     if min_k is not None and evaluation.k < min_k:
-        terminal.note(f"over the threshold: the smallest class has {evaluation.k:,}, at least {min_k:,} were asked for")
-        raise typer.Exit(1)
+        options.exit_over_threshold(f"the smallest class has {evaluation.k:,}, at least {min_k:,} were asked for")
 
 
 def read_secret(given: str | None) -> Any:
@@ -102,9 +102,9 @@ def read_secret(given: str | None) -> Any:
 
 def show_tables(evaluation: Evaluation) -> None:
     """Write the remaining risk, the cost, and the cost of each column as tables."""
-    terminal.table(("", "", "what it means"), [*_risk_rows(evaluation), *_cost_rows(evaluation)])
+    terminal.facts([*_risks(evaluation), *_costs(evaluation)])
     if evaluation.utility is not None:
-        terminal.table(("", "", "what it means"), _utility_rows(evaluation.utility))
+        terminal.facts(_utility(evaluation.utility))
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
         [
@@ -114,79 +114,55 @@ def show_tables(evaluation: Evaluation) -> None:
     )
 
 
-def _risk_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """The remaining risk as rows: name, number, sentence."""
-    rows = [
-        (
-            "unique",
-            f"{evaluation.uniques:,} ({percent(evaluation.uniqueness)})",
-            "records that cannot be anybody else's: some value of theirs fits no other record"
-            if evaluation.counted == "records"
-            else "people whose history nobody else has",
-        ),
-        (
-            "smallest class (k)",
-            f"{evaluation.k:,}",
-            "records with the same values" if evaluation.counted == "records" else "people with the same histories",
-        ),
-        ("average risk (κ)", percent(evaluation.correctness), "chance that a guess within the class is right"),
-    ]
+def _risks(evaluation: Evaluation) -> Iterator[terminal.Fact]:
+    """The remaining risk."""
+    of_records = evaluation.counted == "records"
+    unique = "records that cannot be anybody else's: some value of theirs fits no other record"
+    yield (
+        "unique",
+        f"{evaluation.uniques:,} ({percent(evaluation.uniqueness)})",
+        unique if of_records else "people whose history nobody else has",
+    )
+    alike = "records with the same values" if of_records else "people with the same histories"
+    yield "smallest class (k)", f"{evaluation.k:,}", alike
+    yield "average risk (κ)", percent(evaluation.correctness), "chance that a guess within the class is right"
     if evaluation.undecided:
-        rows.append(
-            ("undecided", f"{evaluation.undecided:,}", "counted as unique: the search for a cover was cut short")
-        )
-    several = len(evaluation.sensitive) > 1
+        yield "undecided", f"{evaluation.undecided:,}", "counted as unique: the search for a cover was cut short"
     for one in evaluation.sensitive:
-        by_column = f" in {one.column}" if several else ""
-        rows.append(("l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"))
-        rows.append(("t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"))
+        by_column = f" in {one.column}" if len(evaluation.sensitive) > 1 else ""
+        yield "l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"
+        yield "t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"
     if secret := evaluation.disclosure:
         certain = f"{secret.disclosed:,} of {secret.records:,} with {secret.secret}"
-        rows.append(("secret certain", percent(secret.risk), f"{certain} are in classes where all have it"))
-    return rows
+        yield "secret certain", percent(secret.risk), f"{certain} are in classes where all have it"
 
 
-def _utility_rows(utility: Utility) -> list[tuple[str, str, str]]:
-    """What analysts find as rows: name, number, sentence."""
-    rows = [
-        (f"{ways}-way tables", number(distance), "share of records in other cells than before, on average")
-        for ways, distance in enumerate(utility.marginals, 1)
-    ]
+def _utility(utility: Utility) -> Iterator[terminal.Fact]:
+    """What analysts find."""
+    for ways, distance in enumerate(utility.marginals, 1):
+        yield f"{ways}-way tables", number(distance), "share of records in other cells than before, on average"
     most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"
-    rows.append(("pMSE", number(utility.propensity_mse), most))
+    yield "pMSE", number(utility.propensity_mse), most
     if utility.overlap is not None:
         meaning = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
-        rows.append(("intervals overlap", number(utility.overlap), meaning))
+        yield "intervals overlap", number(utility.overlap), meaning
     if utility.score_original is not None and utility.score_protected is not None:
-        before = (
-            f"trained on the protected table, tested on the original; {number(utility.score_original)} if trained there"
-        )
-        rows.append(("prediction", number(utility.score_protected), before))
-    return rows
+        there = number(utility.score_original)
+        meaning = f"trained on the protected table, tested on the original; {there} if trained there"
+        yield "prediction", number(utility.score_protected), meaning
 
 
-def _cost_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """The cost of protection as rows: name, number, sentence."""
-    rows = [("detail kept", percent(evaluation.granularity), "granularity: 100% is the original, 0% is nothing left")]
+def _costs(evaluation: Evaluation) -> Iterator[terminal.Fact]:
+    """The cost of protection."""
+    yield "detail kept", percent(evaluation.granularity), "granularity: 100% is the original, 0% is nothing left"
     if evaluation.information_loss is not None:
-        rows.append(
-            (
-                "information loss",
-                number(evaluation.information_loss),
-                "how far a value may be from what is written, in standard deviations, a column",
-            )
-        )
+        meaning = "how far a value may be from what is written, in standard deviations, a column"
+        yield "information loss", number(evaluation.information_loss), meaning
     if evaluation.suppressed:
-        rows.append(("rows dropped", f"{evaluation.suppressed:,}", "suppressed"))
+        yield "rows dropped", f"{evaluation.suppressed:,}", "suppressed"
     if evaluation.correlation_change is not None:
         mean, most = evaluation.correlation_change
-        rows.append(("correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"))
+        yield "correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"
     if evaluation.contradicting:
-        rows.append(
-            (
-                "contradicting",
-                f"{evaluation.contradicting:,}",
-                "cells that do not cover the original: is the order right?",
-            )
-        )
-    return rows
+        meaning = "cells that do not cover the original: is the order right?"
+        yield "contradicting", f"{evaluation.contradicting:,}", meaning

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, save_figure
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Ranks, Source
+from incrowd.cli.curve import Source, takes_source
 from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
     Technique,
@@ -19,6 +20,7 @@ from incrowd.cli.forecast_text import (
     show_predictive_check,
     show_side_by_side,
 )
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,55 +31,42 @@ if TYPE_CHECKING:
     from incrowd.pitman_yor.model_checks import RankSize
 
 At = Annotated[
-    str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
+    str, Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
 ]
 
 
-@options.opens_table
+@opens_table
+@takes_source
 def forecast_population(
     table: options.TablePath = None,
     more: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MORE", help="More curves or tables: techniques side by side.", show_default=False),
+        typer.Argument(metavar="MORE", help="More curves or tables: techniques side by side."),
         Input(),
     ] = None,
     at: At = "city,us,world",
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
-    item: Item = None,
-    known: Known = None,
-    draws: Draws = 5,
-    probes: Probes = None,
-    gallery: Gallery = None,
-    metric: Metric = "cosine",
-    ranks: Ranks = None,
-    k: Annotated[
-        str | None, typer.Option("--k", help="Also: share of people in classes smaller than k. Commas.")
-    ] = None,
-    uniqueness: Annotated[bool, typer.Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
+    k: Annotated[str | None, Option(help="Also: share of people in classes smaller than k. Commas.")] = None,
+    uniqueness: Annotated[bool, Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
     maximum_likelihood: Annotated[
-        bool, typer.Option("--ml", help="The scaling law without its prior: γ as the data have it.")
+        bool, Option("--ml", help="The scaling law without its prior: γ as the data have it.")
     ] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
+    compare: Annotated[bool, Option("--compare", help="Also: what other curves say.")] = False,
     predictive_check: Annotated[
-        bool, typer.Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
+        bool, Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
     ] = False,
-    frequencies: Annotated[
-        str | None, typer.Option("--frequencies", help="Instead: a column with the known shares of all classes.")
-    ] = None,
-    entropy: Annotated[
-        str | None, typer.Option("--entropy", help="Instead of a table: the law's entropy, 41.5 (nats) or 40bits.")
-    ] = None,
-    tail: Annotated[
-        float | None, typer.Option("--tail", help="With --entropy: the tail complexity γ, from -1 to 1.")
-    ] = None,
+    frequencies: Annotated[str | None, Option(help="Instead: a column with the known shares of all classes.")] = None,
+    entropy: Annotated[str | None, Option(help="Instead of a table: the law's entropy, 41.5 (nats) or 40bits.")] = None,
+    tail: Annotated[float | None, Option(help="With --entropy: the tail complexity γ, from -1 to 1.")] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     people: Annotated[
-        int | None, typer.Option("--people", min=1, help="Curve: how many people were tested, if the file has it not.")
+        int | None, Option(min=1, help="Curve: how many people were tested, if the file has it not.")
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
+    **source: Any,
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
@@ -94,18 +83,16 @@ def forecast_population(
     )
     model = known_model(table, frequencies, entropy, tail)
     if model is not None:
-        if compare or plot is not None or predictive_check or more or qi or person or item:
+        if compare or plot is not None or predictive_check or more or qi or person or source["item"]:
             raise InputError("a known distribution is not fitted: leave out all options but --at, --k and --json")
         show_known(model, asked.populations, asked.named, asked.ks, json)
         return
     tables: list[Any] = [table, *(more or [])]
+    labels = label_techniques([each.name if each else "" for each in tables])
     techniques = [
-        _technique(
-            label, Source(one, qi, person, item, known, draws, probes, gallery, metric, ranks), asked,
-            uniqueness, maximum_likelihood, people,
-        )
-        for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True)
-    ]  # fmt: skip
+        _technique(label, Source(one, qi, person, **source), asked, uniqueness, maximum_likelihood, people)
+        for one, label in zip(tables, labels, strict=True)
+    ]
     if not more:
         _answer(techniques[0], compare, predictive_check, seed, plot, force, json)
     elif json:
@@ -137,8 +124,8 @@ def _technique(
         if source.table is None or not columns or maximum_likelihood:
             return Technique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
         how: dict[str, Any] = {"quasi_identifiers": columns, "person": source.person, "progress": progress, **given}
-        found = forecast_table(source.table, asked.populations, **how)
-        return Technique(label, curve, fit, found.forecast, found.curve)
+        by_table = forecast_table(source.table, asked.populations, **how)
+        return Technique(label, curve, fit, by_table.forecast, by_table.curve)
 
 
 def _answer(

@@ -81,12 +81,12 @@ def show_side_by_side(techniques: list[Technique]) -> None:
             terminal.note(f"{one.name}: {text}")
 
 
-def show_predictive_check(found: RankSize, published: RankSize) -> None:
+def show_predictive_check(sampled: RankSize, published: RankSize) -> None:
     """Whether class sizes of the table are such as the fitted law gives, in a sentence."""
     terminal.line(
-        f"Predictive check: at {percent(found.inside)} of ranks the class sizes lie inside the band that holds 95% of "
-        "samples from the fitted law, where about 95% would if the law were right; by stick-breaking, as published, "
-        f"at {percent(published.inside)}. Divergence {number(found.divergence_bits)} bits."
+        f"Predictive check: at {percent(sampled.inside)} of ranks the class sizes lie inside the band that holds 95% "
+        "of samples from the fitted law, where about 95% would if the law were right; by stick-breaking, as published, "
+        f"at {percent(published.inside)}. Divergence {number(sampled.divergence_bits)} bits."
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import save_figure
 from incrowd.cli.evaluate import Secret, read_secret
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
@@ -17,22 +18,18 @@ if TYPE_CHECKING:
     from incrowd.evaluation import Frontier
 
 
-@options.opens_table
+@opens_table
 def frontier_of_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[
-        str | None, typer.Option("--k", help="Class sizes to try. Default: 2,3,5,11,20, as rows allow.")
-    ] = None,
+    k: Annotated[str | None, Option(help="Class sizes to try. Default: 2,3,5,11,20, as rows allow.")] = None,
     methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
+        list[str] | None, Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
-    recipient: Annotated[
-        str | None, typer.Option("--recipient", help="Mark the most detail within this recipient's limits.")
-    ] = None,
+    recipient: Annotated[str | None, Option(help="Mark the most detail within this recipient's limits.")] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,

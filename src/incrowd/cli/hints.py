@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_FLAGS = {
-    "quasi_identifiers": "--qi",
-    "identifiers": "--identifier",
+from incrowd.assessment.question import OPTIONS
+from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
+
+_FLAGS = {option.name: option.flag for option in (*METHOD_OPTIONS.values(), *OPTIONS) if option.flag} | {
     "from_table": "--table",
     "methods": "--method",
-    "steps": "--step",
-    "weights": "--weight",
-    "strata": "--stratum",
     "hierarchies": "--hierarchy",
-    "scales": "--scale",
     "maximum_likelihood": "--ml",
 }
-"""Flags that are not the parameter's name in kebab case."""
+"""Flags of declared options, and others that are not the parameter's name in kebab case."""
 
 
 def flag(hint: str) -> str:

@@ -8,53 +8,53 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd.cli import command_files, options, terminal
 from incrowd.cli.leak_text import Answer, plain, show
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import counted
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
-    from incrowd.leaks import LeakRisk, NamedPeople, PartialLeak
+    from incrowd.leaks import LeakRisk, NamedPeople
     from incrowd.leaks.result import Method
     from incrowd.tables import Table
 
 
-@options.opens_table
+@opens_table
 def leak_attack(
     table: options.TablePath = None,
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
-    people: Annotated[str | None, typer.Option(help="Instead of a table: how many people it will hold.")] = None,
-    k: Annotated[int | None, typer.Option(help="Instead of a table: the size of every class.")] = None,
-    leaked: Annotated[str | None, typer.Option(help="People in the leak: 4000, or a share such as 10%.")] = None,
-    targets: Annotated[
-        str, typer.Option(help="How many people the attacker looks for at once; several: 1,5,15.")
-    ] = "1",
+    people: Annotated[str | None, Option(help="Instead of a table: how many people it will hold.")] = None,
+    k: Annotated[int | None, Option(help="Instead of a table: the size of every class.")] = None,
+    leaked: Annotated[str | None, Option(help="People in the leak: 4000, or a share such as 10%.")] = None,
+    targets: Annotated[str, Option(help="How many people the attacker looks for at once; several: 1,5,15.")] = "1",
     at_most: Annotated[
         float | None,
         options.share_option(
             "--at-most", "Largest chance you accept: exit 1 if it is exceeded; says what would keep it."
         ),
     ] = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Show the published recursion beside the answer.")] = False,
-    simulate: Annotated[int, typer.Option(help="Also simulate so many leaks.")] = 0,
+    compare: Annotated[bool, Option("--compare", help="Show the published recursion beside the answer.")] = False,
+    simulate: Annotated[int, Option(help="Also simulate so many leaks.")] = 0,
     targets_from: Annotated[
-        str, typer.Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
+        str, Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
     ] = "table",
     records_leaked: Annotated[
         float | None,
         options.share_option("--records-leaked", "With --person: only this share of a leaked person's records leaks."),
     ] = None,
     records_known: Annotated[
-        int | None, typer.Option(help="With --person: the attacker knows so many records of a person, not all.")
+        int | None, Option(help="With --person: the attacker knows so many records of a person, not all.")
     ] = None,
     error_rate: Annotated[
         float | None, options.share_option("--error-rate", "With --person: chance that the attacker has a wrong value.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Show the risk for other k and other leaks.")] = False,
+    plan: Annotated[bool, Option("--plan", help="Show the risk for other k and other leaks.")] = False,
     seed: options.Seed = 0,
     json: options.Json = False,
     plot: options.Plot = None,
@@ -69,6 +69,8 @@ def leak_attack(
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
+    from incrowd.leaks import simulate_partial_leak
+
     wanted = _wanted(targets)
     if targets_from != "table" and not simulate:
         raise InputError("--targets-from is about simulated attacks; say how many with --simulate")
@@ -78,11 +80,15 @@ def leak_attack(
         sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed,
         targets_from=targets_from,
     )  # fmt: skip
-    if (records_leaked, records_known, error_rate) != (None, None, None):
+    in_part = {"share_of_records": records_leaked, "known_records": records_known, "error_rate": error_rate}
+    in_part = {name: value for name, value in in_part.items() if value is not None}
+    if in_part:
         if table is None or person is None:
             raise InputError("partial leaks and partial knowledge are about histories: name a table and --person")
+        how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
         known = options.quasi_identifiers(qi, table)
-        part = _partial(table, known, person, number, records_leaked, records_known, error_rate, simulate, seed)
+        with terminal.working("simulating partial leaks") as progress:
+            part = simulate_partial_leak(table, number, quasi_identifiers=known, progress=progress, **how)
         answer = replace(answer, partial=part)
     if json:
         terminal.as_json(plain(answer))
@@ -125,34 +131,6 @@ def _answer(
             recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
             planned=_planned(sizes, leaked, min(wanted), at_most),
             table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
-        )
-
-
-def _partial(
-    table: Table,
-    known: Sequence[str],
-    person: str,
-    leaked: int,
-    records_leaked: float | None,
-    records_known: int | None,
-    error_rate: float | None,
-    trials: int,
-    seed: int,
-) -> PartialLeak:
-    from incrowd.leaks import simulate_partial_leak
-
-    with terminal.working("simulating partial leaks") as progress:
-        return simulate_partial_leak(
-            table,
-            leaked,
-            quasi_identifiers=known,
-            person=person,
-            share_of_records=1.0 if records_leaked is None else records_leaked,
-            known_records=records_known,
-            error_rate=error_rate or 0.0,
-            trials=trials or 2_000,
-            seed=seed,
-            progress=progress,
         )
 
 

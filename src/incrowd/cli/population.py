@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
+from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
 from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
@@ -18,46 +20,40 @@ if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
 
 
-@options.opens_table
+@opens_table
 def population_of_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
-    population: Annotated[
-        str | None, typer.Option("--population", help="How many people the table was drawn from, such as 38e6.")
-    ] = None,
+    population: Annotated[str | None, Option(help="How many people the table was drawn from, such as 38e6.")] = None,
     fraction: Annotated[
         float | None, options.share_option("--fraction", "Instead: the share of them that is in the table: 0.01 or 1%.")
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(
-            "--weight", "--weights", help="Instead: the column that says how many people a record stands for."
-        ),
+        Option("--weight", "--weights", help="Instead: the column that says how many people a record stands for."),
     ] = None,
     person: options.Person = None,
-    stratum: Annotated[
-        str | None, typer.Option("--stratum", help="Column of the strata that were drawn from; with --weight.")
-    ] = None,
+    stratum: Annotated[str | None, Option(help="Column of the strata that were drawn from; with --weight.")] = None,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Column of the clusters (households, villages) that were drawn.")
+        str | None, Option(help="Column of the clusters (households, villages) that were drawn.")
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
+        str, Option(help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
-    draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
+    draws: Annotated[int, Option(help="Synthetic populations to draw.")] = 1,
     reference: Annotated[
-        bool, typer.Option("--reference", help="Fit gaussian, dvine or average by their published Monte Carlo: slow.")
+        bool, Option("--reference", help="Fit gaussian, dvine or average by their published Monte Carlo: slow.")
     ] = False,
     seed: options.Seed = 0,
     records: Annotated[
         str | None,
-        typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv."),
+        Option(help="Write the table with the risk of every record: .parquet or .csv."),
         command_files.STORED_TABLE,
     ] = None,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
+        bool, Option("--sensitivity", help="Also: what if the population is half or twice as large?")
     ] = False,
-    classical: Annotated[bool, typer.Option("--classical", help="Also: the classical estimators.")] = False,
+    classical: Annotated[bool, Option("--classical", help="Also: the classical estimators.")] = False,
     plot: options.Plot = None,
     max_risk: options.MaxRisk = None,
     json: options.Json = False,
@@ -106,9 +102,9 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: in
     from incrowd.tables import write_table
 
     if table.backend.rows_are_local:
-        found = record_risk(table, **known, seed=seed)
-        write_table(found.to_arrow(), path, force=force)
-        return found.telling_columns
+        risks = record_risk(table, **known, seed=seed)
+        write_table(risks.to_arrow(), path, force=force)
+        return risks.telling_columns
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
@@ -129,7 +125,7 @@ def _plain(
 
 def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]) -> None:
     terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
-    terminal.table(("", "", "what it means"), _facts(risk))
+    terminal.facts(_facts(risk))
     terminal.line(
         "Whether the table may go out depends on the person at highest risk, the secrets and every column as well:"
     )
@@ -162,44 +158,29 @@ def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Ma
         terminal.note(text)
 
 
-def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
-    rows = [
-        (
-            "sample → population (B)",
-            number(risk.sample_to_population),
-            f"of 100 records matched against everybody, {out_of_hundred(risk.sample_to_population)} get the right name",
-        ),
-    ]
+def _facts(risk: PopulationRisk) -> Iterator[terminal.Fact]:
+    right = out_of_hundred(risk.sample_to_population)
+    meaning = f"of 100 records matched against everybody, {right} get the right name"
+    yield "sample → population (B)", number(risk.sample_to_population), meaning
     if risk.interval is not None:
-        rows.append(("  95% interval", number_interval(*risk.interval), f"by the {risk.method} estimator"))
-    rows += [
-        (
-            "population → sample (A)",
-            number(risk.population_to_sample),
-            "people looked up in the table and named correctly; known",
-        ),
-        ("risk to report", number(risk.overall), "the larger of the two"),
-        ("in the table alone", number(risk.classes / risk.people), "what the table looks like if it were everybody"),
-    ]
-    if risk.population_uniques is not None:
-        rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
+        yield "  95% interval", number_interval(*risk.interval), f"by the {risk.method} estimator"
+    meaning = "people looked up in the table and named correctly; known"
+    yield "population → sample (A)", number(risk.population_to_sample), meaning
+    yield "risk to report", number(risk.overall), "the larger of the two"
+    yield "in the table alone", number(risk.classes / risk.people), "what the table looks like if it were everybody"
+    if (alone := risk.population_uniques) is not None:
+        shown = f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
+        yield "unique in the population", shown, "people nobody else looks like"
     if risk.population_uniques_interval is not None:
         low, high = risk.population_uniques_interval
-        rows.append(("  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"))
+        yield "  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"
     if risk.still_unique is not None:
-        rows.append(
-            ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
-        )
+        yield "unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere"
     if risk.highest is not None and risk.highest_interval is not None:
-        rows.append(("highest of a record", number(risk.highest), "the right name, for the record at highest risk"))
-        rows.append(("  95% interval", number_interval(*risk.highest_interval), "1 ÷ the people who look like it"))
-    rows += [(f"  {name}", number(value), "what the estimate is made of") for name, value in risk.parts.items()]
-    return rows
-
-
-def _people(risk: PopulationRisk) -> str:
-    alone = risk.population_uniques or 0.0
-    return f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
+        yield "highest of a record", number(risk.highest), "the right name, for the record at highest risk"
+        yield "  95% interval", number_interval(*risk.highest_interval), "1 ÷ the people who look like it"
+    for name, value in risk.parts.items():
+        yield f"  {name}", number(value), "what the estimate is made of"
 
 
 def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

@@ -6,7 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd.assessment.command_line import to_words
+from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
+from incrowd.cli.open_tables import opens_table
 from incrowd.wording import counted, display_names, percent
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 _FEW = 20  # columns that are shown one by one
 
 
-@options.opens_table
+@opens_table
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
@@ -36,16 +39,13 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
         option: [column.column for column in roles if column.role == role]
-        for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
+        for option, role in (("qi", "quasi-identifier"), ("sensitive", "sensitive"), ("person", "person"))
     }
-    if not by_role["--qi"]:
+    if not by_role["qi"]:
         terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    from incrowd.assessment.command_line import each
-
-    by_role["--person"] = by_role["--person"][:1]
-    words = [word for option, columns in by_role.items() for word in each(option, columns)]
-    command = shlex.join(["incrowd", "measure", *table.named, *words])
+    by_role["person"] = by_role["person"][:1]
+    command = shlex.join(["incrowd", "measure", *command_words(table), *to_words(by_role)])
     terminal.line("To measure with them:")
     terminal.line(f"  {command}")
     if table.backend.needs_credentials:
@@ -114,11 +114,11 @@ def _show_reading(
         terminal.line("  --fold")
 
 
-def _show_roles(table: Table, found: Sequence[SuggestedRole]) -> None:
+def _show_roles(table: Table, roles: Sequence[SuggestedRole]) -> None:
     """List every column with its role; many columns are grouped by role and reason."""
-    shown = display_names(one.column for one in found)
-    named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in found]
-    if len(found) <= _FEW:
+    shown = display_names(one.column for one in roles)
+    named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in roles]
+    if len(roles) <= _FEW:
         terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):

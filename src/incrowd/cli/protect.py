@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
+from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
-from incrowd.cli import command_files, method_flags, options, protect_append, terminal
-from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
+from incrowd.cli import command_files, options, protect_modes, terminal
+from incrowd.cli.declared_options import OF_METHODS, read_method_options, read_numbers, takes
+from incrowd.cli.open_tables import opens_table
 from incrowd.cli.protect_text import Made, show, to_json
 from incrowd.errors import InputError
 from incrowd.protection.method_options import MethodName
@@ -24,119 +26,90 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
-@options.opens_table
-@method_flags.takes_method_options(after="hierarchy")
+@opens_table
+@takes(OF_METHODS.values(), after=("hierarchy",))
 def protect_table(
     table: options.TablePath,
     out: Annotated[
-        str,
-        typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
-        command_files.STORED_TABLE,
+        str, Option(help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …"), command_files.STORED_TABLE
     ],
     qi: options.QuasiIdentifiers = None,
     k: Annotated[
-        int | None,
-        typer.Option("--k", help="Everybody looks like at least k - 1 others. Default 5, or what --recipient needs."),
+        int | None, Option(help="Everybody looks like at least k - 1 others. Default 5, or what --recipient needs.")
     ] = None,
     t: Annotated[
-        str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
+        str | None, Option(help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
-    l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
+    l: Annotated[float | None, Option(help="Every class has l different secrets.")] = None,  # noqa: E741
     beta: Annotated[
-        float | None,
-        typer.Option("--beta", help="No secret is over 1 + beta times as common in a class as in all."),
+        float | None, Option(help="No secret is over 1 + beta times as common in a class as in all.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
+        float | None, Option(help="No secret is over e^delta times as common, or as rare, in a class.")
     ] = None,
     sensitive: options.Sensitive = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            "--method",
-            help=f"{', '.join(get_args(MethodName))}. Default: partition; for --recipient, the least loss of several.",
+        Option(
+            help=f"{', '.join(get_args(MethodName))}. Default: partition; for --recipient, the least loss of several."
         ),
     ] = None,
-    diversity: Annotated[
-        str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
-    ] = "distinct",
-    c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
+    diversity: Annotated[str, Option(help="Kind of l: distinct, entropy, recursive.")] = "distinct",
+    c: Annotated[float, Option(help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
     household: Annotated[
-        str | None,
-        typer.Option("--household", help="Column of households, which are kept together: classes of whole households."),
+        str | None, Option(help="Column of households, which are kept together: classes of whole households.")
     ] = None,
     identifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--identifier", help="Columns that name people, to remove, or 'none'. Default: those that look so."
-        ),
+        list[str] | None, Option(help="Columns that name people, to remove, or 'none'. Default: those that look so.")
     ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option("--drop", help="Columns to leave out besides. Commas or repeats.")
-    ] = None,
+    drop: Annotated[list[str] | None, Option(help="Columns to leave out besides. Commas or repeats.")] = None,
     other: Annotated[
-        list[str] | None,
-        typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
+        list[str] | None, Option(help="Columns that nobody outside can know, whatever they look like.")
     ] = None,
     hierarchy: options.Hierarchies = None,
     importance: Annotated[
-        list[str] | None, typer.Option("--importance", help="What a loss weighs by column: age=3,zip=0. Default 1.")
+        list[str] | None, Option(help="What a loss weighs by column: age=3,zip=0. Default 1.")
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="Columns to know that stay as they are: no class mixes them.")
+        list[str] | None, Option(help="Columns to know that stay as they are: no class mixes them.")
     ] = None,
-    widest: Annotated[
-        list[str] | None, typer.Option("--widest", help="Longest range, or largest set, by column: age=10,town=3.")
-    ] = None,
-    nominal: Annotated[
-        list[str] | None, typer.Option("--nominal", help="Columns whose numbers are codes: sets, never ranges.")
-    ] = None,
+    widest: Annotated[list[str] | None, Option(help="Longest range, or largest set, by column: age=10,town=3.")] = None,
+    nominal: Annotated[list[str] | None, Option(help="Columns whose numbers are codes: sets, never ranges.")] = None,
     output: Annotated[
-        list[str] | None,
-        typer.Option("--output", help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."),
+        list[str] | None, Option(help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label.")
     ] = None,
     shuffle: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--shuffle/--no-shuffle",
             help="Release rows in random order, or as they are. Default: where their order tells something.",
-            show_default=False,
         ),
     ] = None,
     kept_rows: Annotated[
         str | None,
-        typer.Option("--kept-rows", help="Write which row each released one was made from; attacks need it. Secret."),
+        Option(help="Write which row each released one was made from; attacks need it. Secret."),
         command_files.Output("list of rows", frozenset({".txt"}), ".txt"),
     ] = None,
     codebook: Annotated[
         str | None,
-        typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
+        Option(help="Write what was done to each column: .json or .md."),
         command_files.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
     ] = None,
-    item: Annotated[
-        str | None, typer.Option("--item", help="Instead: sets of items of a person (--person), k^m-anonymity.")
-    ] = None,
-    known: Annotated[int | None, typer.Option("--known", help="With --item: how many items an attacker knows.")] = None,
-    time: Annotated[
-        str | None, typer.Option("--time", help="Instead: points of a person (--person) in time and place.")
-    ] = None,
-    place: Annotated[
-        list[str] | None, typer.Option("--place", help="With --time: two coordinates, or a column of regions.")
-    ] = None,
-    amount: Annotated[str | None, typer.Option("--amount", help="With --time: a column of amounts.")] = None,
+    item: Annotated[str | None, Option(help="Instead: sets of items of a person (--person), k^m-anonymity.")] = None,
+    known: Annotated[int | None, Option(help="With --item: how many items an attacker knows.")] = None,
+    time: Annotated[str | None, Option(help="Instead: points of a person (--person) in time and place.")] = None,
+    place: Annotated[list[str] | None, Option(help="With --time: two coordinates, or a column of regions.")] = None,
+    amount: Annotated[str | None, Option(help="With --time: a column of amounts.")] = None,
     append: Annotated[
         str | None,
-        typer.Option("--append", help="A release whose rows the new ones join, in classes of their own, in --out."),
+        Option(help="A release whose rows the new ones join, in classes of their own, in --out."),
         command_files.Input(address=False),
     ] = None,
-    delay: Annotated[
-        int | None, typer.Option("--delay", help="With --append: batches that a record may wait for. Default 3.")
-    ] = None,
-    aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
+    delay: Annotated[int | None, Option(help="With --append: batches that a record may wait for. Default 3.")] = None,
+    aim: Annotated[str | None, Option(help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
-        str | None,
-        typer.Option("--recipient", help="For whom: the least protection that assess says yes to; exit 1 if none."),
+        str | None, Option(help="For whom: the least protection that assess says yes to; exit 1 if none.")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -146,16 +119,18 @@ def protect_table(
     typed = {name: value for name, value in locals().items() if name != "of_method"} | of_method
     declared = inspect.signature(protect_table).parameters
     if append is not None:
-        refuse_options_of_tables(typed, declared, protect_append.TAKEN)
+        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_APPENDING)
         wishes = _read_arguments(typed, table.columns)
-        protect_append.append(table, append, out, delay, person, wishes, force=force, json=json)
+        protect_modes.append(table, append, out, delay, person, wishes, recipient, force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
     if item is not None or time is not None:
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
-        refuse_options_of_tables(typed, declared)
-        protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
+        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_SETS)
+        protect_modes.protect_sets(
+            table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json
+        )
         return
     if known is not None or place or amount is not None:
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
@@ -163,10 +138,10 @@ def protect_table(
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
     if (codebook or kept_rows) and not table.backend.rows_are_local:
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
-    given = _read_arguments(typed, table.columns) | method_flags.read(of_method)
+    given = _read_arguments(typed, table.columns) | read_method_options(of_method)
     given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     question = _read_question(given, recipient)
-    any_method = method is None and not method_flags.read(of_method)
+    any_method = method is None and not read_method_options(of_method)
     made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, any_method=any_method, force=force)
     if json:
         terminal.as_json(to_json(made, masked(out)))
@@ -188,7 +163,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     return {
         "method": typed["method"] or "partition",
         **{name: typed[name] for name in ("diversity", "aim", "l", "beta", "delta", "c")},
-        **{name: method_flags.read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
+        **{name: read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
         **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
         **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
         "output": _read_output(typed["output"]),

@@ -76,16 +76,12 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
                 f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
             )
     elif cost is None:
-        terminal.table(
-            ("", "", "what it means"),
+        guess = percent(safe.classes.correctness)
+        terminal.facts(
             [
                 ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
-                (
-                    "average risk (κ)",
-                    percent(safe.classes.correctness),
-                    "chance that a guess within the class is right",
-                ),
-            ],
+                ("average risk (κ)", guess, "chance that a guess within the class is right"),
+            ]
         )
         terminal.table(("column", "cells changed"), changed)
     else:

@@ -5,23 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import TABLE_OUTPUT, Input
+from incrowd.cli.open_tables import opens_table
 
 
-@options.opens_table
+@opens_table
 def regenerate_table(
     table: options.TablePath,
-    counts: Annotated[
-        str,
-        typer.Option("--counts", help="Table of column, value and count: the values behind masked cells."),
-        Input(),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", help="File to write: .parquet or .csv.", show_default=False), TABLE_OUTPUT
-    ],
+    counts: Annotated[str, Option(help="Table of column, value and count: the values behind masked cells."), Input()],
+    out: Annotated[Path, Option(help="File to write: .parquet or .csv."), TABLE_OUTPUT],
     seed: options.Seed = 0,
     force: options.Force = False,
 ) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Output
@@ -14,24 +14,21 @@ from incrowd.errors import InputError
 
 
 def serve_app(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8765,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
+    port: Annotated[int, Option(min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8765,
+    open_browser: Annotated[bool, Option("--open", help="Open the browser.")] = False,
     folder: Annotated[
-        list[Path] | None,
-        typer.Option("--folder", help="Folder whose tables may be opened by path. Repeat. Default: the current one."),
+        list[Path] | None, Option(help="Folder whose tables may be opened by path. Repeat. Default: the current one.")
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on. Others than 127.0.0.1 can be reached from outside.")
+        str, Option(help="Address to listen on. Others than 127.0.0.1 can be reached from outside.")
     ] = "127.0.0.1",
-    name: Annotated[
-        list[str] | None, typer.Option("--name", help="Further host name that people reach it by. Repeat.")
-    ] = None,
-    max_upload: Annotated[str, typer.Option("--max-upload", help="Largest file that may be dropped.")] = "4GB",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="Jobs that run at the same time.")] = 2,
-    memory: Annotated[str | None, typer.Option("--memory", help="Memory limit of work on a table: 2GB.")] = None,
+    name: Annotated[list[str] | None, Option(help="Further host name that people reach it by. Repeat.")] = None,
+    max_upload: Annotated[str, Option(help="Largest file that may be dropped.")] = "4GB",
+    jobs: Annotated[int, Option(min=1, max=64, help="Jobs that run at the same time.")] = 2,
+    memory: Annotated[str | None, Option(help="Memory limit of work on a table: 2GB.")] = None,
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", help="Private folder to keep tables and work in, for the next start. Default: delete."),
+        Option(help="Private folder to keep tables and work in, for the next start. Default: delete."),
         Output("folder", replaces=True),
     ] = None,
 ) -> None:

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,9 +47,7 @@ def line(text: str = "") -> None:
 def paragraph(text: str, first: str = "") -> None:
     """Write a text that is broken between words only, and only on a terminal; further lines stand under its first.
 
-    Args:
-        text: the text.
-        first: what stands before it, such as a bullet.
+    `first` stands before it, such as a bullet.
     """
     console = _out()
     if console.is_terminal:
@@ -113,6 +111,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in rows:
         shown.add_row(*(_safe(single_value(value)) for value in row))
     console.print(shown)
+
+
+Fact = tuple[str, str, str]
+"""A fact's name, its number as text, and what it means."""
+
+
+def facts(rows: Iterable[Fact]) -> None:
+    """Write facts as a table."""
+    table(("", "", "what it means"), list(rows))
 
 
 def _longest_word(texts: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import Meaning
-from incrowd.protection.problem import as_floats, is_number, moments
+from incrowd.protection.problem import as_floats, moments
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.special import NORMAL_QUANTILE
@@ -107,15 +107,22 @@ def measure_utility(
     """
     columns = [_Column(meaning) for meaning in meanings]
     before, after = [column.before() for column in columns], [column.after() for column in columns]
-    joined, names = _features(columns, before, after)
-    features = np.split(joined, [before[0].codes.size])
+    joined, names, is_reference = _features(columns, before, after)
     told = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
     share = float(told.mean())
     guess = _sigmoid(_with_constant(joined) @ _fit_logistic(_with_constant(joined), told)[0])
     found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
     if outcome is None:
         return found
-    return _with_outcome(found, features, names, outcome, kept_rows, by_row)
+    values = _outcome_values(*outcome)
+    tables = np.split(_with_constant(joined), [before[0].codes.size])
+    models = _Models(tables, values, ["constant", *names], np.append(False, is_reference), outcome[0].size == 2)
+    found = replace(found, outcome=outcome[0].name, coefficients=models.coefficients())
+    kept = np.arange(len(tables[0])) if kept_rows is None else kept_rows
+    if not by_row or kept.size != len(tables[1]):
+        return found  # it is not known which records the models may not see
+    original, protected = models.scores(kept)
+    return replace(found, score_original=original, score_protected=protected)
 
 
 class _Shares(NamedTuple):
@@ -135,7 +142,7 @@ class _Column:
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning, original = meaning, meaning.original
-        self.name, self.number = original.name, is_number(original)
+        self.name, self.number = original.name, original.has_distances
         tally = np.bincount(original.codes, minlength=original.size)
         if original.size <= _GROUPS:
             groups = np.arange(original.size)
@@ -151,18 +158,7 @@ class _Column:
 
     def after(self) -> _Shares:
         """The share of every group in what each protected record may be."""
-        meaning, filled = self.meaning, self.meaning.original.filled_size
-        sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
-        place = meaning.place[:filled]
-        low = np.minimum(np.searchsorted(place, meaning.low), filled - 1)
-        below, through = np.searchsorted(place, meaning.high), np.searchsorted(place, meaning.high, side="right")
-        high = np.maximum(np.where(meaning.open_ended, below, through), low + 1)
-        shares = (sums[high] - sums[low]) / (high - low)[:, None]
-        for label, members in enumerate(meaning.members):
-            if members is not None:
-                shares[label] = self.by_value[members].mean(axis=0)
-        shares[meaning.wildcard] = self.by_value.mean(axis=0)
-        return _shares(shares, meaning.codes)
+        return _shares(self.meaning.shares(self.by_value), self.meaning.codes)
 
     def middles(self) -> tuple[Matrix, Matrix]:
         """Standardised numbers of the original, and the middles of protected ranges."""
@@ -173,19 +169,26 @@ class _Column:
         return (meaning.place[meaning.original.codes] - mean) / scale, (middle[meaning.codes] - mean) / scale
 
 
-def _features(columns: Sequence[_Column], before: list[_Shares], after: list[_Shares]) -> tuple[Matrix, list[str]]:
-    """What models see of both tables, one below the other: numbers as such, of categories all groups but the first."""
-    parts, names = [], []
+def _features(
+    columns: Sequence[_Column], before: list[_Shares], after: list[_Shares]
+) -> tuple[Matrix, list[str], NDArray[np.bool_]]:
+    """What models see of both tables, one below the other: numbers as such, categories as shares of their groups.
+
+    Names come with them, and which features are the commonest group of a category, the reference of the others.
+    """
+    parts, names, is_reference = [], [], []
     for column, was, now in zip(columns, before, after, strict=True):
         if column.number:
             parts.append(np.concatenate(column.middles())[:, None])
             names.append(column.name)
+            is_reference.append(False)
         else:
             both = np.vstack([one.rows[one.codes] for one in (was, now)])
             commonest = int(both[: was.codes.size].sum(axis=0).argmax())
-            parts.append(np.delete(both, commonest, axis=1))
-            names += [f"{column.name}, group {group + 1}" for group in range(both.shape[1]) if group != commonest]
-    return np.hstack(parts), names
+            parts.append(both)
+            names += [f"{column.name}, group {group + 1}" for group in range(both.shape[1])]
+            is_reference += [group == commonest for group in range(both.shape[1])]
+    return np.hstack(parts), names, np.array(is_reference)
 
 
 def _marginals(before: list[_Shares], after: list[_Shares]) -> tuple[float, ...]:
@@ -215,33 +218,37 @@ def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
     return total
 
 
-def _with_outcome(
-    found: Utility,
-    features: Sequence[Matrix],
-    names: list[str],
-    outcome: tuple[Coded, Coded],
-    kept_rows: NDArray[np.int64] | None,
-    by_row: bool,
-) -> Utility:
-    """Regressions of the outcome on the quasi-identifiers, on both tables."""
-    is_yes_or_no = outcome[0].size == 2
-    values = _outcome_values(*outcome)
-    fit, score = (_fit_logistic, _area) if is_yes_or_no else (_fit_linear, _explained)
-    both = [_with_constant(table) for table in features]
-    models = [fit(table, told) for table, told in zip(both, values, strict=True)]
-    coefficients = []
-    for at, name in enumerate(["constant", *names]):
-        ends = [(float(b[at] - NORMAL_QUANTILE * e[at]), float(b[at] + NORMAL_QUANTILE * e[at])) for b, e in models]
-        coefficients.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
-    found = replace(found, outcome=outcome[0].name, coefficients=tuple(coefficients))
-    kept = np.arange(len(both[0])) if kept_rows is None else kept_rows
-    if not by_row or kept.size != len(both[1]):
-        return found  # it is not known which records the models may not see
-    tested = np.arange(len(both[0])) % 2 == 1
-    seen = (~tested, ~tested[kept])
-    trained = [fit(both[at][rows], values[at][rows])[0] for at, rows in enumerate(seen)]
-    scores = [score(both[0][tested] @ model, values[0][tested]) for model in trained]
-    return replace(found, score_original=scores[0], score_protected=scores[1])
+class _Models(NamedTuple):
+    """Regressions of the outcome on the same features of the original and of the protected table."""
+
+    tables: list[Matrix]
+    values: list[Matrix]
+    names: list[str]
+    is_reference: NDArray[np.bool_]
+    is_yes_or_no: bool
+
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """The coefficients of both, each category against its commonest group."""
+        fit = _fit_logistic if self.is_yes_or_no else _fit_linear
+        shown = np.flatnonzero(~self.is_reference)
+        models = [fit(table[:, shown], told) for table, told in zip(self.tables, self.values, strict=True)]
+        found = []
+        for at, name in enumerate(self.names[place] for place in shown):
+            ends = [(float(b[at] - NORMAL_QUANTILE * e[at]), float(b[at] + NORMAL_QUANTILE * e[at])) for b, e in models]
+            found.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
+        return tuple(found)
+
+    def scores(self, kept: NDArray[np.int64]) -> tuple[float, float]:
+        """How well each predicts every other record of the original after seeing the rest; `kept` rows are protected.
+
+        All groups are features: without a reference, groups that always share a set are given the same effect.
+        """
+        fit, score = (_fit_logistic, _area) if self.is_yes_or_no else (_fit_linear, _explained)
+        tested = np.arange(len(self.tables[0])) % 2 == 1
+        seen = (~tested, ~tested[kept])
+        trained = [fit(self.tables[at][rows], self.values[at][rows])[0] for at, rows in enumerate(seen)]
+        original, protected = (score(self.tables[0][tested] @ model, self.values[0][tested]) for model in trained)
+        return original, protected
 
 
 def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
@@ -250,7 +257,7 @@ def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
         place = pc.index_in(as_text(after.values), value_set=as_text(before.values))
         if not place.null_count:
             return [before.codes.astype(np.float64), place.to_numpy()[after.codes].astype(np.float64)]
-    elif all(is_number(column) and not column.has_null for column in (before, after)):
+    elif all(column.has_distances and not column.has_null for column in (before, after)):
         return [as_floats(column.values)[column.codes] for column in (before, after)]
     raise InputError(
         f"the outcome {before.name!r} has {before.size:,} values; give numbers without gaps, or one of two values"

@@ -80,15 +80,22 @@ def class_sizes(sizes: ClassSizes) -> Any:
 def against_thresholds(verdict: Verdict) -> Any:
     """The person at highest risk and the average, each with its interval, on one line with the limits."""
     marks = [
-        {"name": f"{name} 1/{limits.class_size}", "bound": limits.highest} for name, limits in limits_shown(verdict)
+        {
+            "name": f"{name} 1/{limits.class_size}",
+            "bound": limits.highest,
+            "side": "right" if 0.03 < limits.highest < 0.08 else "left",
+        }
+        for name, limits in limits_shown(verdict)
     ]
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="chance of being named", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
     y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
     base = chart_of(marks, 150)
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
-    words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
-    chart: Any = rules + words
+    chart: Any = rules
+    for side, dx in (("left", 6), ("right", -6)):  # away from the next line, where there is room
+        words = base.transform_filter(alt.datum.side == side).mark_text(align=side, dx=dx, fontSize=12)
+        chart += words.encode(x=x, y=y, text="name:N")
     if verdict.limits.average is not None:
         limit = alt.Chart(inline([{"bound": verdict.limits.average}]))
         chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x="bound:Q", y=alt.value(130))
@@ -114,8 +121,8 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
         x="risk:Q", y=alt.value(place), tooltip=tooltip
     )
     left = risk > 0.5
-    words = base.mark_text(fontSize=12, align="right" if left else "left", dx=-14 if left else 14)
-    return bar, dot, words.encode(x="risk:Q", y=alt.value(place), text="name:N")
+    words = base.mark_text(fontSize=12, align="right" if left else "left", dx=8 if left else -8)
+    return bar, dot, words.encode(x="risk:Q", y=alt.value(place - 17), text="name:N")
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:

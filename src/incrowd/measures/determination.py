@@ -8,7 +8,7 @@ for single values: an indicator that is 1 for one level only, an interaction tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ _NEARLY_ALL = 0.95  # share of records told, from which one column is said to gi
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
 _ALTERED = 0.01  # share of the records of one value that may deny what the others tell
 _BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
-_NOBODY = np.zeros(0, dtype=np.int64)
+_LARGE, _PARTS = 20_000, 8  # records from which groups are counted in so many parts, as far as they are needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +114,27 @@ def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDAr
     return int(sizes[(sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & beyond].sum())
 
 
-def _against_shuffled(told: NDArray[np.int64], shuffled: NDArray[np.int64], sizes: NDArray[np.int64]) -> Determination:
-    """What groups tell, beside what groups of the same sizes tell whose members are dealt out at random.
+def _against_shuffled(one: NDArray[Any], count: Callable[[NDArray[Any], NDArray[np.bool_]], int]) -> Determination:
+    """What groups of equal codes tell, beside what groups of the same sizes tell whose members are dealt out at random.
 
-    Wide ranges have a point in common in any group that leans to one side, so single values are not looked at here.
+    `count` has the records told of some groups, given the codes and which rows are in these groups. A large table is
+    counted part by part, until the errors are too many for nearly all records; then `told` is the most that it can be,
+    and chance is not counted. Wide ranges have a point in common in any group that leans to one side, so single values
+    are not looked at here.
     """
-    records = int(sizes.sum())
+    sizes = np.bincount(one)
+    records = int(sizes[sizes > 1].sum())
     if not records:
         return Determination(0, 0.0, 0.0)
-    return Determination(records, int(told.sum()) / records, int(shuffled.sum()) / records)
+    parts = 1 if one.size < _LARGE else _PARTS
+    left, told = (sizes > 1)[one], records
+    for number in range(parts):
+        rows = left & (one % parts == number) if parts > 1 else left
+        told -= int(np.count_nonzero(rows)) - count(one, rows) if rows.any() else 0
+        if number < parts - 1 and told < _NEARLY_ALL * records:
+            return Determination(records, told / records, 1.0)
+    dealt = np.random.default_rng(0).permutation(one)
+    return Determination(records, told / records, count(dealt, (sizes > 1)[dealt]) / records)
 
 
 def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Determination:
@@ -152,9 +164,7 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
     if ends.dtype.kind == "f":  # only the order counts
         ends = np.unique(ends, return_inverse=True)[1]
     low, high = np.split(ends.astype(np.int64), 2)
-    told, sizes = _in_common(one, low, high)
-    shuffled, _ = _in_common(np.random.default_rng(0).permutation(one), low, high)
-    return _against_shuffled(told, shuffled, sizes)
+    return _against_shuffled(one, lambda codes, rows: _in_common(codes[rows], low[rows], high[rows]))
 
 
 def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> Determination:
@@ -181,20 +191,14 @@ def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence
     """
     sizes = np.array([members_of.size for members_of in members])
     flat, ends = np.concatenate(members), np.cumsum(sizes)
-    told, records = _members_in_common(one, labels, flat, ends, sizes)
-    shuffled, _ = _members_in_common(np.random.default_rng(0).permutation(one), labels, flat, ends, sizes)
-    return _against_shuffled(told, shuffled, records)
+    return _against_shuffled(one, lambda codes, rows: _members_in_common(codes[rows], labels[rows], flat, ends, sizes))
 
 
 def _members_in_common(
     one: NDArray[Any], labels: NDArray[Any], flat: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each group of at least two: the most sets that share a member, and the records."""
-    in_group = np.bincount(one)
-    shared = in_group[one] > 1
-    if not shared.any():
-        return _NOBODY, _NOBODY
-    pairs, counts = count_numbers(one[shared].astype(np.int64) * sizes.size + labels[shared])
+) -> int:
+    """The most sets of each group that share a member, in all groups together."""
+    pairs, counts = count_numbers(one.astype(np.int64) * sizes.size + labels)
     group, label = np.divmod(pairs, sizes.size)
     times = sizes[label]
     place = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
@@ -202,22 +206,15 @@ def _members_in_common(
     width = int(flat.max()) + 1
     cells, counts = count_numbers(np.repeat(group, times) * width + member, np.repeat(counts, times))
     starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
-    return np.maximum.reduceat(counts, starts), in_group[cells[starts] // width]
+    return int(np.maximum.reduceat(counts, starts).sum())
 
 
-def _in_common(
-    one: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each group of at least two: the most ranges that share a point, and the records."""
-    size = np.bincount(one)
-    shared = size[one] > 1
-    if not shared.any():
-        return _NOBODY, _NOBODY
+def _in_common(one: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64]) -> int:
+    """The most ranges of each group that share a point, in all groups together."""
     width = 2 * (int(high.max()) + 1)
-    first = one[shared].astype(np.int64) * width
+    first = one.astype(np.int64) * width
     # group, place and end in one number: a range that ends where another begins shares that point with it
-    keys = np.sort(np.concatenate([first + 2 * low[shared], first + 2 * high[shared] + 1]))
+    keys = np.sort(np.concatenate([first + 2 * low, first + 2 * high + 1]))
     depth = np.cumsum(1 - 2 * (keys & 1))  # back to 0 at the end of every group
-    group = keys // width
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    return np.maximum.reduceat(depth, starts), size[group[starts]]
+    starts = np.flatnonzero(np.diff(keys // width, prepend=-1))
+    return int(np.maximum.reduceat(depth, starts).sum())

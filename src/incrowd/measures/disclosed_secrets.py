@@ -7,6 +7,7 @@ children is missing for adults) are recognised, and left out of what "most peopl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -31,7 +33,9 @@ from incrowd.measures.partitioned import class_value_partitions
 from incrowd.measures.secret_values import Secret
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
+from incrowd.tables.reshape import fold_spellings
 
+_POINTS = re.compile(r"(?<=[^\W\d_])\.")  # H.I.V., but not 1.5
 _BY_CHANCE = 0.01  # largest part of a skip pattern that chance alone may explain
 _MOST_GROUPS = 1 << 24  # combinations of two columns that are looked at for skip patterns
 
@@ -45,6 +49,7 @@ class DisclosedColumn(Result):
       `missing_follows_from` imply it.
     - `certain`: records whose value (or, with a named secret, whose having it) is certain from the class.
     - `certain_missing`, `certain_common`: those of them without a value, and with a value that most people have.
+    - `spellings`: values that differ from another one only in case, blanks, Unicode form or points, and count as it.
     - `base_rate`: the chance of guessing right without the class, on average over the records for whom it is news.
     - `rise`: by how much the class raises that chance, on average over the same records.
     """
@@ -60,6 +65,7 @@ class DisclosedColumn(Result):
     certain_common: int
     base_rate: float
     rise: float
+    spellings: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
@@ -180,11 +186,12 @@ def _column(
     records, missing = int(tally.sum()), int(tally[-1]) if column.has_null else 0
     applicable = records if null_is_secret else max(records - structural[0], 1)
     holders = secret.holders(column.values, column.name)
-    if holders is not None:  # two values: not secret, and secret
-        tally = np.array([tally[~holders].sum(), tally[holders].sum()])
+    values = _join_spellings(column) if holders is None else holders.astype(np.int64)  # not secret, and secret
+    size = len(column.values) if holders is None else 2
+    tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
     certain, confident = np.zeros(tally.size, dtype=np.int64), np.zeros(tally.size)
     for part in parts:
-        _add_certain(part, len(column.values), holders, certain_from, certain, confident)
+        _add_certain(part, values, certain_from, certain, confident)
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
         certain[0] = 0
@@ -206,30 +213,46 @@ def _column(
         certain_common=int(certain[is_common].sum()),
         base_rate=base_rate,
         rise=float(confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
+        spellings=0 if holders is not None else int(np.count_nonzero(values != np.arange(size))),
     )
+
+
+def _join_spellings(column: Coded) -> NDArray[np.int64]:
+    """For every value the first that differs from it only in case, blanks, Unicode form or points after letters."""
+    places = np.arange(len(column.values))
+    if column.values.type not in (pa.string(), pa.large_string()):
+        return places
+    texts = column.values.slice(0, column.filled_size).to_pylist()
+    plain = [_POINTS.sub("", text) for text in texts]
+    folded = fold_spellings(dict.fromkeys(plain, 1))
+    first: dict[str, int] = {}
+    places[: len(texts)] = [first.setdefault(folded[text], place) for place, text in enumerate(plain)]
+    return places
 
 
 def _add_certain(
     part: ClassValueCounts,
-    size: int,
-    holders: NDArray[np.bool_] | None,
+    values: NDArray[np.int64],
     certain_from: float,
     certain: NDArray[np.int64],
     confident: NDArray[np.float64],
 ) -> None:
-    """Add, for each value, the records in classes where it is certain, and the sum of its shares of those classes."""
-    classes, codes = np.divmod(part.pairs, np.uint64(size))
+    """Add, for each value, the records in classes where it is certain, and the sum of its shares of those classes.
+
+    Codes that stand for one value, by `values`, are counted together.
+    """
+    classes, codes = np.divmod(part.pairs, np.uint64(values.size))
     starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
-    total = np.add.reduceat(part.counts, starts)
-    if holders is None:
-        total = np.repeat(total, np.diff(np.append(starts, codes.size)))
-        values, counts = codes.astype(np.int64), part.counts
-    else:
-        values = np.ones(starts.size, dtype=np.int64)
-        counts = np.add.reduceat(np.where(holders[codes.astype(np.int64)], part.counts, 0), starts)
-    sure = (counts > 0) & (counts >= certain_from * total * (1 - 1e-12))
-    np.add.at(certain, values[sure], counts[sure])
-    np.add.at(confident, values[sure], counts[sure] * (counts[sure] / total[sure]))
+    total = np.repeat(np.add.reduceat(part.counts, starts), np.diff(np.append(starts, codes.size)))
+    found, counts = values[codes.astype(np.int64)], part.counts
+    if np.any(values != np.arange(values.size)):
+        of_class = np.cumsum(np.bincount(starts, minlength=codes.size)) - 1
+        _, first, place = np.unique(of_class * values.size + found, return_index=True, return_inverse=True)
+        counts = np.bincount(place, weights=counts).astype(np.int64)
+        found, total = found[first], total[first]
+    sure = counts >= certain_from * total * (1 - 1e-12)
+    np.add.at(certain, found[sure], counts[sure])
+    np.add.at(confident, found[sure], counts[sure] * (counts[sure] / total[sure]))
 
 
 class _SkipPatterns:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -19,10 +20,11 @@ from incrowd.measures.determination import Determination, determination, range_d
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
-from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
+from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, PlainSets, Prefix, split_plain_sets
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
+_GROUPS, _SHARED_BY_MANY = 2, 10  # groups that may have been made of finer values; records for each, if they are two
 _SHARED = 3  # records for each value, on average, from which values may be those of groups
 _OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
 _MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which it may tell by itself
@@ -148,13 +150,21 @@ def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
     """What a column tells of groups of its values, as towns tell their county; None where it cannot be finer.
 
     Single values that go with one group tell no more than the group, which is released. Amounts that hardly anybody
-    shares are no values of groups: they tell the size of a household because its members have one income.
+    shares are no values of groups: they tell the size of a household because its members have one income. Of two
+    groups each must have several values, which many share: numbers of people tell their sex, and are asked about.
     """
-    is_finer = fine.size >= _FINER * coarse.size >= _FINER * _STEPS and fine.codes.size >= _SHARED * fine.size
-    if not is_finer or not _may_tell(fine.codes, coarse.codes):
+    is_finer = fine.size >= _FINER * coarse.size and fine.codes.size >= _SHARED * fine.size
+    if not is_finer or coarse.filled_size < _GROUPS or not _may_tell(fine.codes, coarse.codes):
         return None
     filled = fine.is_filled & coarse.is_filled
-    return replace(determination(fine.codes[filled], coarse.codes[filled]), told_by_value=0)
+    one, other = fine.codes[filled], coarse.codes[filled]
+    if coarse.filled_size < _STEPS:
+        usual = np.zeros((fine.size, coarse.size), dtype=np.int64)
+        np.add.at(usual, (one, other), 1)
+        values = np.bincount(usual.argmax(axis=1)[usual.any(axis=1)], minlength=coarse.filled_size)
+        if values[: coarse.filled_size].min() < _STEPS or one.size < _SHARED_BY_MANY * fine.filled_size:
+            return None
+    return replace(determination(one, other), told_by_value=0)
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
@@ -250,19 +260,22 @@ def _reader(column: Coded) -> _Reader:
 
     Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
     """
-    import pyarrow as pa
-
-    labels = column.values.to_pylist()
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return lambda codes, _: determination(codes, column.codes)
-    parsed = [None if label is None else parse_generalised(label) for label in labels]
+    plain = split_plain_sets(column.values)
+    labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
+    parsed = [
+        None if label is None or place in is_plain_set else parse_generalised(label)
+        for place, label in enumerate(labels)
+    ]
     tells = [label is not None and not isinstance(one, Anything) for label, one in zip(labels, parsed, strict=True)]
     is_told = np.array(tells, dtype=np.bool_)[column.codes]
-    limits = _limits(labels, parsed)
+    limits = None if is_plain_set else _limits(labels, parsed)
     if limits is not None:
         ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
         low, high = np.split(ranks, 2)
-    members = _members(labels, parsed) if any(isinstance(one, Choice) for one in parsed) else None
+    has_sets = is_plain_set or any(isinstance(one, Choice) for one in parsed)
+    members = _members(labels, parsed, plain) if has_sets else None
 
     def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
         both = filled & is_told
@@ -297,8 +310,6 @@ def _limits(
 
 def range_middles(column: Coded) -> NDArray[np.float64] | None:
     """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
-    import pyarrow as pa
-
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return None
     labels = column.values.to_pylist()
@@ -320,18 +331,25 @@ def _plain_position(label: str) -> float | None:
     try:
         return float(label)
     except ValueError:
-        pass
-    try:
-        return float(date.fromisoformat(label).toordinal())
-    except ValueError:
-        return None
+        try:
+            return float(date.fromisoformat(label).toordinal())
+        except ValueError:
+            return None
 
 
-def _members(labels: Sequence[str | None], parsed: Sequence[Generalised | None]) -> list[NDArray[np.int64]]:
+def _members(
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
+) -> list[NDArray[np.int64]]:
     """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
-    numbers: dict[str | None, int] = {}
+    numbers = {text: code for code, text in enumerate(plain.texts)}
+    ends = np.cumsum(plain.sizes)
+    limits = zip((ends - plain.sizes).tolist(), ends.tolist(), strict=True)
+    sets = dict(zip(plain.places.tolist(), limits, strict=True))
     found = []
-    for label, meaning in zip(labels, parsed, strict=True):
+    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
+        if place in sets:
+            found.append(plain.members[slice(*sets[place])])
+            continue
         values = meaning.values if isinstance(meaning, Choice) else [label]
         known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
         found.append(np.array(known, dtype=np.int64))

@@ -37,6 +37,7 @@ _MARGIN_STRENGTHS = np.array([1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0,
 _PARENTS = 2  # columns that tell most about another and are conditioned on before all
 _WORTHWHILE = 1.0  # nats that a context must add to the likelihood, or it is left out
 _FITTED = 20_000  # records whose likelihood is summed; the counts behind it are those of all records
+_FEW_CELLS = 4  # combinations for each record, up to which they are numbered without a hash table
 _COMPARED = 100_000  # records, at least, from which the information between two columns is taken
 
 Codes = NDArray[np.int32]
@@ -62,6 +63,7 @@ class CrowdModel:
         margins: discount and strength of each column's own distribution.
         levels: the contexts, column by column, the most specific first.
         log_chances: log of the chance of each record's values, by the model without that record, or its cluster.
+        log_next_chances: log of the chance of each record's values for the next person, by the model with that record.
         shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
         order: which of the columns given each column is, in the order of the model and without the stratum.
         clusters: the cluster of each record from 0, where clusters were drawn; else None.
@@ -71,6 +73,7 @@ class CrowdModel:
     margins: NDArray[np.float64]
     levels: tuple[Level, ...]
     log_chances: NDArray[np.float64]
+    log_next_chances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     order: tuple[int, ...] = ()
     clusters: Clusters = None
@@ -97,42 +100,24 @@ class CrowdModel:
         numbers = join_codes(list(self.codes[self.hidden :]))
         return np.bincount(numbers)[numbers]
 
-    def log_next_chances(self) -> NDArray[np.float64]:
-        """Log of the chance that the next person has each record's values, by the model with that record."""
-        found, joined = np.zeros(self.people), np.zeros(self.people, dtype=np.int64)
-        for column, codes in enumerate(self.codes):
-            prefix, joined = joined, join_codes([joined, codes])
-            if column < self.hidden:
-                continue
-            d, theta = self.margins[column]
-            chance = (np.bincount(codes)[codes] - d) / (self.people + theta)
-            for level in reversed([one for one in self.levels if one.column == column]):
-                context, pair_of = _join_context(self.codes, column, level.given, prefix, joined)
-                distinct = np.bincount(context[first_places(pair_of)])[context]
-                kept = np.bincount(pair_of)[pair_of] - level.discount
-                new = (level.strength + level.discount * distinct) * chance
-                chance = (kept + new) / (np.bincount(context)[context] + level.strength)
-            found += np.log(chance)
-        return found
-
     def people_to_come(self, population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How many people to come are expected to have each record's values, and to be of its kind for each record.
 
         The kind is that of all records or, where there are strata, those of its stratum; records that are alike in
         different strata get their mean.
         """
-        chances = np.exp(self.log_next_chances())
+        chances = np.exp(self.log_next_chances)
         more = max(population - self.people, 1)
         if not self.hidden:
             return more * chances, np.full(self.people, more / self.people)
         coming = more * self.shares / np.bincount(self.codes[0], minlength=self.shares.size)
-        numbers = join_codes(list(self.codes[1:]))
-        odds = np.maximum(coming[self.codes[0]], 1e-9)
-        expected = more * self.shares[self.codes[0]] * chances
-        expected, odds = (
-            (np.bincount(numbers, weights=one) / np.bincount(numbers))[numbers] for one in (expected, odds)
-        )
-        return np.maximum(expected, 1e-9), odds
+        expected = self.mean_of_class(more * self.shares[self.codes[0]] * chances)
+        return np.maximum(expected, 1e-9), self.mean_of_class(np.maximum(coming[self.codes[0]], 1e-9))
+
+    def mean_of_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each record the mean over all records that have its values, whatever their strata."""
+        numbers = join_codes(list(self.codes[self.hidden :]))
+        return np.asarray((np.bincount(numbers, weights=values) / np.bincount(numbers))[numbers])
 
 
 def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -> CrowdModel:
@@ -162,24 +147,27 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         coded = [design.strata.astype(np.int32), *coded]
     some = np.unique(np.linspace(0, coded[0].size - 1, min(_FITTED, coded[0].size)).astype(np.int64))
     margins, levels, prefix = [], [], np.zeros(coded[0].size, dtype=np.int64)
-    log_chances = np.zeros(coded[0].size)
+    log_chances, log_next = np.zeros(coded[0].size), np.zeros(coded[0].size)
     for column, codes in enumerate(coded):
         discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
+        seen = np.bincount(codes)[codes].astype(np.float64)
+        following = (seen - discount) / (codes.size + strength)
         chain, joined = [], join_codes([prefix, codes])
         for before in _contexts(coded, column, hidden):
             context, pair_of = _join_context(coded, column, before, prefix, joined)
-            fitted = _fit_level(context, pair_of, base, some, clusters)
+            fitted = _fit_level(context, pair_of, base, following, some, clusters)
             if fitted is not None:
-                discount, strength, base = fitted
+                discount, strength, base, following = fitted
                 chain.append(Level(column, before, discount, strength))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
+            log_next += np.log(following)
         prefix = joined
     shares = np.empty(0) if not hidden or design is None else design.shares
     given = tuple(telling[place] for place in order)
-    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given, clusters)
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, log_next, shares, given, clusters)
 
 
 def _recode(column: NDArray[Any]) -> Codes:
@@ -212,7 +200,13 @@ def join_codes(columns: list[Any]) -> NDArray[np.int64]:
 
     found: NDArray[np.int64] = columns[0].astype(np.int64)
     for column in columns[1:]:
-        found = kernels_crowd.number_groups(found, column.astype(np.int64), 2 << int(found.size).bit_length())
+        codes = column.astype(np.int64)
+        width = int(codes.max(initial=0)) + 1
+        cells = width * (int(found.max(initial=0)) + 1)
+        if cells <= _FEW_CELLS * found.size and min(codes.min(initial=0), found.min(initial=0)) >= 0:
+            found = kernels_crowd.number_cells(found, codes, width, cells)
+        else:
+            found = kernels_crowd.number_groups(found, codes, 2 << int(found.size).bit_length())
     return found
 
 
@@ -291,19 +285,26 @@ def _fit_level(
     context: NDArray[np.int64],
     pair_of: NDArray[np.int64],
     base: NDArray[np.float64],
+    following: NDArray[np.float64],
     some: NDArray[np.int64],
     clusters: Clusters,
-) -> tuple[float, float, NDArray[np.float64]] | None:
-    """Discount and strength of one context, and each record's chance there without itself; `pair_of` has its value too.
+) -> tuple[float, float, NDArray[np.float64], NDArray[np.float64]] | None:
+    """Discount and strength of one context, and there each record's chance without itself and that of the next person.
 
-    None where the context tells no more than the level below.
+    `pair_of` has the record's value too; `base` and `following` are the chances by the level below. None where the
+    context tells no more than that level.
     """
     from incrowd.populations import kernels_crowd
 
     first = first_places(pair_of)
-    group = np.bincount(context)[context] - 1.0 * _left_out(context, clusters)
-    pair = np.bincount(pair_of)[pair_of] - 1.0 * _left_out(pair_of, clusters)
-    distinct = np.bincount(context[first])[context] - _lost_values(pair == 0, first, context, clusters)
+    alike, same, values = (
+        np.bincount(context)[context],
+        np.bincount(pair_of)[pair_of],
+        np.bincount(context[first])[context],
+    )
+    group = alike - 1.0 * _left_out(context, clusters)
+    pair = same - 1.0 * _left_out(pair_of, clusters)
+    distinct = values - _lost_values(pair == 0, first, context, clusters)
     likelihood = kernels_crowd.level_likelihoods(
         base[some], group[some], pair[some], distinct[some].astype(np.float64), _DISCOUNTS, _STRENGTHS
     )
@@ -312,4 +313,5 @@ def _fit_level(
     d_at, theta_at = np.unravel_index(np.argmax(likelihood), likelihood.shape)
     d, theta = float(_DISCOUNTS[d_at]), float(_STRENGTHS[theta_at])
     kept = np.where(pair > 0, np.maximum(pair - d, 0.0), 0.0)
-    return d, theta, (kept + (theta + d * distinct) * base) / (group + theta)
+    following = (same - d + (theta + d * values) * following) / (alike + theta)
+    return d, theta, (kept + (theta + d * distinct) * base) / (group + theta), following

@@ -119,6 +119,8 @@ def _draw_to_chances(
             float(inverse[own].sum()) / count,
             float(unique[own].sum()) / count,
         )
+    if model.hidden:  # records that are alike have one F, in whatever strata they were drawn
+        risk, alone = model.mean_of_class(risk), model.mean_of_class(alone)
     shares = np.clip((inverse + _CHANCES * risk) / (count + _CHANCES) * seen, 0.0, 1.0)
     return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
 

@@ -59,18 +59,35 @@ def rehash(table, larger):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def number_cells(first, second, width, cells):  # type: ignore[no-untyped-def]
+    """Number the combinations of two codes as `number_groups` does, where few are possible."""
+    known = np.full(cells, -1, dtype=np.int32)
+    numbers = np.empty(first.size, dtype=np.int64)
+    used = 0
+    for place in range(first.size):
+        cell = np.int64(first[place]) * width + second[place]
+        if known[cell] < 0:
+            known[cell] = used
+            used += 1
+        numbers[place] = known[cell]
+    return numbers
+
+
+@numba.njit(cache=True, nogil=True)
 def number_groups(first, second, room):  # type: ignore[no-untyped-def]
     """Number the combinations of two codes from 0 in the order in which they come; `room` is a power of two."""
-    table = np.zeros((room, 2), dtype=np.uint64)
+    keys, known = np.zeros(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
     numbers = np.empty(first.size, dtype=np.int64)
-    used = np.uint64(0)
+    used, mask = 0, np.uint64(room - 1)
     for place in range(first.size):
-        key = _mix(_mix(np.uint64(first[place])) + np.uint64(second[place])) | np.uint64(1)
-        row = _row(table, key)
-        if table[row, 0] == 0:
-            table[row, 0], table[row, 1] = key, used
-            used += np.uint64(1)
-        numbers[place] = np.int64(table[row, 1])
+        key = _mix((np.uint64(first[place]) << _HALF) + np.uint64(second[place])) | np.uint64(1)
+        row = (key >> np.uint64(1)) & mask
+        while keys[row] != 0 and keys[row] != key:
+            row = (row + np.uint64(1)) & mask
+        if keys[row] == 0:
+            keys[row], known[row] = key, used
+            used += 1
+        numbers[place] = known[row]
     return numbers
 
 

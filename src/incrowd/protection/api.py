@@ -16,7 +16,7 @@ from incrowd.measures import kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
-from incrowd.protection.k_map import read_population
+from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.method_options import (
     BlankOptions,
     MaskOptions,
@@ -27,16 +27,22 @@ from incrowd.protection.method_options import (
     PerturbOptions,
 )
 from incrowd.protection.outputs import OutputKind, read_outputs
-from incrowd.protection.perturbation.parse import read_steps
+from incrowd.protection.perturbation.perturb import read_steps
 from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
+from incrowd.protection.release import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
-from incrowd.protection.released_order import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
-from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
-from incrowd.protection.wishes import read_wishes
+from incrowd.protection.validate import (
+    check_columns,
+    check_demand,
+    check_values,
+    check_wishes,
+    read_wishes,
+    require_sensitive,
+)
 from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
@@ -125,8 +131,9 @@ def protect(
         force: for tables in a cluster: replace an existing folder.
         progress: called with what is done and how far it is.
         of_method: the options that only some methods have, as `MethodKeywords` lists them: `resolution` and `levels`
-            of "coarsen", `suppress`, `k_map` and `population_table` of "generalise" and "partition", `steps`, `top`,
-            `bottom` and `drop` of "mask", `wildcards` and `subsets` of "blank", `steps` and `seed` of "perturb".
+            of "coarsen", `suppress`, `k_map`, `population_table` and `population` of "generalise" and "partition",
+            `steps`, `top`, `bottom` and `drop` of "mask", `wildcards` and `subsets` of "blank", `steps` and `seed` of
+            "perturb".
 
     Returns:
         The protected table in the caller's kind of frame, its guarantee, and what changed.
@@ -146,7 +153,7 @@ def protect(
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
+    demand = _read_demand(k, l, diversity, c, t, beta, delta, options, table.rows)
     check_demand(demand, table.rows, secrets, entry)
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
@@ -183,7 +190,7 @@ def protect(
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     read_rules = _read_hierarchies(hierarchies, columns)
-    if isinstance(options, PartitionOptions) and options.k_map is not None:
+    if isinstance(options, PartitionOptions) and options.population_table is not None:
         if output is not None:
             raise UnsupportedError("k-map is counted by ranges and sets; leave the output out", hint="output")
         demand = replace(demand, population=read_population(options.population_table, columns, read_rules))
@@ -213,8 +220,9 @@ def _read_demand(
     beta: float | None,
     delta: float | None,
     options: MethodOptions | None,
+    rows: int,
 ) -> Demand:
-    """The guarantee that is asked for."""
+    """The guarantee that is asked for, of a table with so many rows."""
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     demand = Demand(
@@ -222,8 +230,11 @@ def _read_demand(
     )
     if isinstance(options, BlankOptions):
         return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
-    if isinstance(options, PartitionOptions):
-        return replace(demand, k_map=options.k_map)
+    if isinstance(options, PartitionOptions) and options.k_map is not None:
+        demand = replace(demand, k_map=options.k_map)
+        if options.population is not None:
+            sample = RandomSample.of(rows, options.population)
+            return replace(demand, k=max(k, sample.smallest_class(options.k_map)), sample=sample)
     return demand
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diverse_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
+from incrowd.protection.merge_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping
 
@@ -36,11 +36,6 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     return _make_diverse(problem, made) if problem.demand.l is not None else made
 
 
-def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] | None:
-    """The rows that are in a class, None for all; raises where more are in none than may be suppressed."""
-    return rows_that_stay(problem, grouping.order)
-
-
 def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Some rows in order, None where they are all; raises where more are left out than may be suppressed."""
     left_out = problem.rows - rows.size
@@ -60,7 +55,7 @@ def _classes_at_levels(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Classes at the levels of least loss: their records, where they end, and the records that are left."""
     costs = loss_by_level(problem, ladders)
-    left = np.arange(problem.rows)
+    left, ones = np.arange(problem.rows), np.ones(problem.rows, dtype=np.int64)
     codes = [column.codes for column in problem.columns]
     listed, sizes = [left[:0]], [left[:0]]
     visits = max(_FEWEST_VISITS, _VISITS * problem.rows)
@@ -69,7 +64,7 @@ def _classes_at_levels(
             break
         visits -= left.size
         levels = [ladder[level] for ladder, level in zip(ladders, node, strict=True)]
-        numbers, people = number_classes(levels, codes)
+        numbers, people = number_classes(levels, codes, ones[: left.size])
         good = people >= problem.demand.k
         if problem.demand.l is not None and good.any():
             by_class = np.argsort(numbers, kind="stable")

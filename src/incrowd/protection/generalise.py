@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,17 +12,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diverse_classes import find_diverse
 from incrowd.protection.hierarchies import Level
-from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
+from incrowd.protection.lattice import (
+    MOST_LISTED,
+    Node,
+    ascending_nodes,
+    ladders_of,
+    loss_by_level,
+    number_classes,
+)
+from incrowd.protection.merge_classes import find_diverse, find_within, secret_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, find_kept, recode_columns
-from incrowd.protection.repair import secret_codes
-from incrowd.protection.shares import find_within
 
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes
-_SMALLER = 0.8  # a table of classes is held if it is this much smaller than the one it was made of
+_SMALLER = 0.5  # a table of classes is held if it is this much smaller than the one it was made of
 
 
 class _Classes(NamedTuple):
@@ -71,8 +77,10 @@ class _Search:
         self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
         self.held_sizes = np.array([problem.rows])
         # labels lose the values of suppressed rows, which only a table of all rows shows
-        self.room = 0 if demand.k_map is not None and limit > 0.0 else _MOST_HELD
+        self.room = 0 if demand.population is not None and limit > 0.0 else _MOST_HELD
         self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
+        shape = tuple(map(len, ladders))
+        self.is_failing = np.zeros(shape, dtype=np.bool_) if math.prod(shape) <= MOST_LISTED else None
         self.notes: tuple[str, ...] = ()
 
     def run(self) -> Node:
@@ -91,7 +99,7 @@ class _Search:
                 break
             if visited % 64 == 0:
                 self.problem.progress("searching levels", min(visited / combinations, 1.0))
-            if (self.failed >= node).all(axis=1).any():  # what is finer than levels that fail does too
+            if self._must_fail(node):
                 continue
             failing = self.failing(node)
             if failing <= self.limit * self.problem.rows:
@@ -99,13 +107,24 @@ class _Search:
                 if total < least and failing < self.problem.rows:
                     best, least = node, total
             elif self.fails_downwards:
-                highest = self._find_boundary(node)[0]
-                self.failed = np.vstack([self.failed[~(self.failed <= highest).all(axis=1)], highest])
+                self._remember_failing(self._find_boundary(node)[0])
         if best is None:
             raise UnsupportedError(
                 "no level of the hierarchies satisfies what is asked; allow some rows to be suppressed", hint="suppress"
             )
         return best
+
+    def _must_fail(self, node: Node) -> bool:
+        """Whether a node is finer than one that failed, so that it does too."""
+        if self.is_failing is not None:
+            return bool(self.is_failing[node])
+        return bool((self.failed >= node).all(axis=1).any())
+
+    def _remember_failing(self, node: Node) -> None:
+        if self.is_failing is not None:
+            self.is_failing[tuple(slice(level + 1) for level in node)] = True
+        else:
+            self.failed = np.vstack([self.failed[~(self.failed <= node).all(axis=1)], node])
 
     def levels(self, node: Node) -> list[Level]:
         """The level of every column."""
@@ -116,7 +135,7 @@ class _Search:
         finer = (self.held_at <= node).all(axis=1)
         source = self.held[int(np.argmin(np.where(finer, self.held_sizes, np.iinfo(np.int64).max)))]
         numbers, bad, people = self.count(source, node)
-        self._hold(source, node, numbers)
+        self._hold(source, node, numbers, people)
         return int(people[bad].sum())
 
     def count(
@@ -124,15 +143,14 @@ class _Search:
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
         """The class of each representative, which classes fail the demand or have, and how many records each has."""
         demand = self.problem.demand
-        numbers, sizes = number_classes(self.levels(node), source.codes)
-        people = np.bincount(numbers, weights=source.weight, minlength=sizes.size).astype(np.int64)
+        numbers, people = number_classes(self.levels(node), source.codes, source.weight)
         bad = people < demand.k if failed is None else failed | (people < demand.k)
         if self.secrets and not bad.all():
             distinct = demand.diversity == "distinct" and not self.by_share
             times = np.ones_like(source.weight) if distinct else source.weight
             order = np.argsort(numbers, kind="stable")
             members = np.repeat(order, times[order])
-            ends = np.cumsum(np.bincount(numbers, weights=times, minlength=sizes.size).astype(np.int64))
+            ends = np.cumsum(np.bincount(numbers, weights=times, minlength=people.size).astype(np.int64))
             if demand.l is not None:
                 bad |= ~find_diverse(demand, [codes[members].astype(np.int64) for codes in source.secrets], ends)
             if self.by_share:
@@ -141,7 +159,7 @@ class _Search:
                     for secret, codes in zip(self.tables, source.secrets, strict=True)
                 ]
                 bad |= ~find_within(demand, secrets, members, ends)
-        while demand.k_map is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
+        while demand.population is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
             few = self._covers_few(source, node, numbers, bad)
             if not few.size:
                 break
@@ -196,22 +214,20 @@ class _Search:
             )
         return kept if bad.any() else None
 
-    def _hold(self, source: _Classes, node: Node, numbers: NDArray[np.uint32]) -> None:
+    def _hold(self, source: _Classes, node: Node, numbers: NDArray[np.uint32], people: NDArray[np.int64]) -> None:
         """Keep the classes at a node where that is a much smaller table than the one they were counted from."""
         if self.secrets:
             others = [replace(column, codes=codes) for column, codes in zip(self.secrets, source.secrets, strict=True)]
-            numbers, _ = number_classes(self.levels(node), source.codes, others)
-        size = int(numbers.max()) + 1
-        if size > _SMALLER * source.weight.size or size > self.room:
+            numbers, people = number_classes(self.levels(node), source.codes, source.weight, others)
+        if people.size > _SMALLER * source.weight.size or people.size > self.room:
             return
-        first = np.empty(size, dtype=np.int64)
+        first = np.empty(people.size, dtype=np.int64)
         first[numbers] = np.arange(numbers.size)
-        weight = np.bincount(numbers, weights=source.weight, minlength=size).astype(np.int64)
         codes, secrets = ([column[first] for column in columns] for columns in (source.codes, source.secrets))
-        self.held.append(_Classes(codes, secrets, weight))
+        self.held.append(_Classes(codes, secrets, people))
         self.held_at = np.vstack([self.held_at, node])
-        self.held_sizes = np.append(self.held_sizes, size)
-        self.room -= size
+        self.held_sizes = np.append(self.held_sizes, people.size)
+        self.room -= people.size
 
     def _passes(self, node: Node) -> bool:
         """Whether a node passes; what is coarser than one that did, does too."""
@@ -227,19 +243,21 @@ class _Search:
 
         Where even the highest fails, it is both.
         """
-        path = [node]
-        while any(level + 1 < len(ladder) for level, ladder in zip(path[-1], self.ladders, strict=True)):
-            heights = [
-                level / (len(ladder) - 1) if len(ladder) > 1 else 1.0
-                for level, ladder in zip(path[-1], self.ladders, strict=True)
-            ]
-            column = int(np.argmin(heights))
-            path.append((*path[-1][:column], path[-1][column] + 1, *path[-1][column + 1 :]))
-        low, high = 0, len(path) - 1
+        steps = sorted(
+            (height / (len(ladder) - 1), column)
+            for column, (level, ladder) in enumerate(zip(node, self.ladders, strict=True))
+            for height in range(level, len(ladder) - 1)
+        )
+
+        def after(taken: int) -> Node:
+            raised = Counter(column for _, column in steps[:taken])
+            return tuple(level + raised[column] for column, level in enumerate(node))
+
+        low, high = 0, len(steps)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._passes(path[middle]):
+            if self._passes(after(middle)):
                 high = middle - 1
             else:
                 low = middle
-        return path[low], path[min(low + 1, len(path) - 1)]
+        return after(low), after(min(low + 1, len(steps)))

@@ -2,12 +2,18 @@
 
 An attacker who looks somebody up in that table finds at least so many who fit the released row (Sweeney 2002). A class
 that is joined with another covers all that either did, so that classes are joined until they cover enough.
+
+Where there is no such table, a class of a random sample makes some number of people likely, and classes are made large
+enough for it. That is an estimate: classes are chosen where the sample is dense, so that no confidence limit holds
+exactly.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -19,12 +25,13 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import Problem, as_days, is_number
+from incrowd.protection.merge_classes import order_near
+from incrowd.protection.problem import Problem, as_days
 from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
-from incrowd.protection.repair import order_near
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
+_UNLIKELY = 0.025  # below the 95 % interval
 _LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
@@ -50,9 +57,9 @@ class _Values:
         for place, text in enumerate(texts.to_pylist()):
             places.setdefault(text, []).append(place)
         numbers = days = None
-        if is_number(column) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        if column.has_distances and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             days = as_days(column.values).to_numpy(zero_copy_only=False)
-        elif is_number(column) and not pa.types.is_temporal(kind):
+        elif column.has_distances and not pa.types.is_temporal(kind):
             numbers = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return cls(texts, places, numbers, days)
 
@@ -123,6 +130,48 @@ class PopulationTable:
         return named[label] if label in named else self.columns[name].covered(label)
 
 
+@dataclass(frozen=True, slots=True)
+class RandomSample:
+    """Records that were drawn at random from a population, each of its people equally likely."""
+
+    records: int
+    people: int
+
+    @classmethod
+    def of(cls, records: int, people: float) -> RandomSample:
+        """A sample of so many records, if there can be one."""
+        if not records <= people < math.inf or people != int(people):
+            raise InputError(
+                f"{records:,} records of a population of {people:,.15g}; give at least as many, a whole number",
+                hint="population",
+            )
+        return cls(records, int(people))
+
+    def smallest_class(self, people: int) -> int:
+        """The fewest records of a class that make it likely that as many people of the population fit it.
+
+        The lower end of the exact 95 % interval: if one person fewer did, so many of them would be in the sample with
+        a probability of 2.5 % at most (hypergeometric).
+
+        >>> RandomSample(1_000, 10_000).smallest_class(20), RandomSample(10_000, 10_000).smallest_class(20)
+        (6, 20)
+        """
+        fit = min(people, self.people + 1) - 1
+        fewest, most = max(0, self.records + fit - self.people), min(fit, self.records)
+        drawn = np.arange(fewest, most, dtype=np.float64)  # P(drawn + 1) / P(drawn)
+        steps = np.log((fit - drawn) * (self.records - drawn)) - np.log(
+            (drawn + 1) * (self.people - fit - self.records + drawn + 1)
+        )
+        logs = np.concatenate([[0.0], np.cumsum(steps)])
+        chances = np.exp(logs - logs.max())
+        at_least = np.cumsum(chances[::-1])[::-1] / chances.sum()
+        return fewest + int(np.count_nonzero(at_least > _UNLIKELY))
+
+    def fewest_people(self, size: int, enough: int) -> int:
+        """How many people a class of some size makes likely, up to what is enough."""
+        return bisect_right(range(enough + 1), size, lo=1, key=self.smallest_class) - 1
+
+
 def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]) -> PopulationTable:
     """Read the people that classes are counted among.
 
@@ -141,8 +190,9 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
-        theirs = as_nominal(theirs) if is_number(theirs) and pa.types.is_string(ours.values.type) else theirs
-        if is_number(ours) != is_number(theirs):
+        theirs = replace(theirs, stated=ours.stated)  # a table that is open already has scales of its own
+        theirs = as_nominal(theirs) if theirs.has_distances and pa.types.is_string(ours.values.type) else theirs
+        if ours.has_distances != theirs.has_distances:
             raise InputError(
                 f"{ours.name!r} holds other values in the population than in the table; give both one type"
             )
@@ -160,7 +210,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
 
 def _require_exact(column: Coded) -> None:
     """Refuse whole numbers that are not exact as floats, which the ends of a range are."""
-    if not is_number(column) or not pa.types.is_integer(column.values.type):
+    if not column.has_distances or not pa.types.is_integer(column.values.type):
         return
     limits = pc.min_max(column.values).as_py()
     if any(limit is not None and abs(limit) > _LARGEST_EXACT for limit in limits.values()):

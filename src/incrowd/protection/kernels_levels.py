@@ -146,8 +146,15 @@ def join_classes(codes, ends, loose, tree):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def number_keys(keys):  # type: ignore[no-untyped-def]
-    """Number equal keys alike, in the order in which they come (open addressing); returns how many have each number."""
+def add_digit(keys, codes, digits):  # type: ignore[no-untyped-def]
+    """Add to every key the digit of its code."""
+    for i in range(keys.size):
+        keys[i] += digits[codes[i]]
+
+
+@njit(cache=True, nogil=True)
+def number_keys(keys, weight):  # type: ignore[no-untyped-def]
+    """Number equal keys alike, in the order in which they come (open addressing); returns the weight of each number."""
     bits = 4
     while (1 << bits) < 2 * keys.size:
         bits += 1
@@ -162,5 +169,5 @@ def number_keys(keys):  # type: ignore[no-untyped-def]
             slots[at], first[found] = found, i
             found += 1
         numbers[i] = slots[at]
-        sizes[slots[at]] += 1
+        sizes[slots[at]] += weight[i]
     return numbers, sizes[:found].copy()

@@ -26,16 +26,16 @@ class CoarsenOptions(MethodOptions):
     """Intervals per column (16, "1/8", or by column), and levels of hierarchies by column."""
 
     resolution: float | str | Mapping[str, float | str] | None = option(
-        "resolution", "--resolution", "For coarsen: 16, 1/8, or age=20,zip=1/8."
+        "resolution", "For coarsen: 16, 1/8, or age=20,zip=1/8."
     )
-    levels: Mapping[str, int] | None = option("numbers", None)
+    levels: Mapping[str, int] | None = option("numbers", typed=None)
 
 
 @dataclass(frozen=True, slots=True)
 class SuppressOptions(MethodOptions):
     """The share of rows that may be suppressed."""
 
-    suppress: float = option("share", "--suppress", "For generalise: share of rows that may go.", default=0.0)
+    suppress: float = option("share", "For generalise: share of rows that may go.", default=0.0)
 
     def __post_init__(self) -> None:
         if not 0.0 <= float(self.suppress) < 1.0:
@@ -46,20 +46,26 @@ class SuppressOptions(MethodOptions):
 class PartitionOptions(SuppressOptions):
     """The share of rows that may be suppressed where wishes leave no class for them; and k-map.
 
-    With `k_map` every class covers at least so many people of `population_table`, a table of everybody.
+    With `k_map` every class covers at least so many people of `population_table`, a table of everybody; or, by an
+    estimate, of a `population` of so many people, of which the table is a random sample.
     """
 
-    k_map: int | None = option("whole", "--k-map", "Every class covers so many people of the population.", lowest=1)
+    k_map: int | None = option("whole", "Every class covers so many people of the population.", lowest=1)
     population_table: Any | None = option(  # noqa: RUF009
-        "file", "--population-table", "For k-map: a table of everybody."
+        "file", "For k-map: a table of everybody."
+    )
+    population: float | None = option(
+        "people", "For k-map by an estimate: of how many people the table is a random sample."
     )
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)
-        if (self.k_map is None) != (self.population_table is None):
+        given = (self.population_table is not None) + (self.population is not None)
+        if given != (self.k_map is not None):
             raise InputError(
-                "k-map counts people of a population: give how many a class must cover, and a table of everybody",
-                hint=("k_map", "population_table"),
+                "k-map counts people of a population: give how many a class must cover, and either a table of "
+                "everybody or how many people the table is a random sample of",
+                hint=("k_map", "population_table", "population"),
             )
         is_whole = isinstance(self.k_map, int) and not isinstance(self.k_map, bool)
         if self.k_map is not None and not (is_whole and self.k_map >= 1):
@@ -77,9 +83,9 @@ class StepOptions(MethodOptions):
 
     steps: Sequence[Any] = option(
         "steps",
-        "--step",
         "In order. For mask: age:ranges=20, zip:keep=3, sex:*. For perturb: age:noise=0.1. Repeat.",
         default=(),
+        typed="step",
     )
 
 
@@ -93,12 +99,12 @@ class MaskOptions(StepOptions):
     """
 
     top: Mapping[str, float] | None = option(
-        "numbers", "--top", "For mask: values from here on are one range without an end, age=85. Repeat."
+        "numbers", "For mask: values from here on are one range without an end, age=85. Repeat."
     )
     bottom: Mapping[str, float] | None = option(
-        "numbers", "--bottom", "For mask: values up to here are one range without a beginning, age=18. Repeat."
+        "numbers", "For mask: values up to here are one range without a beginning, age=18. Repeat."
     )
-    drop: bool = option("switch", None, default=True)
+    drop: bool = option("switch", typed=None, default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +115,8 @@ class BlankOptions(SuppressOptions):
     alone, for attackers who know no more than that.
     """
 
-    wildcards: bool = option(
-        "switch", "--wildcards", "For blank: a blank may be any value. Default: it is a value.", default=False
-    )
-    subsets: int | None = option(
-        "whole", "--subsets", "For blank with wildcards: k by every so many columns alone.", lowest=1
-    )
+    wildcards: bool = option("switch", "For blank: a blank may be any value. Default: it is a value.", default=False)
+    subsets: int | None = option("whole", "For blank with wildcards: k by every so many columns alone.", lowest=1)
 
     def __post_init__(self) -> None:
         SuppressOptions.__post_init__(self)
@@ -135,7 +137,7 @@ class PerturbOptions(StepOptions):
     the system's own source of randomness is used.
     """
 
-    seed: int | None = option("whole", "--seed", "For perturb: seed of every draw, to keep secret. Default: none.")
+    seed: int | None = option("whole", "For perturb: seed of every draw, to keep secret. Default: none.")
 
 
 class MethodKeywords(TypedDict, total=False):
@@ -148,9 +150,11 @@ class MethodKeywords(TypedDict, total=False):
     suppress: float | None
     """For "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out."""
     k_map: int | None
-    """For "partition" and "generalise": the fewest people of `population_table` that a class covers."""
+    """For "partition" and "generalise": the fewest people of the population that a class covers."""
     population_table: Any
     """For `k_map`: a table of everybody, with the quasi-identifiers; whatever `read_table` reads."""
+    population: float | None
+    """For `k_map` by an estimate, which guarantees nothing: of how many people the table is a random sample."""
     steps: Sequence[Any] | None
     """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
     `Noise`, of columns of any role."""

@@ -22,12 +22,11 @@ from incrowd.protection.method_options import (
     PartitionOptions,
     PerturbOptions,
 )
+from incrowd.protection.paper_methods import sort, t_close_partition, t_closeness
 from incrowd.protection.partition import partition
 from incrowd.protection.perturbation.perturb import perturb
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding
-from incrowd.protection.sorted_runs import sort
-from incrowd.protection.tcloseness import t_close_partition, t_closeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,7 @@ METHODS: dict[str, Method] = {
         reaches_t=True,
         in_cluster=True,
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
+        inputs=("k", "t", "l", "k_map"),
     ),
     "sorted": Method(
         "sorted groups",
@@ -112,7 +112,7 @@ METHODS: dict[str, Method] = {
         reaches_t=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
-        inputs=("k", "t", "l", "suppress"),
+        inputs=("k", "t", "l", "suppress", "k_map"),
     ),
     "blank": Method(
         "fewest cells blanked",

@@ -17,7 +17,7 @@ from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishab
 from incrowd.errors import UnsupportedError
 from incrowd.measures import GivenBack, measure_diversity
 from incrowd.protection.problem import Demand
-from incrowd.protection.wildcard_matches import count_matches
+from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import listed
@@ -48,7 +48,8 @@ class Guarantee(Result):
     `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
     With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
-    `k_map` are the fewest people of the population that a row fits.
+    `k_map` are the fewest people of the population that a row fits; with `k_map_is_estimated` those that the smallest
+    class makes likely, 97.5 % for each class of a random sample by itself, which is no guarantee.
     `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
@@ -69,6 +70,7 @@ class Guarantee(Result):
     asked_delta: float | None = None
     asked_k_map: int | None = None
     k_map: int | None = None
+    k_map_is_estimated: bool = False
 
     @property
     def broken(self) -> list[str]:
@@ -121,7 +123,9 @@ class Guarantee(Result):
             if self.subsets is not None:
                 crowd += f", by every {self.subsets:,} columns"
             if self.asked_k_map is not None:
-                crowd += f"; every row fits at least {self.k_map:,} people of the population (k-map)"
+                fits = f"every row fits at least {self.k_map:,} people of the population (k-map)"
+                by_estimate = "by an estimate, which guarantees nothing, " if self.k_map_is_estimated else ""
+                crowd += f"; {by_estimate}{fits}"
         crowd += self._shares()
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
             return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
@@ -186,7 +190,8 @@ def count_guarantee(
             demand.beta,
             demand.delta,
             demand.k_map,
-            None if demand.population is None else demand.population.smallest(table, quasi_identifiers),
+            _fewest_people(table, quasi_identifiers, demand, classes),
+            demand.sample is not None,
         ),
         classes,
     )
@@ -195,6 +200,15 @@ def count_guarantee(
 def _matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
     """The fewest records that match one, a null standing for any value."""
     return int(count_matches(encode(table, quasi_identifiers), demand.subsets).min())
+
+
+def _fewest_people(table: Table, quasi_identifiers: list[str], demand: Demand, classes: Classes) -> int | None:
+    """The fewest people of the population that a row fits, as counted or as the smallest class makes likely."""
+    if demand.population is not None:
+        return demand.population.smallest(table, quasi_identifiers)
+    if demand.sample is None or demand.k_map is None:
+        return None
+    return demand.sample.fewest_people(int(classes.people.min()), demand.k_map)
 
 
 def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:

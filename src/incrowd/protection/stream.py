@@ -26,11 +26,11 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
-from incrowd.protection.diverse_classes import is_diverse
+from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.problem import DiversityKind
 from incrowd.protection.registry import METHODS
+from incrowd.protection.release import draw_telling_nothing, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
-from incrowd.protection.released_order import draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.seen import Seen, is_first_batch
 from incrowd.protection.validate import check_demand
@@ -38,7 +38,7 @@ from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
-_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table"}
+_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table", "population"}
 _PLURALS = {"number": "numbers", "date": "dates"}
 NOT_COMPARED = (
     "this may be the batch of the first release, which could not be compared: the release shows too few different "
@@ -170,7 +170,7 @@ class Stream:
 
     @property
     def released(self) -> pa.Table | None:
-        """The same rows as an Arrow table."""
+        """All rows that are out, as an Arrow table."""
         return self._released
 
     @property

@@ -38,10 +38,6 @@ class CodeSystem:
 def recognise_codes(column: str, values: Iterable[str]) -> CodeSystem | None:
     """The system that all values of a column are codes of, or None.
 
-    Args:
-        column: the name of the column.
-        values: its distinct values, as text.
-
     >>> recognise_codes("diagnosis", ["J45.9", "C50"]).name, recognise_codes("town", ["Ulm", "Bonn"])
     ('ICD-10', None)
     """

@@ -18,8 +18,7 @@ _VALUE = re.compile(
 def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """The names of columns whose header has several rows: the words above each other, groups over all they span.
 
-    Args:
-        rows: the rows of the header; a blank in all but the last belongs to the group on its left.
+    A blank in any row but the last belongs to the group on its left.
 
     >>> join_header([["home", "", "work"], ["town", "zip", "town"]])
     ['home town', 'home zip', 'work town']
@@ -47,14 +46,6 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
 
     A header is a row of values where half of its cells are numbers, dates or addresses, or occur again in their own
     column. Its cells are never shown: they may be personal data.
-
-    Args:
-        header: the names of the columns.
-        rows: some rows below it.
-        name: the file's name, for messages.
-
-    Raises:
-        InputError: if it is not fit to name the columns.
     """
     below = [list(row) for row in rows]
     if suggest_header_rows(header, below):

@@ -46,6 +46,7 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
     PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
+_COMPILED = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = {  # how notations of dates are rewritten to the plain one, step by step: a pattern and its replacement
@@ -78,11 +79,7 @@ _SEEN = 1_000  # cells, to tell whether they repeat
 def candidate_types(separator: str) -> tuple[str, ...]:
     """The types that cells may have in a file with this separator, in the order they are tried.
 
-    Args:
-        separator: the character between cells; with a comma there are no decimal commas.
-
-    Returns:
-        Names of types, for `TypeInference`.
+    With a comma between cells there are no decimal commas.
 
     >>> "date32" in candidate_types(",")
     True
@@ -93,9 +90,8 @@ def candidate_types(separator: str) -> tuple[str, ...]:
 class TypeInference:
     """Infers the type of columns of text that come batch by batch.
 
-    Args:
-        candidates: for each column the types its cells may have, in the order of preference.
-        null_words: texts that stand for a missing value where all other cells of a column have a type.
+    `candidates` are the types that the cells of each column may have, in the order of preference; `null_words` stand
+    for a missing value where all other cells of a column have a type.
 
     >>> inference = TypeInference({"zip": candidate_types(","), "age": candidate_types(",")})
     >>> inference.observe(pa.record_batch({"zip": ["00501", "02139"], "age": ["30", None]}))
@@ -215,19 +211,22 @@ def _without_repeats(column: pa.Array) -> pa.Array:
 
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
     """The types that all these texts are values of; some follow from others and are not tried."""
-    found: list[str] = []
+    fitting: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
-        implied = (kind == "double" and "int64" in found and short) or _IMPLIED.get(kind) in found
+        implied = (kind == "double" and "int64" in fitting and short) or _IMPLIED.get(kind) in fitting
         if implied or _all_fit(distinct, kind):
-            found.append(kind)
-    return tuple(found)
+            fitting.append(kind)
+    return tuple(fitting)
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:
     """Whether all these texts are values of the type, written in its one plain way."""
     if not len(distinct):
         return True
+    # Arrow compiles a pattern anew for every column: most types are ruled out by the first text without it
+    if not _COMPILED[kind].search(distinct[0].as_buffer().to_pybytes().decode("utf-8", "replace")):
+        return False
     for some in (distinct.slice(0, _FIRST_LOOK), distinct):
         if not _all_match(some, _PATTERNS[kind]):
             return False

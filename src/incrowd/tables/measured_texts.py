@@ -54,20 +54,20 @@ def read_measured_texts(texts: pa.Array) -> Floats | None:
     for pattern, read in forms.items():
         matching = pc.sum(pc.match_substring_regex(first, pattern)).as_py() or 0
         if matching >= _NEARLY_ALL * len(first) and _is_written_so(read(first)):
-            found = read(texts)
-            if _is_written_so(found[np.asarray(texts.is_valid())]):
-                return found
+            quantities = read(texts)
+            if _is_written_so(quantities[np.asarray(texts.is_valid())]):
+                return quantities
     return None
 
 
-def _is_written_so(found: Floats) -> bool:
-    return found.size > 0 and float(np.mean(~np.isnan(found))) >= _NEARLY_ALL
+def _is_written_so(quantities: Floats) -> bool:
+    return quantities.size > 0 and float(np.mean(~np.isnan(quantities))) >= _NEARLY_ALL
 
 
 def _groups(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
     """The named groups of a pattern in each text; null where it does not match."""
-    found = pc.extract_regex(texts, pattern)
-    return {field.name: pc.struct_field(found, index) for index, field in enumerate(found.type)}
+    matches = pc.extract_regex(texts, pattern)
+    return {field.name: pc.struct_field(matches, index) for index, field in enumerate(matches.type)}
 
 
 def _numbers(texts: pa.Array, pattern: str = r"^\d+$") -> Floats:

@@ -40,12 +40,6 @@ class MissingCodes:
     def parse(cls, given: str | Sequence[str] | Mapping[str, Any] | None) -> MissingCodes:
         """Missing codes as they are stated: as text, as several, or by column.
 
-        Args:
-            given: "NA,-9;age=97-99", ["NA", "age=97-99"] or {"age": [-9, "97-99"]}.
-
-        Raises:
-            InputError: it is not understood.
-
         >>> str(MissingCodes.parse(["NA", -9, "age=97-99"])), MissingCodes.parse({"age": [-9, "."]}).by_column
         ('NA,-9;age=97-99', {'age': ('-9', '.')})
         """
@@ -109,8 +103,8 @@ class ColumnCodes:
 
 def add_counts(codebook: FileCodebook, counts: Mapping[str, Mapping[str, int]]) -> FileCodebook:
     """The codebook with how often the codes of single columns occur; a file's own kinds of missing values stay."""
-    found = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
-    told = {name: codes for name, codes in found.items() if codes}
+    used = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
+    told = {name: codes for name, codes in used.items() if codes}
     return replace(codebook, missing=told | dict(codebook.missing)) if told else codebook
 
 

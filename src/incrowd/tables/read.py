@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
@@ -16,6 +17,7 @@ from incrowd._support.memory import memory_in_bytes
 from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
+from incrowd.backends.sql.database import open_database
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
@@ -149,12 +151,6 @@ def read_table(
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
     """Scales as they are stated: by column, or as text: `race=nominal,pain=low<middle<high`.
 
-    Args:
-        given: what was stated.
-
-    Raises:
-        InputError: it is not understood.
-
     >>> read_scales("race=nominal")["race"].kind
     'nominal'
     """
@@ -174,20 +170,19 @@ def _with_scales(table: Table, stated: Mapping[str, Scale]) -> Table:
     if stated:
         check_scales(stated, table.backend.types())
         words = ",".join(f"{column}={'<'.join(scale.levels) or scale.kind}" for column, scale in stated.items())
-        table.named = (*table.named, "--scale", words)
+        table.reading["scales"] = words
     table.backend.scales.update({**table.codebook.scales, **stated})
     return table
 
 
 def _open_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
-    from incrowd.backends.sql.database import open_database
-
     rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=TypeInference)
-    what = ("--table", str(rows.table)) if query is None else ("--query", query)
+    reading = {"table": rows.table} if query is None else {"query": query}
     not_counted = describe_others([*rows.others], "", "table")
     if rows.file is not None and query is not None:
         not_counted.append("what the query leaves out")
-    return Table(rows, source=rows.file, not_counted=not_counted, named=(rows.file or masked(path), *what))
+    place = rows.file or masked(path)
+    return Table(rows, source=rows.file, not_counted=not_counted, place=place, reading=reading)
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:
@@ -220,21 +215,20 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     header_rows = options.header_rows or 1
     if header_rows > 1 and not rows.rows:
         raise InputError(f"{name} has no rows below a header of {header_rows} rows; give fewer", hint="header_rows")
-    named = (masked(source), *_command_words(options), *(("--allow-network",) if allow_network else ()))
     opened = Table(
         rows,
         notes=[*contents.notes, *note_unused(contents.code_counts)],
         not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())],
         source=source,
-        named=named,
+        reading=options.given() | ({"allow_network": True} if allow_network else {}),
         written=contents.conventions,
         codebook=add_counts(contents.codebook, contents.code_counts),
     )
     if contents.code_counts:
         opened.require(list(contents.code_counts))
-    found = reshape(opened, **changes, infer_types=known.infers_types)
-    found.members = tuple(contents.members)
-    return found
+    reshaped = reshape(opened, **changes, infer_types=known.infers_types)
+    reshaped.members = tuple(contents.members)
+    return reshaped
 
 
 def _state(path: str) -> tuple[int, ...] | None:
@@ -260,20 +254,8 @@ def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
             raise InputError(f"the option {words!r} is for {files}, and this is none; leave it out", hint=option)
 
 
-def _command_words(options: ReadOptions) -> list[str]:
-    """The options as a command line has them; those that were not given are left out."""
-    words: list[str] = []
-    for name, value in options.given().items():
-        flag = f"--{name.replace('_', '-')}"
-        for part in str(value).split(";") if name == "null" else [value]:
-            words += [flag, *([] if value is True else [str(part)])]
-    return words
-
-
 def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
     """A table from a frame or a mapping of columns."""
-    import narwhals.stable.v2 as nw
-
     frame = source
     if isinstance(source, Mapping):
         try:

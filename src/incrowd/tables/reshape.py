@@ -54,25 +54,35 @@ def reshape(
         raise UnsupportedError(f"{table.name} stays in a cluster, where columns are taken as they are; change it there")
     needed = table.rows * len(table.columns) * _BYTES_A_CELL
     require_memory(f"changing {table.rows:,} rows of {len(table.columns):,} columns", needed, table.memory)
-    rows, notes, words, not_counted = table.to_arrow(), list(table.notes), list(table.named), list(table.not_counted)
+    rows, notes, not_counted = table.to_arrow(), list(table.notes), list(table.not_counted)
+    reading = dict(table.reading)
     if explode:
         rows = explode_column(rows, *table.require([explode]))
-        words += ["--explode", explode]
+        reading["explode"] = explode
     if serial_dates:
         for name in table.require(serial_dates):
             rows = rows.set_column(rows.column_names.index(name), name, _from_serial_dates(rows[name], name))
-        words += ["--serial-dates", ",".join(serial_dates)]
+        reading["serial_dates"] = ",".join(serial_dates)
     if fold:
         rows, joined, typed = _fold_columns(rows, {*table.codebook.value_labels}, infer_types=infer_types)
-        words += ["--fold"]
+        reading["fold"] = True
         if joined:
             notes.append(f"values that differed in case, blanks or Unicode form only are one: {listed(joined)}")
             not_counted.append(f"spellings that were read as one value in {listed(joined)}")
         if typed:
             notes.append(f"read as numbers or dates once their blanks were left out: {listed(typed)}")
     changed = arrow_backend(rows, name=table.name, memory=table.memory)
-    how: dict[str, Any] = {"written": table.written, "codebook": table.codebook, "source": table.source}
-    return Table(changed, native=table.native, notes=notes, not_counted=not_counted, named=words, **how)
+    return Table(
+        changed,
+        native=table.native,
+        source=table.source,
+        notes=notes,
+        not_counted=not_counted,
+        place=table.place,
+        reading=reading,
+        written=table.written,
+        codebook=table.codebook,
+    )
 
 
 def explode_column(rows: pa.Table, name: str) -> pa.Table:
@@ -138,8 +148,8 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
         spelling = fold_spellings(times)
         if len(set(spelling.values())) < len(times):
             joined.append(field.name)
-        found = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
-        folded = pa.array(list(spelling.values()), pa.string()).take(found.combine_chunks())
+        places = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
+        folded = pa.array(list(spelling.values()), pa.string()).take(places.combine_chunks())
         if infer_types and any(text != chosen for text, chosen in spelling.items()):
             folded = _typed(field.name, folded)
             if not pa.types.is_string(folded.type):
@@ -152,8 +162,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
     """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
 
-    Args:
-        times: how often each text occurs.
+    `times` is how often each text occurs.
 
     >>> fold_spellings({"Ulm": 2, "ulm ": 1})
     {'Ulm': 'Ulm', 'ulm ': 'Ulm'}

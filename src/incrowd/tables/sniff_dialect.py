@@ -32,15 +32,7 @@ class Dialect:
 def candidate_encodings(path: str, encoding: str | None) -> list[str]:
     """The encodings to try in turn: the stated one alone; else UTF-16 by its mark, or UTF-8 and then Western ones.
 
-    Args:
-        path: the file.
-        encoding: the encoding that the caller states, or None.
-
-    Returns:
-        Names of encodings; the first that decodes the whole file is the one.
-
-    Raises:
-        InputError: if the stated encoding is unknown, or the file holds zero bytes and no UTF-16 mark.
+    The first that decodes the whole file is the one.
     """
     if encoding is not None:
         try:
@@ -75,18 +67,7 @@ def _is_utf8(head: bytes) -> bool:
 def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: int = 1) -> Dialect:
     """Find the separator under which most lines have as many cells as the header.
 
-    Args:
-        path: the file.
-        separator: the separator that the caller states, or None.
-        encoding: the encoding of the file.
-        header_rows: how many rows name the columns.
-
-    Returns:
-        The dialect, with the names of the columns.
-
-    Raises:
-        InputError: if the file has no header, or a header without names of its own for all columns.
-        UnicodeError: if the beginning of the file is not in that encoding.
+    The beginning of a file in another encoding raises a `UnicodeError`.
     """
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
         raise InputError(f"separator {separator!r} must be one plain character, such as , or ;", hint="separator")
@@ -125,13 +106,7 @@ def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: 
 def parse_rows(file: Iterable[str], separator: str, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
     """The rows that are not blank, each with the lines it starts and ends on.
 
-    Args:
-        file: the lines of the file, with their line ends.
-        separator: the character between cells.
-        strict: whether a quote at an unexpected place is an error (`csv.Error`).
-
-    Yields:
-        First line, last line and cells of each row.
+    Where it is `strict`, a quote at an unexpected place is a `csv.Error`.
 
     >>> list(parse_rows(["a,b"], ","))
     [(1, 1, ['a', 'b'])]

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+
 from incrowd._support.addresses import masked
 from incrowd._support.compressed_files import COMPRESSIONS, MAGIC, ZIP
 from incrowd.backends.duckdb_backend import Workspace
@@ -46,14 +48,7 @@ class Files:
 
 
 def find_files(path: str) -> list[str]:
-    """The file itself, or the parts of a table in a folder or behind a pattern.
-
-    Args:
-        path: a file, a folder or a pattern.
-
-    Raises:
-        InputError: there is no such file, it cannot be read, or the parts are of several formats.
-    """
+    """The file itself, or the parts of a table in a folder or behind a pattern."""
     if os.path.isdir(path):
         inside = (part.relative_to(path) for part in Path(path).rglob("*"))
         named = (part for part in inside if not any(step.startswith(("_", ".")) for step in part.parts))
@@ -88,17 +83,7 @@ def _of_one_format(parts: list[str], path: str) -> list[str]:
 def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: bool) -> tuple[Files, bool]:
     """The files on this machine that hold a table: what is compressed, piped or elsewhere is copied privately.
 
-    Args:
-        path: what the user named.
-        memory: the limit of the table's workspace.
-        sheet: the member of a .zip file.
-        allow_network: whether an address may be opened.
-
-    Returns:
-        The files, and whether `sheet` was used to choose a member.
-
-    Raises:
-        InputError: there is no such file, it is damaged, or it is an address and the network is not allowed.
+    With them, whether `sheet` was used to choose the member of a .zip file.
     """
     scheme = re.match(r"([a-z0-9]+)://", path.lower())
     if path == STANDARD_INPUT:
@@ -162,7 +147,6 @@ def _copy_address(address: str, folder: Path) -> str:
 @contextmanager
 def _opened(address: str) -> Iterator[Any]:
     """The bytes behind an address: the web by Python, stores by Arrow."""
-    import pyarrow as pa
     from pyarrow import fs
 
     try:

@@ -32,15 +32,8 @@ _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
 
-    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than
-    by those of ranks.
-
-    Args:
-        table: the table, which keeps the scales.
-        columns: the columns that are about to be compared.
-
-    Returns:
-        The note that tells it, or nothing.
+    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than by
+    those of ranks. The table keeps the scales; the note that tells it is returned, or nothing.
 
     >>> from incrowd import read_table
     >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
@@ -51,10 +44,10 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
     if unsaid:
         codebooks = _codebooks_of(table.columns)
-        found = [name for name in unsaid if _is_code(name, codebooks)]
-        table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
-        table.guessed_scales |= {*found}
-        for name in found:
+        codes = [name for name in unsaid if _is_code(name, codebooks)]
+        table.backend.scales.update(dict.fromkeys(codes, Scale("nominal")))
+        table.guessed_scales |= {*codes}
+        for name in codes:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
     note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale where it is another"
@@ -78,39 +71,30 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
     such as ICD or NUTS, are places.
 
-    Args:
-        table: the table.
-        columns: what `suggest_roles` says of its columns.
-
-    Returns:
-        A scale for each column that should have another than that of its type.
-
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
     >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
     >>> suggest_scales(table, suggest_roles(table))
     {'race': 'nominal'}
     """
-    found: dict[str, ScaleKind] = {}
+    scales: dict[str, ScaleKind] = {}
     for one in columns:
         if one.kind == "integer" and one.column not in table.scales and one.distinct > 1:
             if one.topic in _NOMINAL_TOPICS:
-                found[one.column] = "nominal"
+                scales[one.column] = "nominal"
             elif one.topic in _ORDERED_TOPICS:
-                found[one.column] = "ordered"
+                scales[one.column] = "ordered"
         if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
             ((_, column),) = table.read([one.column])
             if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
-                found[one.column] = "place"
-    return found
+                scales[one.column] = "place"
+    return scales
 
 
 def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
     """Columns of whole numbers whose name says a date and whose values are days as Excel counts them.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-        columns: what `suggest_roles` says of its columns.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -123,23 +107,21 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
     named = [
         one.column
         for one in columns
-        if one.kind == "integer" and any(found.topic in ("date", "birth") for found in find_topics(one.column))
+        if one.kind == "integer" and any(dates.topic in ("date", "birth") for dates in find_topics(one.column))
     ]
     first, last = SERIAL_DATES
-    found = []
+    dates = []
     for name, column in table.read(named) if named else ():
         ends = pc.min_max(column).as_py()
         if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
-            found.append(name)
-    return found
+            dates.append(name)
+    return dates
 
 
 def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
     """By column, how many values differ from another only in case, blanks or Unicode form.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-        columns: what `suggest_roles` says of its columns.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -147,22 +129,20 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     >>> find_spellings(table, suggest_roles(table))
     {'town': 1}
     """
-    found = {}
+    spellings = {}
     texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
     for name, column in table.read(texts) if texts else ():
         values = column.unique().drop_null().cast(pa.string()).to_pylist()
         kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
         if len(kept) < len(values):
-            found[name] = len(values) - len(kept)
-    return found
+            spellings[name] = len(values) - len(kept)
+    return spellings
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
     """The columns that are replicate weights: families of many columns of one stem and a number, and of one mean.
 
-    Args:
-        table: the table.
-        columns: the columns to look at; without a family of names none is read.
+    Without a family of names no column is read.
     """
     stems = [re.sub(r"_?\d+$", "", name).lower() for name in columns]
     many = {stem for stem, times in Counter(stems).items() if times >= REPLICATES}
@@ -174,11 +154,7 @@ def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
 def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
     """Negative codes, such as -9, in columns of numbers that are otherwise never negative.
 
-    Args:
-        table: the table; of one in a cluster nothing is read.
-
-    Returns:
-        The codes of each column that has some.
+    Of a table in a cluster nothing is read.
 
     >>> from incrowd import read_table
     >>> suspect_missing_codes(read_table({"age": [30, -9, 41], "change": [-3, -9, 2]}))
@@ -188,12 +164,12 @@ def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
         return {}
     types = table.backend.types()
     names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
-    found: dict[str, tuple[int, ...]] = {}
+    codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()
         if (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative):
-            found[name] = tuple(sorted(int(code) for code in negative))
-    return found
+            codes[name] = tuple(sorted(int(code) for code in negative))
+    return codes
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

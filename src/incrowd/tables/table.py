@@ -6,17 +6,17 @@ import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
 
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
+from incrowd.backends.class_size_writer import write_with_class_sizes
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.file_codebook import FileCodebook
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
 
 class Table:
@@ -28,7 +28,8 @@ class Table:
         source: the file's path as it was given, or an address without its credentials.
         notes: what happened while reading that a user should know.
         not_counted: what the file holds, or tells apart, and these rows do not: other sheets, lines that were left out.
-        named: how a command line names the table, without credentials.
+        place: how a command or a script names the table: its path or address, without credentials.
+        reading: the options of `read_table` that it was opened with, by name.
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
         guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
@@ -41,10 +42,11 @@ class Table:
         "codebook",
         "guessed_scales",
         "members",
-        "named",
         "native",
         "not_counted",
         "notes",
+        "place",
+        "reading",
         "source",
         "written",
     )
@@ -57,7 +59,8 @@ class Table:
         source: str | None = None,
         notes: Iterable[str] = (),
         not_counted: Iterable[str] = (),
-        named: Sequence[str] = (),
+        place: str | None = None,
+        reading: Mapping[str, Any] | None = None,
         written: str = "",
         codebook: FileCodebook | None = None,
     ) -> None:
@@ -66,7 +69,8 @@ class Table:
         self.source = None if source is None else masked(source)  # a path as it is; an address without its credentials
         self.notes = tuple(notes)
         self.not_counted = tuple(not_counted)
-        self.named = tuple(named) or (self.source or "TABLE",)
+        self.place = place or self.source or "TABLE"
+        self.reading = dict(reading or {})
         self.written = written
         self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()
@@ -125,8 +129,6 @@ class Table:
     @property
     def nested(self) -> tuple[str, ...]:
         """The columns that hold lists, records or maps, which no measure can compare."""
-        import pyarrow as pa
-
         return tuple(name for name, kind in self.backend.types().items() if pa.types.is_nested(kind))
 
     def is_at(self, place: str | os.PathLike[str]) -> bool:
@@ -155,8 +157,6 @@ class Table:
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
-        import pyarrow as pa
-
         return pa.table(dict(self.read(self.columns if names is None else names)))
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -194,8 +194,8 @@ class Table:
         """
         if self.is_at(out):
             raise InputError(f"{os.fspath(out)} is the table that is read; it is never overwritten, name another file")
-        return self.backend.write_with_class_sizes(
-            names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
+        return write_with_class_sizes(
+            self.backend, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
         )
 
     def __repr__(self) -> str:

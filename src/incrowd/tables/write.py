@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
@@ -53,16 +54,7 @@ def write_table(
 
 
 def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
-    """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
-
-    Args:
-        table: the rows.
-        file: where to, with one of the extensions of `write_table`.
-        codebook: value labels and descriptions, for formats that hold them.
-
-    Raises:
-        InputError: if no format with that extension can be written.
-    """
+    """Write to a file that the caller replaces or removes: after a failure a part of it may be left."""
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
         with closing(PrivateFolder()) as private:  # nobody else may read the plain copy
@@ -91,8 +83,6 @@ def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:
 
     With `index`, rows that are those of `like` keep the index that pandas gave them.
     """
-    import narwhals.stable.v2 as nw
-
     if like is None:
         return table
     kind = nw.from_native(like).implementation

@@ -8,7 +8,7 @@ from typing import Any
 
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, command_and_script, with_import
+from incrowd.web.equivalents import ScriptName, command_and_script
 from incrowd.web.jobs import Job
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.attack_task import attackers
@@ -32,9 +32,7 @@ class ReleasedFile:
     @classmethod
     def of_table(cls, source: Source) -> ReleasedFile:
         """Another table of the session."""
-        how = "".join(f", {name}={value!r}" for name, value in source.how.items())
-        opened = f"read_table({source.file!r}{how})"
-        return cls(source.file, opened, source.before, source.script, typable=not source.how)
+        return cls(source.file, source.opened, source.before, source.script, typable=not source.how)
 
     @classmethod
     def of_candidate(cls, job: Job, original: Source) -> ReleasedFile:
@@ -73,16 +71,14 @@ def attack(
         *given("--seed", question.seed or None),
         *released.options,
     ]
-    found = command_and_script(
-        table.source, "attack", [released.file, *arguments], [], _lines(question, known, released, holdout)
-    )
-    python = with_import(found.python, "from incrowd.attacks import attack_release")
+    lines, imports = _lines(question, known, released, holdout), ["from incrowd.attacks import attack_release"]
+    found = command_and_script(table.source, "attack", [released.file, *arguments], [], lines, imports)
     names = [*several, *(name for group in several.values() for name in group), *question.noise]
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
     commands = "\n".join([*released.before, *(holdout.before if holdout else ()), found.cli]).splitlines()
     return models.Equivalent(
         cli="\n".join(dict.fromkeys(commands)) if typable else _UNTYPABLE,  # a command that makes two files stands once
-        python=f"{released.script}\n\n{python}" if released.script else python,
+        python=f"{released.script}\n\n{found.python}" if released.script else found.python,
     )
 
 
@@ -90,7 +86,7 @@ def _lines(question: models.AttackQuestion, known: Any, released: ReleasedFile, 
     options = {
         "known": known,
         "secret": question.secret,
-        "holdout": ScriptName(ReleasedFile.of_table(holdout).opened) if holdout else None,
+        "holdout": ScriptName(holdout.opened) if holdout else None,
         "targets": question.targets,
         "seed": question.seed,
         "kinds": question.kinds,

@@ -22,6 +22,7 @@ class Candidate(Model):
     """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it.
 
     `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
+    `reason` is what speaks most against giving it away, where the limits are not all.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Candidate(Model):
     decision: str
     headline: str
     sentence: str
+    reason: str | None
     recipient: str
     rows: int
     suppressed_rows: int

@@ -50,6 +50,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         decision=verdict["decision"],
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
+        reason=next(iter(verdict["exposures"]), None),
         recipient=found["recipient"],
         rows=found["rows"],
         suppressed_rows=found["suppressed_rows"],

@@ -14,7 +14,7 @@ from incrowd.errors import InputError
 from incrowd.protection import Hierarchy
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.recoding import as_text
-from incrowd.web import coarsening_models as models
+from incrowd.web import column_models as models
 from incrowd.web.cells import cell_text
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.protect_task import read_hierarchy
@@ -37,7 +37,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     given = _settle(question, column)
     levels = _plain(column) if given is None else read_hierarchy(given).levels(column)
     tally = np.bincount(column.codes, minlength=column.size)
-    filled = column.size - column.has_null
+    filled = column.filled_size
     common = np.argsort(-tally[:filled], kind="stable")[:_LISTED]
     first = levels[min(1, len(levels) - 1)]
     text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size

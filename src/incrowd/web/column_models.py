@@ -1,16 +1,19 @@
-"""Requests and responses about single columns: what they are, what they add, how their values are spread."""
+"""Requests and responses about single columns: what they are, what they add, how values spread and are made coarser."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
 from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
 from incrowd.web.models import Column, Reading
+from incrowd.web.protection_models import HierarchyRows, HierarchyRule
+
+Cell = Annotated[str, StringConstraints(max_length=2_000)]
 
 
 class TriageColumn(Column):
@@ -111,3 +114,73 @@ class ReadingChanges(Model):
         stated = {name: scale for name, scale in scales.items() if scale is not None}
         merged = {**how, **changes, "scales": stated}
         return Reading(**{name: value for name, value in merged.items() if value is not None})
+
+
+class ValueGroup(Model):
+    """Values that get one label."""
+
+    name: Short
+    values: Annotated[list[Cell], Field(min_length=1, max_length=20_000)]
+
+
+class HierarchyQuestion(Model):
+    """A hierarchy of a column: by a rule or by rows, by groups of its values, or as the text of a file (ARX's layout).
+
+    Values in no group get the label `rest`, or stay as they are. `csv`: also as the text of a file, with every value.
+    """
+
+    column: Name
+    hierarchy: HierarchyRule | HierarchyRows | None = None
+    groups: Annotated[list[ValueGroup], Field(min_length=1, max_length=2_000)] | None = None
+    rest: Short | None = None
+    text: Annotated[str, StringConstraints(max_length=5_000_000)] | None = None
+    show: bool = False
+    csv: bool = False
+
+
+class LevelPart(Model):
+    """The rows that have one label at a level; the label only if values are to be shown."""
+
+    label: str | None
+    rows: int
+
+
+class HierarchyLevel(Model):
+    """A level: into how many parts it puts the rows, the rows of the smallest, and the parts in the order of values."""
+
+    parts: int
+    smallest: int
+    first: list[LevelPart]
+
+
+class GroupedValue(Model):
+    """A value with its rows and its label at the first level; both texts only if they are to be shown."""
+
+    value: str | None
+    label: str | None
+    rows: int
+
+
+class LabelledValues(Model):
+    """The values that have one label at the first level."""
+
+    name: str
+    values: list[str]
+
+
+class HierarchyView(Model):
+    """A hierarchy as `protection` takes it, and what it makes of the rows; `*` above the last level is left out.
+
+    `values` are the most common ones; `other_values` of them, with `other_rows`, are not listed. `groups` are all
+    values that rows give another label, by that label; only if they are to be shown.
+    """
+
+    column: str
+    hierarchy: HierarchyRule | HierarchyRows | None
+    levels: list[HierarchyLevel]
+    values: list[GroupedValue]
+    other_values: int
+    other_rows: int
+    groups: list[LabelledValues]
+    csv: str | None
+    masked: bool

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from incrowd.assessment.command_line import each, given
 from incrowd.web import curve_models, models
-from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments, with_import
+from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.curve_tasks import exact_columns
 
@@ -23,21 +23,22 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
         f"seed={question.seed})",
         "print(found.inside)",
     ]
-    imported = (
-        "from incrowd.pitman_yor import fit_class_sizes\nfrom incrowd.pitman_yor.model_checks import rank_size_check"
-    )
+    imports = [
+        "from incrowd.pitman_yor import fit_class_sizes",
+        "from incrowd.pitman_yor.model_checks import rank_size_check",
+    ]
     arguments = [*each("--qi", known), *given("--person", person), "--predictive-check"]
     same = question.draws == curve_models.CheckQuestion().draws  # as many as the command draws, which shows both kinds
     arguments += given("--seed", question.seed or None)
-    return _script(table, imported, lines, ["ClassSizes"], ["forecast", *arguments] if same else None)
+    return _script(table, imports, lines, ["ClassSizes"], ["forecast", *arguments] if same else None)
 
 
 def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Equivalent:
     """`incrowd measure --fit`."""
     known = exact_columns(table, question)
     lines = [f"found = count_fitting_uniques(table, quasi_identifiers={known!r})", "print(found.unique)"]
-    imported = "from incrowd.evaluation import count_fitting_uniques"
-    return _script(table, imported, lines, (), ["measure", *each("--qi", known), "--fit"])
+    imports = ["from incrowd.evaluation import count_fitting_uniques"]
+    return command_and_script(table.source, "measure", [*each("--qi", known), "--fit"], [], lines, imports)
 
 
 def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, counts: Source) -> models.Equivalent:
@@ -46,9 +47,13 @@ def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, 
         f"filled = regenerate(table, read_counts({counts.file!r}), seed={question.seed})",
         'write_table(filled, "filled.csv")',
     ]
-    imported = "from incrowd.protection import regenerate\nfrom incrowd.protection.regeneration import read_counts\n"
-    words = ["regenerate", "--counts", counts.file, "--out", "filled.csv", *given("--seed", question.seed or None)]
-    return _script(table, imported + "from incrowd.tables import write_table", lines, (), words)
+    imports = [
+        "from incrowd.protection import regenerate",
+        "from incrowd.protection.regeneration import read_counts",
+        "from incrowd.tables import write_table",
+    ]
+    arguments = ["--counts", counts.file, "--out", "filled.csv", *given("--seed", question.seed or None)]
+    return command_and_script(table.source, "regenerate", arguments, [], lines, imports)
 
 
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
@@ -61,20 +66,18 @@ def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> model
         f"seed={question.seed})",
         "print(found.correctness)",
     ]
-    imported = "from incrowd.curves import correctness_curve\nfrom incrowd.pitman_yor import fit_class_sizes"
+    imports = ["from incrowd.curves import correctness_curve", "from incrowd.pitman_yor import fit_class_sizes"]
     arguments = [*each("--qi", known), *given("--person", person), "--ml", *forecast_arguments(question)]
-    return _script(table, imported, lines, ["ClassSizes", "forecast"], ["forecast", *arguments])
+    return command_and_script(table.source, "forecast", arguments, ["ClassSizes", "forecast"], lines, imports)
 
 
 def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
     """`incrowd measure` of items."""
     arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
     asked = {"person": question.person, "item": question.item, "known": question.known}
-    found = command_and_script(
-        table.source, "measure", arguments, [], [call_of("found", "itemset_anonymity", asked), "print(found)"]
-    )
-    python = with_import(found.python, "from incrowd.measures import itemset_anonymity")
-    return models.Equivalent(cli=found.cli, python=python)
+    lines = [call_of("found", "itemset_anonymity", asked), "print(found)"]
+    imports = ["from incrowd.measures import itemset_anonymity"]
+    return command_and_script(table.source, "measure", arguments, [], lines, imports)
 
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
@@ -82,7 +85,7 @@ def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> mod
     asked = {name: getattr(question, name) for name in ("person", "item", "known", "draws", "seed")}
     typed = ["--person", question.person, *each("--item", question.item), "--known", str(question.known)]
     made = call_of("curve", "sparse_curve", asked)
-    return _curve(table, question, "sparse_curve", made, [*typed, "--draws", str(question.draws)])
+    return _curve(table, question, ["sparse_curve"], [made], [*typed, "--draws", str(question.draws)])
 
 
 def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> models.Equivalent:
@@ -96,18 +99,17 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
         f"curve = robust_curve_from_ranks(ranks, gallery={question.gallery!r}{ties})",
     ]
     plain = question.ties is None and question.gallery is None
-    made = "\n".join(lines)
-    found = _curve(table, question, "robust_curve_from_ranks", made, ["--ranks", question.ranks] if plain else None)
+    typed = ["--ranks", question.ranks] if plain else None
     if question.group is None and question.confidence is None:
-        return found
+        return _curve(table, question, ["robust_curve_from_ranks"], lines, typed)
+    found = _curve(table, question, ["robust_curve_from_ranks", "study_accuracy"], lines, typed)
     split = {"groups": question.group, "confidence": question.confidence}
     parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
-    python = f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))"
-    typed = [*given("--group", question.group), *given("--confidence", question.confidence)]
-    curve = command_and_script(table.source, "curve", ["--ranks", question.ranks, *typed], [], []).cli
+    asked = [*given("--group", question.group), *given("--confidence", question.confidence)]
+    curve = command_and_script(table.source, "curve", ["--ranks", question.ranks, *asked], [], []).cli
     return models.Equivalent(
         cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
-        python=with_import(python, "from incrowd.curves import study_accuracy"),
+        python=f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))",
     )
 
 
@@ -133,7 +135,7 @@ def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, galler
         f"probes, known = (one.to_arrow({question.columns!r}) for one in (table, gallery))",
         f"curve = robust_curve(probes, known, metric={question.metric!r})",
     ]
-    found = _curve(table, question, "robust_curve", "\n".join(lines))
+    found = _curve(table, question, ["robust_curve"], lines)
     if question.columns is not None or gallery.how or table.source.how:
         return found
     sides = ["--probes", table.source.file, "--gallery", gallery.file, "--metric", question.metric]
@@ -177,24 +179,22 @@ def _forecast_lines(question: models.ForecastQuestion) -> list[str]:
 
 
 def _curve(
-    table: OpenTable, question: models.CurveQuestion, function: str, made: str, typed: Sequence[str] | None = None
+    table: OpenTable,
+    question: models.CurveQuestion,
+    functions: Sequence[str],
+    made: Sequence[str],
+    typed: Sequence[str] | None = None,
 ) -> models.Equivalent:
     """A script that makes a curve and forecasts it; the same as a command where there are words for it."""
     words = None if typed is None else ["forecast", *typed, *forecast_arguments(question)]
-    lines = [made, *_forecast_lines(question)]
-    return _script(table, f"from incrowd.curves import {function}", lines, ["fit_curve", "forecast"], words)
+    imports = [f"from incrowd.curves import {', '.join(functions)}"]
+    return _script(table, imports, [*made, *_forecast_lines(question)], ["fit_curve", "forecast"], words)
 
 
 def _script(
-    table: OpenTable,
-    imported: str,
-    lines: Sequence[str],
-    names: Sequence[str] = (),
-    words: Sequence[str] | None = None,
+    table: OpenTable, imports: Sequence[str], lines: Sequence[str], names: Sequence[str], words: Sequence[str] | None
 ) -> models.Equivalent:
     """A script, and the command of these words where there are some."""
     verb, *arguments = words or ["measure"]
-    found = command_and_script(table.source, verb, arguments, names, lines)
-    return models.Equivalent(
-        cli=_SCRIPT_ONLY if words is None else found.cli, python=with_import(found.python, imported)
-    )
+    found = command_and_script(table.source, verb, arguments, names, lines, imports)
+    return found if words else models.Equivalent(cli=_SCRIPT_ONLY, python=found.python)

@@ -9,8 +9,7 @@ from typing import Any
 
 from incrowd._support.option import Option
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import each, given, is_typable
-from incrowd.assessment.repeat import to_arguments, to_call
+from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
@@ -90,13 +89,14 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
-    found = command_and_script(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
+    names = ["ClassSizes", "leak_risk"]
     if question.k is None:
-        return found
+        return command_and_script(table.source, "leak", arguments, names, lines)
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    python = with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
-    return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
+    imports = ["from incrowd.leaks import leak_risk_uniform"]
+    found = command_and_script(table.source, "leak", arguments, names, [*lines, more], imports)
+    return models.Equivalent(cli=f"{found.cli}\n{plan}", python=found.python)
 
 
 def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.Equivalent:
@@ -125,15 +125,17 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
             f"known_records={question.records_known}, error_rate={question.error_rate or 0.0}, seed={question.seed})",
             "print(part.true_positive_rate, part.false_positive_rate)",
         ]
-    found = command_and_script(table.source, "leak", arguments, [], lines)
-    python = with_import(found.python, "from incrowd.leaks import simulate_leak, simulate_partial_leak")
-    return models.Equivalent(cli=found.cli, python=python)
+    imports = ["from incrowd.leaks import simulate_leak, simulate_partial_leak"]
+    return command_and_script(table.source, "leak", arguments, [], lines, imports)
 
 
-def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
-    """`incrowd protect`."""
+def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
+    """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
+    opened = ScriptName(everybody.opened) if everybody else None
+    options = options_of(asked, table, opened)
+    options |= {"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {}
+    of_method = asked.of_method() | ({"population_table": everybody.file} if everybody else {})
     limits = [
         word
         for which in ("importance", "widest")
@@ -153,7 +155,7 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
         *each("--drop", options["leave_out"]),
         *each("--other", options["other"] or []),
-        *(word for name, value in asked.of_method().items() for word in _typed(METHOD_OPTIONS[name], value)),
+        *(word for name, value in of_method.items() for word in _typed(METHOD_OPTIONS[name], value)),
         *limits,
         *each("--keep", asked.keep),
         *each("--nominal", asked.nominal),
@@ -170,13 +172,15 @@ def protection(table: OpenTable, asked: ProtectionRequest) -> models.Equivalent:
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    found = command_and_script(table.source, "protect", arguments, ["protect"], lines)
-    python = with_import(found.python, "from incrowd.tables import write_table")
-    if asked.hierarchies:
-        python = with_import(python, "from incrowd.protection import Hierarchy")
+    imports = ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
+    imports.append("from incrowd.tables import write_table")
+    found = command_and_script(table.source, "protect", arguments, ["protect"], lines, imports)
     steps = [step.column for step in asked.all_steps]
     typable = is_typable(asked.named(table.table.columns), ",=") and is_typable(steps, ":")
-    return _without_command(models.Equivalent(cli="\n".join([*files, found.cli]), python=python), not typable)
+    typable = typable and not (everybody and everybody.how)
+    before = everybody.before if everybody else ()
+    whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
+    return _without_command(whole, not typable)
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -211,11 +215,10 @@ def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equi
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
-    python = command_and_script(table.source, "protect", [], [], lines).python
-    python = with_import(python, "from incrowd.assessment import Question, find_release")
-    return models.Equivalent(
-        cli="# the search follows every setting of the assessment; use the Python script", python=python
-    )
+    imports = ["from incrowd.assessment import Question, find_release"]
+    found = command_and_script(table.source, "protect", [], [], lines, imports)
+    words = "# the search follows every setting of the assessment; use the Python script"
+    return models.Equivalent(cli=words, python=found.python)
 
 
 class ScriptName(str):
@@ -260,9 +263,14 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
 
 
 def command_and_script(
-    source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
+    source: Source,
+    verb: str,
+    arguments: Sequence[str],
+    names: Sequence[str],
+    lines: Sequence[str],
+    imports: Sequence[str] = (),
 ) -> models.Equivalent:
-    """A verb as a command, after the commands that make its file, and as a script with its imports."""
+    """A verb as a command, after the commands that make its file, and as a script: `names` are those of the package."""
     file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
     command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
     opened = repr(file)
@@ -271,14 +279,9 @@ def command_and_script(
     how = [f"{name}={value!r}" for name, value in source.how.items()]
     table = f"table = read_table({', '.join([opened, *how])})"
     imported = ", ".join(sorted({*names, "read_table"}))
-    python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
+    python = "\n".join([f"from incrowd import {imported}", *imports, "", table, *lines])
     found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
     return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
-
-
-def with_import(python: str, line: str) -> str:
-    """A script with another import after its first."""
-    return python.replace("\n\n", f"\n{line}\n\n", 1)
 
 
 def _reading(source: Source) -> list[str]:

@@ -26,7 +26,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Job, Outcome
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
-from incrowd.web.upload_store import TABLE_FOLDER
+from incrowd.web.uploads import TABLE_FOLDER
 
 Saved = dict[str, Any]
 MARKER = ".incrowd-kept-work"

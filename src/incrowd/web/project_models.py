@@ -80,7 +80,11 @@ class AcceptedRisk(Model):
 
 
 class DecidedNumbers(Model):
-    """The numbers of a table that a decision rests on; those that were not counted are null."""
+    """The numbers of a table that a decision rests on; those that were not counted are null.
+
+    `risk` and `highest` are those of the verdict, about the people of its `basis`: the table, or a population.
+    `correctness` is the average risk within the table.
+    """
 
     decision: Short | None = None
     headline: Text | None = None
@@ -90,6 +94,7 @@ class DecidedNumbers(Model):
     people: Count | None = None
     k: Count | None = None
     uniqueness: float | None = None
+    correctness: float | None = None
     detail: float | None = None
 
 
@@ -114,7 +119,7 @@ class Decision(Model):
 
     @property
     def is_against_verdict(self) -> bool:
-        """Whether a table goes out whose verdict is no yes, or is not known."""
+        """Whether a table goes out whose verdict is not yes, or is not known."""
         judged = self.before if self.candidate is None else self.after
         return self.decision == "release" and (judged is None or judged.decision != "within")
 

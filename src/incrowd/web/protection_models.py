@@ -14,7 +14,7 @@ from incrowd.protection.outputs import OutputKind
 from incrowd.protection.perturbation import columns_of_step, parse_step
 from incrowd.protection.perturbation.step import read_names
 from incrowd.protection.problem import DiversityKind
-from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Share, Short
+from incrowd.web.fields import WHOLE, ClassSize, Columns, Id, Model, Name, People, Share, Short
 
 _POINT = r"(-?[0-9]{1,15}(\.[0-9]{1,9})?|[0-9]{4}-[0-9]{2}-[0-9]{2})"
 _POINTS = rf"{_POINT}(,{_POINT}){{0,99}}"
@@ -58,16 +58,15 @@ def _field(option: Option) -> tuple[Any, Any]:
         "share": Annotated[float, Field(ge=0, lt=1)],
         "whole": Annotated[int, Field(ge=option.lowest, le=2**32), WHOLE],
         "number": float,
+        "people": People,
+        "file": Id,
         "text": Short,
     }
     return kinds[option.kind] | None, None
 
 
-_OF_OTHER_TABLES = {"k_map", "population_table"}  # a request names no file of the server
-METHOD_OPTIONS = {
-    name: option for name, option in OPTIONS.items() if option.flag is not None and name not in _OF_OTHER_TABLES
-}
-"""The options of single methods that a request has."""
+METHOD_OPTIONS = {name: option for name, option in OPTIONS.items() if option.flag is not None}
+"""The options of single methods that a request has; a file is another table of the session, by its id."""
 
 if TYPE_CHECKING:
     _WithMethodOptions = Model
@@ -82,7 +81,8 @@ class ProtectionRequest(_WithMethodOptions):
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
     "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest`
-    are wishes.
+    are wishes. `k_map` counts people of another table of the session, `population_table`, or by an estimate those of a
+    `population`, which is that of the table's settings where neither is given.
     """
 
     k: Annotated[int, Field(ge=2, le=10**9), WHOLE] = 5

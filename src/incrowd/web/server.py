@@ -15,7 +15,6 @@ from typing import Any
 from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
-from incrowd.web.archives import check_unpacked
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
@@ -25,7 +24,7 @@ from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.table_loading import open_table
-from incrowd.web.upload_store import Store, ending_of, shown_name
+from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
 _log = logging.getLogger("incrowd.web")
@@ -117,14 +116,7 @@ class Server:
         source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})
         if source.kind == "path":
             self._allowed(str(file))
-        table = open_table(
-            file,
-            saved["name"],
-            source,
-            self.settings,
-            saved["id"],
-            folder,
-        )
+        table = open_table(file, saved["name"], source, self.settings, saved["id"], folder)
         if source.kind == "path":
             table.seen = tuple(saved["seen"])
             table.check_file()
@@ -186,14 +178,7 @@ class Server:
         file = Path(table.table.source or "")
         source = replace(table.source, how=reading.options())
         with self.limit_concurrency():
-            again = open_table(
-                file,
-                table.name,
-                source,
-                self.settings,
-                table.id,
-                table.folder,
-            )
+            again = open_table(file, table.name, source, self.settings, table.id, table.folder)
         again.history.continue_from(table.history)
         again.history.note("read in another way", changed=_changed_options(table.source.how, source.how))
         again.seen = table.seen

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -15,7 +17,6 @@ from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
-from incrowd.web.recent_results import RecentResults
 from incrowd.web.refusals import Refusal
 from incrowd.web.table_history import TableHistory
 from incrowd.wording import percent
@@ -27,8 +28,38 @@ if TYPE_CHECKING:
     from incrowd.backends.scales import ScaleKind
     from incrowd.populations import PopulationRisk
 
+
 _KEPT = 500  # results that are kept: class sizes of sets of columns, lines of leaks
 _WARM = 24  # columns encoded before anybody asks
+
+
+class RecentResults:
+    """Results by key; of more than `most`, those that nobody asked for the longest are dropped.
+
+    Nobody waits for what another thread makes: two that ask for the same at once both make it.
+
+    >>> kept = RecentResults(most=1)
+    >>> kept.get("a", lambda: 1), kept.get("a", lambda: 2), kept.get("b", lambda: 3), kept.get("a", lambda: 4)
+    (1, 1, 3, 4)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made for this key before, or is made now."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +73,12 @@ class Source:
     before: tuple[str, ...] = ()  # commands that make the file
     script: str = ""  # Python that makes the file
     how: dict[str, Any] = field(default_factory=dict)  # options of `read_table`
+
+    @property
+    def opened(self) -> str:
+        """What opens the table in a script."""
+        how = "".join(f", {name}={value!r}" for name, value in self.how.items())
+        return f"read_table({self.file!r}{how})"
 
     @property
     def protected_file(self) -> str:
@@ -81,7 +118,7 @@ class OpenTable:
     def __post_init__(self) -> None:
         self.history = TableHistory(self.table, self.columns)
         self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
-        self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
+        self.table.place = self.source.file  # in commands, as whoever opened it knows it
 
     @property
     def current(self) -> OpenTable:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.web.archives import list_members
 from incrowd.web.refusals import Refusal
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.uploads import list_members
 
 
 def open_table(

@@ -1,21 +1,129 @@
-"""Streams uploads to the private directory: a file is never in memory as a whole."""
+"""Uploads: the private directory that they are streamed to, what they are called, and how large they are unpacked."""
 
 from __future__ import annotations
 
+import lzma
+import re
 import shutil
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
+import tempfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from incrowd._support.compressed_files import COMPRESSIONS, ZIP, full_suffix
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.tables.formats import described_formats, format_of
 from incrowd.web.refusals import Refusal
-from incrowd.web.upload_store import ending_of, shown_name
 from incrowd.wording import data_size
 
+_LONGEST = 120
+_PREFIX = "table-"
+TABLE_FOLDER = re.compile(_PREFIX + r"[a-z0-9_]{8}")
+"""What the folder of a table is called."""
+
+
+_BLOCK = 1 << 20
+_ZIPPED = {".xlsx", ".xlsb", ".ods", ZIP}
 _FIELD = b"file"
 _MOST_HEADER = 8_000
+
+
+class Store:
+    """The folders of uploaded tables. `scratch` is deleted when the server ends, or when the next one starts.
+
+    Tables are in it too, unless they are to be kept in another folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._private = PrivateFolder("web-")
+        self.scratch = self._private.path
+        self.folder = folder or self.scratch
+
+    def new_folder(self) -> Path:
+        """Make a directory for one table or one job."""
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.folder))
+
+    def free(self, left: int) -> int:
+        """Bytes that may still be written so that `left` bytes, or a twentieth of a small disk, stay free."""
+        disk = shutil.disk_usage(self.folder)
+        return disk.free - min(left, disk.total // 20)
+
+    def close(self) -> None:
+        """Delete everything that is not to be kept."""
+        self._private.close()
+
+
+def shown_name(given: str) -> str:
+    """The name of an uploaded file without folders and control characters, and of limited length.
+
+    >>> shown_name("C:\\\\data\\\\..\\\\patients.csv"), shown_name("../../etc/passwd"), shown_name("")
+    ('patients.csv', 'passwd', 'table')
+    """
+    last = PurePosixPath(given.replace("\\", "/")).name
+    clean = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C").strip()
+    if len(clean) > _LONGEST:
+        ending = PurePosixPath(clean).suffix[:12]
+        clean = clean[: _LONGEST - len(ending) - 1] + "…" + ending
+    return clean if clean.strip(".") else "table"
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file name, with that before a compression; refused unless tables are read from such files."""
+    ending = full_suffix(Path(name)).lower()
+    if ending != ZIP and format_of(name) is None:
+        raise Refusal(
+            415, f"{name} is not a kind of file that tables are read from; use {described_formats()}, also compressed"
+        )
+    return ending
+
+
+def check_unpacked(path: Path, most: int) -> None:
+    """Refuse a compressed file that unpacks to more than `most` bytes. It is unpacked, because headers can lie."""
+    ending = path.suffix.lower()
+    with _damage(path):
+        if ending in COMPRESSIONS:
+            with COMPRESSIONS[ending](path, "rb") as file:
+                _count(file, most, 0)
+        elif ending in _ZIPPED:
+            with zipfile.ZipFile(path) as packed:
+                unpacked = 0
+                for one in packed.infolist():
+                    if one.filename.lower().endswith((*COMPRESSIONS, ZIP)):
+                        raise Refusal(415, "a compressed file inside a compressed file is not opened; unpack it first")
+                    with packed.open(one) as file:
+                        unpacked = _count(file, most, unpacked)
+
+
+def list_members(path: Path) -> list[str]:
+    """The tables that a .zip file holds, by name; of other files none."""
+    if path.suffix.lower() != ZIP:
+        return []
+    with _damage(path), zipfile.ZipFile(path) as packed:
+        return [one.filename for one in packed.infolist() if format_of(one.filename) and not one.is_dir()]
+
+
+def _count(file: IO[bytes] | Any, most: int, unpacked: int) -> int:
+    while block := file.read(_BLOCK):
+        unpacked += len(block)
+        if unpacked > most:
+            raise Refusal(413, f"this file unpacks to more than {data_size(most)}; save it as CSV or Parquet")
+    return unpacked
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    what = "file" if path.suffix.lower() in (*COMPRESSIONS, ZIP) else "workbook"
+    try:
+        yield
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error, lzma.LZMAError):
+        raise Refusal(400, f"this {what} cannot be read; it may be damaged or need a password") from None
 
 
 async def receive_upload(content_type: str, body: AsyncIterator[bytes], folder: Path, most: int) -> str:

@@ -20,10 +20,11 @@ from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
-from incrowd.wording import Advice, listed, percent
+from incrowd.wording import Advice, listed, people, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
+    from incrowd.assessment.verdict import Verdict
 
 ORIGINAL = ("original",)
 """The hint of what only the original can answer."""
@@ -132,6 +133,33 @@ def gather_evidence(work: Work) -> Evidence:
         original is not None or bool(roles.generalised_quasi_identifiers),
         table.not_counted,
     )
+
+
+def weigh_declared(work: Work, verdict: Verdict) -> Verdict:
+    """Say of a yes how much of it rests on what was declared: how many are found by whoever knows those columns too."""
+    table, roles = work.table, work.roles
+    passed_over = {*table.nested, *roles.pseudonyms}
+    declared = [name for name in verdict.declared if name not in passed_over]
+    if verdict.decision != "within" or not declared or verdict.basis == "attacks":
+        return verdict
+
+    def count(names: Sequence[str]) -> ClassSizes:
+        return ClassSizes.from_table(table, quasi_identifiers=[*roles.quasi_identifiers, *names], person=roles.person)
+
+    found = count(declared)
+    few = found.below(verdict.limits.class_size)
+    if not few:
+        return verdict
+    by_column = {name: count([name]).uniques for name in declared[:_MOST_ALONE]} if len(declared) > 1 else {}
+    worst = sorted((name for name in by_column if by_column[name]), key=lambda name: -by_column[name])[:3]
+    alone = f"{people(found.uniques)} alone, and " if found.uniques else ""
+    most = f"; by {listed([f'{name} alone {by_column[name]:,}' for name in worst])}" if worst else ""
+    them = "them" if len(declared) > 1 else "it"
+    reason = Advice(
+        f"This yes rests on your word that nobody outside knows {listed(declared)}: whoever knows {them} too finds "
+        f"{alone}{people(few)} in classes smaller than {verdict.limits.class_size}{most}."
+    )
+    return replace(verdict, found_if_declared=found.uniques, internal_reasons=(reason, *verdict.internal_reasons))
 
 
 def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:

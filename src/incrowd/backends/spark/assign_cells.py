@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import CellLimits, CellProtection, RankedCells, TreeCells
@@ -15,7 +16,6 @@ from incrowd.backends.spark.column_types import quote_name, schema_text
 from incrowd.backends.spark.kd_tree import Tree, fit_tree, quantiles
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from incrowd.backends.spark.backend import SparkBackend
@@ -26,13 +26,8 @@ _STRATUM, _ROW, _BEFORE = "incrowd stratum", "incrowd row", "incrowd before"
 class CellAssigner:
     """Gives every row its cell.
 
-    Args:
-        backend: the table.
-        rows: its rows, without the columns that are removed.
-        protection: how rows are protected.
-        sample: distinct rows that cells are fitted on.
-        weights: how often each of them occurs.
-        limits: how many rows a cell has.
+    `rows` are those of the table without the columns that are removed; cells are fitted on a `sample` of distinct rows,
+    of which `weights` says how often each occurs.
     """
 
     def __init__(
@@ -79,13 +74,13 @@ class CellAssigner:
             return lambda start, end: True
         most = self._limits.values
         cells = self._with_cells(tree).groupBy(quote_name(workers.CELL), quote_name(secret))
-        found = cells.count().limit(most + 1).toArrow()
-        if found.num_rows > most:
+        counted = cells.count().limit(most + 1).toArrow()
+        if counted.num_rows > most:
             return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
-        found = found.sort_by(workers.CELL)
-        (coded,) = workers.code_by(found, (secret,), (values,))
-        starts = np.searchsorted(found[workers.CELL].to_numpy(), np.arange(tree.size + 1))
-        times = found["count"].to_numpy()
+        counted = counted.sort_by(workers.CELL)
+        (coded,) = workers.code_by(counted, (secret,), (values,))
+        starts = np.searchsorted(counted[workers.CELL].to_numpy(), np.arange(tree.size + 1))
+        times = counted["count"].to_numpy()
 
         def enough(start: int, end: int) -> bool:
             here = slice(starts[start], starts[end])
@@ -162,8 +157,6 @@ class CellAssigner:
 
 def _offsets(counted: pa.Table) -> pa.Table:
     """For every part how many rows of its stratum are in parts before it."""
-    import pyarrow as pa
-
     count, stratum = counted["count"].to_numpy(), counted[_STRATUM].to_numpy()
     before = np.cumsum(count) - count
     first = np.searchsorted(stratum, stratum)

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
 from incrowd.backends.base import record_without_person
 from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
 from incrowd.backends.class_size_writer import CLASS_SIZE
@@ -19,8 +22,6 @@ from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _PARTS = 2  # parts are half of what may come here on average: some are larger
@@ -65,25 +66,21 @@ class SparkBackend(FrameBackend):
 
     def like(self, frame: DataFrame) -> SparkBackend:
         """Another frame of the same cluster, with the same name and limits."""
-        import narwhals.stable.v2 as nw
-
         return SparkBackend(nw.from_native(frame), name=self.name, memory=self.memory, needs=self.needs)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …; narwhals would read a dot in a name as a field of a record."""
-        import narwhals.stable.v2 as nw
-
         if not self._frame.implementation.is_pyspark():
             return super().lazy(names)
         with spark_errors("the frame", "its columns cannot be read"):
             columns = [column_by_bytes(self.native, name).alias(f"c{place}") for place, name in enumerate(names)]
-            found: nw.LazyFrame[Any] = nw.from_native(self.native.select(*columns))
-        return found
+            renamed: nw.LazyFrame[Any] = nw.from_native(self.native.select(*columns))
+        return renamed
 
     def comparable(self, names: Sequence[str]) -> DataFrame:
         """Some columns, under their names, so that every engine compares them alike."""
-        found: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
-        return found
+        frame: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
+        return frame
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The rows of a small table; one that takes more than a quarter of the memory is refused."""
@@ -103,8 +100,6 @@ class SparkBackend(FrameBackend):
             raise InputError("a file changed while the cluster read it; nothing of it can be trusted, read it again")
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
-        import narwhals.stable.v2 as nw
-
         if person is None:
             return count_in_engine(self, names)
         with engine_errors(self.name):
@@ -128,16 +123,16 @@ class SparkBackend(FrameBackend):
             return self._distinct[1]
         self._distinct = None
         most = self.most_distinct(len(wanted))
-        found = self.distinct_rows(wanted, most)
-        if found is None:
+        distinct = self.distinct_rows(wanted, most)
+        if distinct is None:
             raise TooManyDistinctError(
                 f"{self.name} stays in its cluster, and has more than {most:,} rows that differ in "
                 f"{', '.join(wanted[:9])}: too many for a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; "
                 "give more memory, or leave out what needs every combination of values",
                 hint="memory",
             )
-        self._distinct = (wanted, found)
-        return found
+        self._distinct = (wanted, distinct)
+        return distinct
 
     @contextmanager
     def counted_parts(self, names: Sequence[str], column: str) -> Iterator[CountedParts]:
@@ -172,8 +167,6 @@ class SparkBackend(FrameBackend):
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
         """A few rows as a frame of the same cluster."""
-        import narwhals.stable.v2 as nw
-
         if not self._frame.implementation.is_pyspark():
             raise UnsupportedError("only Spark writes a table record by record; give the file, or a Spark frame")
         return nw.from_native(send_to_spark(rows, self.native.sparkSession))
@@ -194,7 +187,7 @@ class SparkBackend(FrameBackend):
             return {}
         session = self.native.sparkSession
         jvm, settings = session.sparkContext._jvm, session.sparkContext._jsc.hadoopConfiguration()
-        found = {}
+        states = {}
         with spark_errors("the files", "their store does not tell whether they changed"):
             paths = [jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file)) for file in self.files]  # type: ignore[union-attr]
             folders = {path.getParent().toString(): path.getParent() for path in paths}
@@ -202,9 +195,9 @@ class SparkBackend(FrameBackend):
                 system = folder.getFileSystem(settings)
                 for status in system.listStatus(folder) if system.exists(folder) else ():
                     name = status.getPath().toUri().toString()
-                    found[name] = (int(status.getLen()), int(status.getModificationTime()))
+                    states[name] = (int(status.getLen()), int(status.getModificationTime()))
             names = {path.toUri().toString() for path in paths}
-        return {name: state for name, state in found.items() if name in names}
+        return {name: state for name, state in states.items() if name in names}
 
 
 class CountedParts:
@@ -230,17 +223,17 @@ class CountedParts:
         for number in range(self._parts):
             with engine_errors(backend.name):
                 part = self._counted.where(sql.pmod(sql.xxhash64(*keys), sql.lit(self._parts)) == number)
-                found = part.limit(self._most + 1).toArrow()
-            if found.num_rows > self._most:
+                counted = part.limit(self._most + 1).toArrow()
+            if counted.num_rows > self._most:
                 raise UnsupportedError(
                     f"more than {self._most:,} values of {self._names[-1]} are in a few classes: too many for a "
                     f"quarter of the memory limit of {backend.memory / 1e6:,.0f} MB; give more memory or round them",
                     hint="memory",
                 )
-            if found.num_rows:
-                rows = found.drop_columns("count").rename_columns(list(self._names))
+            if counted.num_rows:
+                rows = counted.drop_columns("count").rename_columns(list(self._names))
                 local = arrow_backend(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
-                yield CountedRows(local, found["count"].to_numpy())
+                yield CountedRows(local, counted["count"].to_numpy())
 
     def close(self) -> None:
         """Unpersist the cached Spark frame."""

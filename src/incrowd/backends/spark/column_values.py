@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import ColumnValues
@@ -17,18 +18,13 @@ from incrowd.backends.spark.column_types import quote_name, schema_text
 from incrowd.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.backends.spark.backend import SparkBackend
 
 
 def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) -> list[ColumnValues]:
     """The values of every column and how often each occurs; workers go through the table once for all columns.
 
-    Args:
-        backend: the table.
-        names: the columns.
-        most: how many values all columns may have together.
+    All columns together may have `most` values.
     """
     from pyspark.sql import functions as sql
 
@@ -63,11 +59,7 @@ def sample_distinct_rows(
 ) -> tuple[pa.Table, NDArray[np.int64]]:
     """The distinct rows with the smallest hashes, and how often each occurs: the same rows on every engine.
 
-    Args:
-        backend: the table.
-        names: the columns.
-        values: the values of every column in the whole table, in order.
-        size: how many rows are drawn at most.
+    `values` are those of every column in the whole table, in order; at most `size` rows are drawn.
     """
     keys = backend.comparable(names)
     columns = [quote_name(name) for name in names]

@@ -66,9 +66,9 @@ def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int
     def grow(members: NDArray[np.int64], wanted: int) -> int:
         node = len(nodes)
         nodes.append([_LEAF, 0.0, 0, 0])
-        found = _median_cut(points, weights, members) if wanted > 1 else None
-        if found is not None:
-            column, cut = found
+        best_cut = _median_cut(points, weights, members) if wanted > 1 else None
+        if best_cut is not None:
+            column, cut = best_cut
             left = points[members, column] < cut
             nodes[node][:2] = [column, cut]
             share = weights[members[left]].sum() / weights[members].sum()

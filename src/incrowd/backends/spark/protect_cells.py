@@ -11,6 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from incrowd.backends.cell_protection import CellJob, CellLimits, CellProtection, Checked, ProtectedCells, TreeCells
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.assign_cells import CellAssigner
@@ -102,8 +105,6 @@ def _protect_cells(rows: DataFrame, protect: workers.ProtectCell) -> DataFrame:
 
 def _count_changed(written: DataFrame, protection: CellProtection) -> dict[str, int]:
     """How many cells of every quasi-identifier are a range, a set or a star that no value is written as."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
     from pyspark.sql import functions as sql
 
     names = protection.names

@@ -17,11 +17,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from incrowd._support.addresses import masked
 from incrowd.errors import IncrowdError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 EXTRA = "pip install 'incrowd[spark]'"
@@ -223,8 +224,6 @@ def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
 
 def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
     """Rows of this machine as a frame of the cluster."""
-    import pyarrow as pa
-
     plain = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in rows.columns

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.cell_protection import CellProtection
@@ -19,8 +20,6 @@ from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spark.kd_tree import Tree
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     Batches = Iterator[pa.RecordBatch]
 
 _TOGETHER = 100_000  # rows that are encoded at a time
@@ -30,8 +29,8 @@ PLACE, TIMES, PART, CODE = "incrowd place", "incrowd times", "incrowd part", "in
 
 def code_by(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
     """Columns as codes of the whole table's values."""
-    found = encode(arrow_backend(rows), names)
-    return [Coded(part.name, codes_among(part, every), every) for part, every in zip(found, values, strict=True)]
+    columns = encode(arrow_backend(rows), names)
+    return [Coded(part.name, codes_among(part, every), every) for part, every in zip(columns, values, strict=True)]
 
 
 def code_quasi_identifiers(protection: CellProtection, rows: pa.Table) -> list[Coded]:
@@ -41,15 +40,13 @@ def code_quasi_identifiers(protection: CellProtection, rows: pa.Table) -> list[C
 
 def count_values(batches: Batches) -> Batches:
     """In place of rows, the values of every column: its place, the value in that column and nulls in all others."""
-    import pyarrow as pa
-
     for rows in gather(batches):
         for place, name in enumerate(rows.column_names):
             values, counts = rows[name].value_counts().flatten()
             others = {other.name: pa.nulls(len(values), other.type) for other in rows.schema}
             places = pa.repeat(pa.scalar(place, pa.int32()), len(values))
-            found = pa.table({PLACE: places} | others | {name: values, TIMES: counts})
-            yield from found.to_batches()
+            value_rows = pa.table({PLACE: places} | others | {name: values, TIMES: counts})
+            yield from value_rows.to_batches()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +58,6 @@ class AddHash:
     below: int
 
     def __call__(self, batches: Batches) -> Batches:
-        import pyarrow as pa
-
         for rows in gather(batches):
             hashes = row_hashes(code_by(rows, self.names, self.values))
             chosen = np.flatnonzero(hashes < self.below)
@@ -90,8 +85,6 @@ class CountCells:
     tree: Tree
 
     def __call__(self, batches: Batches) -> Batches:
-        import pyarrow as pa
-
         for rows in gather(batches):
             points = self.protection.points(code_quasi_identifiers(self.protection, rows))
             cell, counts = np.unique(self.tree.cells(points), return_counts=True)
@@ -105,8 +98,6 @@ class AddDistance:
     protection: CellProtection
 
     def __call__(self, batches: Batches) -> Batches:
-        import pyarrow as pa
-
         for rows in gather(batches):
             columns = code_quasi_identifiers(self.protection, rows)
             rows = rows.append_column(DISTANCE, pa.array(self.protection.distances(columns)))
@@ -122,8 +113,6 @@ class AddSensitiveCode:
     starts: NDArray[np.int64]
 
     def __call__(self, batches: Batches) -> Batches:
-        import pyarrow as pa
-
         for rows in gather(batches):
             (coded,) = code_by(rows, (self.column,), (self.values,))
             codes = coded.codes.astype(np.int64)
@@ -152,8 +141,6 @@ class ProtectCell:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """The protected rows of one cell."""
-        import pyarrow as pa
-
         known = self.protection
         rows = in_one_order(rows)
         sensitive = None
@@ -166,16 +153,12 @@ class ProtectCell:
 
 def in_one_order(rows: pa.Table) -> pa.Table:
     """Rows in an order that does not depend on how they came, so that classes are the same each time."""
-    import pyarrow as pa
-
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
     return rows.take(pa.array(np.argsort(row_hashes(encode(arrow_backend(rows), plain)), kind="stable")))
 
 
 def gather(batches: Batches) -> Iterator[pa.Table]:
     """Batches gathered into tables that are worth encoding; Spark sends ten thousand rows at a time."""
-    import pyarrow as pa
-
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -188,7 +171,5 @@ def gather(batches: Batches) -> Iterator[pa.Table]:
 
 def with_column(rows: pa.Table, name: str, values: NDArray[np.int64]) -> list[pa.RecordBatch]:
     """Rows with a column added, as batches."""
-    import pyarrow as pa
-
     batches: list[pa.RecordBatch] = rows.append_column(name, pa.array(values)).to_batches()
     return batches

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd._support.addresses import masked
 from incrowd.backends.relational import quote_name
-from incrowd.backends.sql.database import (
+from incrowd.backends.sql.transaction import (
     Column,
-    Session,
+    Transaction,
     choose_table,
     driver,
     qualified_name,
@@ -19,9 +22,6 @@ from incrowd.backends.sql.database import (
     subquery,
 )
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ASKED = {  # how long to wait for a server, and for one that went silent, unless the address says otherwise
     "connect_timeout": ("10", "PGCONNECT_TIMEOUT"),
@@ -69,7 +69,7 @@ ORDER BY 1, 2
 """
 
 
-class Postgres(Session):
+class Postgres(Transaction):
     """A transaction on a PostgreSQL server."""
 
     def __init__(self, address: str, table: str | None, query: str | None, timeout: float | None) -> None:
@@ -98,9 +98,6 @@ class Postgres(Session):
 
         The driver lets them run over, so they come out earlier than any that PostgreSQL has.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         for column in batch.columns:
             kind = column.type
             if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
@@ -225,8 +222,6 @@ def _credentials_used(address: str) -> str:
 
 def _column(field: pa.Field) -> Column:
     """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
-    import pyarrow as pa
-
     kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()

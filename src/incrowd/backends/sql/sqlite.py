@@ -8,14 +8,16 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
+
+import pyarrow as pa
 
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.relational import quote_name
-from incrowd.backends.sql.database import (
+from incrowd.backends.sql.transaction import (
     Column,
-    Session,
+    Transaction,
     choose_table,
     driver,
     qualified_name,
@@ -23,9 +25,6 @@ from incrowd.backends.sql.database import (
     subquery,
 )
 from incrowd.errors import IncrowdError, InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _MAGIC = b"SQLite format 3\x00"
 _TOGETHER = 200  # columns looked at in one statement, which may have 2000 results
@@ -44,14 +43,10 @@ class _Held(NamedTuple):
     uniform: bool  # of texts that may be moments: all are written in one form
 
 
-class Sqlite(Session):
+class Sqlite(Transaction):
     """A transaction on an SQLite file.
 
-    Args:
-        source: the file's path or address.
-        table: the table or view to read.
-        query: a SELECT to read instead.
-        wait: milliseconds to wait for a writer to release the file.
+    It waits `wait` milliseconds for a writer to release the file.
     """
 
     def __init__(self, source: str, table: str | None, query: str | None, *, wait: int = 5_000) -> None:
@@ -110,13 +105,13 @@ class Sqlite(Session):
         ).to_pylist()
         names = [row["name"] for row in known]
         chosen = known[choose_table(table, names, self._label)]
-        found = str(chosen["name"])
-        self.others = tuple(name for name in names if name != found)
-        self.relation = f"main.{quote_name(found)}"
-        self.name = f"{found} in {self._label}"
+        found_table = str(chosen["name"])
+        self.others = tuple(name for name in names if name != found_table)
+        self.relation = f"main.{quote_name(found_table)}"
+        self.name = f"{found_table} in {self._label}"
         if chosen["type"] == "view":
             self._materialise()
-        return found
+        return found_table
 
     def _materialise(self) -> None:
         """Run a query or a view once and keep its rows: run again, random() and LIMIT would give others.
@@ -141,18 +136,18 @@ class Sqlite(Session):
         """Every column by what its cells are: a declared type binds nobody."""
         names = self._names()
         low, high = "min({0} COLLATE BINARY)", "max({0} COLLATE BINARY)"
-        found = self._ask(names, f"typeof({low})", f"typeof({high})", f"{low} GLOB {_DAY} AND {high} GLOB {_DAY}")
-        numbers = [name for name, (_, highest, _) in found.items() if highest in _NUMBERS]
+        extremes = self._ask(names, f"typeof({low})", f"typeof({high})", f"{low} GLOB {_DAY} AND {high} GLOB {_DAY}")
+        numbers = [name for name, (_, highest, _) in extremes.items() if highest in _NUMBERS]
         broken = [name for name, (real,) in self._ask(numbers, "max(typeof({0}) = 'real')").items() if real]
         large = self._ask(broken, f"max(typeof({{0}}) = 'integer' AND abs({{0}} / 2) >= {1 << 52})")
         form = "length({0}) || substr({0}, 11, 1)"
-        moments = [name for name, (lowest, highest, days) in found.items() if lowest == highest == "text" and days]
+        moments = [name for name, (lowest, highest, days) in extremes.items() if lowest == highest == "text" and days]
         uniform = self._ask(moments, f"min({form}) = max({form})")
         return {
             name: _column(
                 name, _Held(lowest, highest, name in broken, large.get(name) == (1,), uniform.get(name) == (1,))
             )
-            for name, (lowest, highest, _) in found.items()
+            for name, (lowest, highest, _) in extremes.items()
         }
 
     def _ask(self, names: Sequence[str], *questions: str) -> dict[str, tuple[Any, ...]]:

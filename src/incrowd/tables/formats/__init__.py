@@ -57,9 +57,6 @@ __all__ = [
 def described_formats() -> str:
     """The formats in a sentence, such as "use CSV, Parquet or R files".
 
-    Returns:
-        What every registered format is called.
-
     >>> described_formats()
     'CSV and TSV, Parquet, Feather, Excel and OpenDocument, JSON, ORC, Avro, SPSS, Stata, SAS, R or fixed-width files'
     """
@@ -71,12 +68,6 @@ def format_of(source: Any) -> FileFormat | None:
     """The format of a file by its extension, or None where the extension is unknown or the source is no path.
 
     Of `people.csv.gz` it is that of `people.csv`.
-
-    Args:
-        source: anything that `read_table` takes.
-
-    Returns:
-        The registered format, or None.
 
     >>> format_of("people.CSV").description
     'CSV and TSV files'
@@ -90,12 +81,7 @@ def format_of(source: Any) -> FileFormat | None:
 def takes_option(source: Any, option: str) -> bool:
     """Whether an option of `read_table` applies to a source.
 
-    Args:
-        source: anything that `read_table` takes.
-        option: the name of the option; one that belongs to no format in particular applies to every source.
-
-    Returns:
-        False where the option belongs to a format and the source is not a file of that format.
+    One that belongs to no format in particular applies to every source.
 
     >>> takes_option("people.csv", "null"), takes_option("people.parquet", "null"), takes_option("people.csv", "memory")
     (True, False, True)

@@ -52,7 +52,7 @@ def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents
     require_package("fastavro", name)
     workspace = options.workspace or Workspace(options.memory)
     cells = read_limited(
-        f"{__name__}:copy_records",
+        copy_records,
         *(paths, name, options.memory, str(workspace.folder)),
         paths=paths,
         name=name,

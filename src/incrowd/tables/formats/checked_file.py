@@ -13,12 +13,7 @@ _CHECKED_BYTES = 1 << 20  # decoded at a time
 
 
 class CheckedFile(io.RawIOBase):
-    """A file whose bytes are checked as they are read: that they are in the dialect's encoding, and its quotes.
-
-    Args:
-        path: the file.
-        dialect: its encoding and separator.
-    """
+    """A file whose bytes are checked as they are read: that they are in the dialect's encoding, and its quotes."""
 
     def __init__(self, path: str, dialect: Dialect) -> None:
         self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
@@ -68,9 +63,6 @@ class QuoteCheck:
     Then every second quote opens a cell or is the second of a pair, and the others close one or are the first of a
     pair; a few comparisons of neighbouring bytes tell. Where they fail, a quote may be literal, or never closed:
     the slow parser of lines decides that.
-
-    Args:
-        separator: the character between cells.
 
     >>> check = QuoteCheck(",")
     >>> check.observe(b'a,b\\n"x, y","say ""hi"" twice"\\n')

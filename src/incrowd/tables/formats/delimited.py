@@ -89,7 +89,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         not_counted.append("a first column of row names")
         notes.append("the first column has no name: it holds row names and is set aside; name it to keep it")
     inference = first.inference
-    types = {key: kind for key, kind in inference.types().items() if key in columns}
+    stored_as = dict(zip(columns, columns, strict=True))
+    types = {key: kind for key, kind in inference.types().items() if key in stored_as}
     notes += _notes_on_types(types, inference)
     conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
     if first.dialect.separator not in ",\t":
@@ -101,12 +102,12 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         "parquet",
         name=name,
         memory=options.memory,
-        conversions={key: one for key, one in inference.conversions().items() if key in columns},
-        stored_as=dict(zip(columns, columns, strict=True)),
+        conversions={key: one for key, one in inference.conversions().items() if key in stored_as},
+        stored_as=stored_as,
         workspace=workspace,
         is_own=True,
     )
-    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in stored_as})
     return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted, first.codes.counts)
 
 
@@ -203,14 +204,14 @@ def _load(
 
 def _notes_on_form(cells: Path) -> list[str]:
     """The note on columns whose cells differ from others by blanks at their ends or by accents apart from letters."""
-    found: set[str] = set()
+    odd: set[str] = set()
     for batch in pq.ParquetFile(cells).iter_batches():
-        for name in [name for name in batch.schema.names if name not in found]:
+        for name in [name for name in batch.schema.names if name not in odd]:
             if pc.any(pc.match_substring_regex(batch[name], _ODD_FORM)).as_py():
-                found.add(name)
-    names = listed(name for name in pq.read_schema(cells).names if name in found)
+                odd.add(name)
+    names = listed(name for name in pq.read_schema(cells).names if name in odd)
     note = f"cells with blanks at their ends, or accents apart from letters, are other values: {names}; fold joins them"
-    return [note] if found else []
+    return [note] if odd else []
 
 
 def _batches(

@@ -6,10 +6,9 @@ import zipfile
 
 import python_calamine
 
-from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member, describe_others
-from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells, too_large
+from incrowd.tables.formats.limited_reading import load_limited, save_cells, too_large
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.tables.headers import check_header, join_header
 
@@ -27,26 +26,21 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
 
     A child process of limited memory reads it: one stray cell in the last row of a sheet asks for hundreds of GB.
     """
-    private = PrivateFolder()
-    try:
-        file = str(private.path / "cells.arrow")
-        told = read_limited(
-            f"{__name__}:copy_sheet",
-            *(paths[0], name, options.sheet, options.memory, file, options.header_rows or 1),
-            paths=paths,
-            name=name,
-            options=options,
-            bytes_a_second=_BYTES_A_SECOND,
-            unreadable=_UNREADABLE.format(name=name),
-            advice=_LARGE,
-        )
-        return FileContents(load_cells(file), told["notes"], not_counted=told["not_counted"], members=told["members"])
-    finally:
-        private.close()
+    rows, told = load_limited(
+        copy_sheet,
+        *(paths[0], name, options.sheet, options.memory, options.header_rows or 1),
+        paths=paths,
+        name=name,
+        options=options,
+        bytes_a_second=_BYTES_A_SECOND,
+        unreadable=_UNREADABLE.format(name=name),
+        advice=_LARGE,
+    )
+    return FileContents(rows, told["notes"], not_counted=told["not_counted"], members=told["members"])
 
 
 def copy_sheet(
-    path: str, name: str, sheet: str | int | None, most_bytes: int, file: str, header_rows: int = 1
+    path: str, name: str, sheet: str | int | None, most_bytes: int, header_rows: int, file: str
 ) -> dict[str, list[str]]:
     """Read one sheet and write it as an Arrow file, for a process that may crash; notes, and what else there is."""
     if zipfile.is_zipfile(path):

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from incrowd.errors import InputError, MissingDependencyError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.backends import Backend
     from incrowd.backends.duckdb_backend import Workspace
 
@@ -93,15 +93,7 @@ class FileFormat:
 
 
 def require_package(package: str, name: str) -> Any:
-    """Import an optional package that a format needs.
-
-    Args:
-        package: the package.
-        name: the file's name, for the message.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
+    """Import an optional package that a format needs."""
     try:
         return importlib.import_module(package)
     except ImportError:
@@ -113,14 +105,7 @@ def require_package(package: str, name: str) -> Any:
 def choose_member(members: list[str], wanted: str | int | None, name: str, what: str) -> str:
     """One of several tables in a file: the only one, or the one that was asked for by name or place.
 
-    Args:
-        members: the names of the tables.
-        wanted: the name or the place, from 0; None where nobody asked.
-        name: the file's name, for messages.
-        what: what a table is called in files of this format.
-
-    Raises:
-        InputError: there is no such table, or there are several and none was asked for; the message lists them.
+    `wanted` is a name, or a place from 0; `what` is what a table is called in files of this format.
 
     >>> choose_member(["people"], None, "all.zip", "file")
     'people'
@@ -140,11 +125,6 @@ def choose_member(members: list[str], wanted: str | int | None, name: str, what:
 
 def describe_others(members: list[str], read: str, what: str) -> list[str]:
     """What a file holds besides the table that was read from it, in words; nothing where it holds no more.
-
-    Args:
-        members: the names of all that it holds.
-        read: the one that was read.
-        what: what they are, such as "sheet".
 
     >>> describe_others(["people", "names"], "people", "sheet")
     ['1 other sheet, names']

@@ -36,14 +36,7 @@ class Place:
 
 
 def read_layout(path: str) -> list[Place]:
-    """Read a layout: a CSV file with the header name,start,end or name,start,width.
-
-    Args:
-        path: the layout file.
-
-    Raises:
-        InputError: if there is no such file, or a line is not understood.
-    """
+    """Read a layout: a CSV file with the header name,start,end or name,start,width."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(line)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 from incrowd._support.limited_process import ChildError, call_limited
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import ReadOptions
 from incrowd.wording import data_size
@@ -16,7 +18,7 @@ _SECONDS = 60  # of processor time, and more for a large file
 
 
 def read_limited(
-    function: str,
+    function: Callable[..., Any],
     *arguments: Any,
     paths: list[str],
     name: str,
@@ -26,11 +28,11 @@ def read_limited(
     advice: str = "give more memory",
     imports: tuple[str, ...] = (),
 ) -> Any:
-    """Call a function that reads files within the memory limit.
+    """Call a function of a module that reads files within the memory limit.
 
     Args:
-        function: "module:name" of the function.
-        arguments: its arguments; they, and what it returns, are values of JSON.
+        function: the function; its arguments, and what it returns, are values of JSON.
+        arguments: its arguments.
         paths: the files, whose size bounds the time.
         name: how messages call the table.
         options: the memory limit.
@@ -39,9 +41,6 @@ def read_limited(
         advice: what to do about a file that takes more than the memory limit.
         imports: packages that do not count as memory of the call.
 
-    Returns:
-        What the function returns.
-
     Raises:
         InputError: the reader crashed.
         TooLargeError: it ran out of memory or time.
@@ -49,7 +48,8 @@ def read_limited(
     """
     seconds = _SECONDS + sum(os.path.getsize(path) for path in paths) // bytes_a_second
     try:
-        return call_limited(function, *arguments, memory=options.memory, seconds=seconds, imports=imports)
+        where = f"{function.__module__}:{function.__name__}"
+        return call_limited(where, *arguments, memory=options.memory, seconds=seconds, imports=imports)
     except ChildError as error:
         if error.reason == "crash":
             raise InputError(unreadable) from None
@@ -67,7 +67,16 @@ def save_cells(cells: pa.Table, file: str) -> None:
         writer.write_table(cells)
 
 
-def load_cells(file: str) -> pa.Table:
-    """The cells that the child process saved."""
-    with pa.OSFile(file) as source:
-        return pa.ipc.open_file(source).read_all()
+def load_limited(function: Callable[..., Any], *arguments: Any, **how: Any) -> tuple[pa.Table, Any]:
+    """The cells that a function writes by `save_cells` to the file that is its last argument, and what it returns.
+
+    It is called by `read_limited`, with the keywords of that.
+    """
+    private = PrivateFolder()
+    try:
+        file = str(private.path / "cells.arrow")
+        told = read_limited(function, *arguments, file, **how)
+        with pa.OSFile(file) as source:
+            return pa.ipc.open_file(source).read_all(), told
+    finally:
+        private.close()

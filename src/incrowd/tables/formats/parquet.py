@@ -36,9 +36,6 @@ def open_parquet(paths: list[str], name: str, options: ReadOptions) -> FileConte
 def describe_metadata(schemas: Iterable[pa.Schema]) -> list[str]:
     """What files say beside their cells, other than how programs read them; texts that nobody judged may be in it.
 
-    Args:
-        schemas: the schema of every file.
-
     >>> describe_metadata([pa.schema([("age", pa.int64())], metadata={"contacts": "somebody"})])
     ['metadata (contacts)']
     """

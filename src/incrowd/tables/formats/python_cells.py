@@ -7,23 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
 
 
 def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa.Table:
     """Columns of cells as Arrow: a blank cell is a null, mixed types become text.
-
-    Args:
-        header: the names of the columns.
-        columns: the cells of each column.
-        name: the file's name, for messages.
-
-    Returns:
-        The table, one type a column.
-
-    Raises:
-        InputError: if a column has no name, two have the same, or a text is no valid Unicode.
 
     >>> table_of_cells(["age", "zip"], [[30, ""], ["00501", 2139]], "people.xlsx").to_pydict()
     {'age': [30, None], 'zip': ['00501', '2139']}
@@ -46,13 +36,19 @@ def _column_of(cells: list[Any]) -> pa.Array:
     ):
         cells = [None if cell is None else int(cell) for cell in cells]
     types = {type(cell) for cell in cells if cell is not None}
-    if len(types) <= 1 or types <= {int, float}:
-        try:
-            return pa.array(cells)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            pass  # as text, below
-    return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
+    if len(types) > 1 and not types <= {int, float}:
+        return _as_texts(cells)
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return _as_texts(cells)
 
 
-def _as_text(cell: Any) -> str:
-    return json.dumps(cell, sort_keys=True, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)
+def _as_texts(cells: list[Any]) -> pa.Array:
+    """Cells as text; lists and records as JSON."""
+    return as_text(
+        [
+            json.dumps(cell, sort_keys=True, ensure_ascii=False) if isinstance(cell, dict | list) else cell
+            for cell in cells
+        ]
+    )

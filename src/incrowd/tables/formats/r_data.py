@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import refuse_repeated
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
@@ -22,7 +21,7 @@ from incrowd.tables.formats.file_format import (
     describe_others,
     require_package,
 )
-from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells
+from incrowd.tables.formats.limited_reading import load_limited, save_cells
 
 _BYTES_A_SECOND = 20_000  # they are compressed, and texts are parsed one by one
 _UNREADABLE = "{name} cannot be read as an R file; it may be damaged or cut short"
@@ -34,34 +33,25 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     A child process of limited memory reads it: a file of some KB can unpack to many GB.
     """
     require_package("rdata", name)
-    private = PrivateFolder()
-    try:
-        file = str(private.path / "cells.arrow")
-        told = read_limited(
-            f"{__name__}:copy_frame",
-            *(paths[0], name, options.sheet, options.encoding, file),
-            paths=paths,
-            name=name,
-            options=options,
-            bytes_a_second=_BYTES_A_SECOND,
-            unreadable=_UNREADABLE.format(name=name),
-            advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
-            imports=("rdata",),
-        )
-        codebook = FileCodebook(
-            told["descriptions"],
-            {column: dict(texts) for column, texts in told["value_labels"]},
-            scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
-        )
-        return FileContents(
-            load_cells(file),
-            told["notes"],
-            codebook=codebook,
-            not_counted=told["not_counted"],
-            members=told["members"],
-        )
-    finally:
-        private.close()
+    rows, told = load_limited(
+        copy_frame,
+        *(paths[0], name, options.sheet, options.encoding),
+        paths=paths,
+        name=name,
+        options=options,
+        bytes_a_second=_BYTES_A_SECOND,
+        unreadable=_UNREADABLE.format(name=name),
+        advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
+        imports=("rdata",),
+    )
+    codebook = FileCodebook(
+        told["descriptions"],
+        {column: dict(texts) for column, texts in told["value_labels"]},
+        scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
+    )
+    return FileContents(
+        rows, told["notes"], codebook=codebook, not_counted=told["not_counted"], members=told["members"]
+    )
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
@@ -98,12 +88,12 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on classes of objects that are no data frames
             parsed = rdata.parser.parse_file(path, extension=None)
-            found = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
+            converted = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
     except MemoryError:
         raise
     except Exception:  # the parser raises whatever Python does
         raise InputError(_UNREADABLE.format(name=name)) from None
-    objects = found if isinstance(found, dict) else {"": found}
+    objects = converted if isinstance(converted, dict) else {"": converted}
     frames = {key: value for key, value in objects.items() if isinstance(value, _Frame)}
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")

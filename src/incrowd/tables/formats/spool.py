@@ -15,16 +15,7 @@ from incrowd.errors import InputError
 def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str) -> Path:
     """Write batches of rows to a file of a private folder.
 
-    Args:
-        batches: at least one, all with the same columns and types.
-        folder: a private one.
-        name: the table's name, for messages.
-
-    Returns:
-        The path of the Parquet file.
-
-    Raises:
-        InputError: if a batch has other columns or types than the first, or the disk is full.
+    There is at least one batch, and all have the same columns and types.
     """
     path = folder / "cells.parquet"
     writer: pq.ParquetWriter | None = None

@@ -32,12 +32,6 @@ def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
 def escape_formula(name: str) -> str:
     """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
 
-    Args:
-        name: the column's name.
-
-    Returns:
-        The name, escaped where it must be.
-
     >>> escape_formula("=x"), escape_formula("x")
     ("'=x", 'x')
     """

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
 _BOOLEAN_WORDS = [  # no and yes
@@ -30,7 +33,7 @@ class ColumnFacts:
     """A column: counts of the whole of it, and some of its filled cells.
 
     `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells from
-    the whole length of the column, texts as they are and numbers as floats.
+    the whole length of the column, numbers as floats and all else as texts.
     """
 
     name: str
@@ -84,9 +87,6 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 
 
 def _look(name: str, column: pa.ChunkedArray) -> ColumnFacts:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     nulls, rows = column.null_count, len(column)
@@ -113,7 +113,9 @@ def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: 
     kind = _kind(column.type)
     sample = () if kind == "nested" or not distinct else _sample(column, kind)
     if kind == "text":
-        generalised = any(parse_generalised(value) is not None for value in dict.fromkeys(sample))
+        generalised = any(
+            parse_generalised(value) is not None and not is_json(value) for value in dict.fromkeys(sample)
+        )
         return ColumnFacts(name, kind, distinct, nulls, rows, generalised, sample=sample)
     whole = kind == "integer" or (kind == "number" and all(value.is_integer() for value in sample))
     return ColumnFacts(name, kind, distinct, nulls, rows, whole=whole, sample=sample)
@@ -121,9 +123,6 @@ def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: 
 
 def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:
     """At most `_SAMPLE` filled cells, evenly spaced over the whole column."""
-    import numpy as np
-    import pyarrow as pa
-
     places = np.arange(len(column))
     if column.null_count:
         places = np.flatnonzero(column.is_valid().to_numpy())
@@ -132,16 +131,11 @@ def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:
     cells = column.take(pa.array(places)).to_pylist()
     if kind in {"integer", "number"}:
         return tuple(float(cell) for cell in cells)
-    if kind == "text":
-        return tuple(cell if isinstance(cell, str) else str(cell) for cell in cells)
-    return ()
+    return tuple(cell if isinstance(cell, str) else str(cell) for cell in cells)
 
 
 def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     """The facts with values counted in the cluster, all columns at once; the sample is the first filled cells."""
-    import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
     from incrowd.backends.engine_errors import engine_errors
 
     with engine_errors(table.name):
@@ -169,7 +163,7 @@ def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     if first_numbers is not None:
         heads |= {key: first_numbers[key] for key in numbers}
     empty = frame.head(0).collect("pyarrow").to_native()
-    found = []
+    columns = []
     for name, key in zip(names, kinds, strict=True):
         nulls = facts[f"null {key}"]
         distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
@@ -177,14 +171,12 @@ def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
         if key in numbers and distinct:
             low, mean, high = (float(facts[f"{what} {key}"]) for what in ("low", "mean", "high"))
             looked = replace(looked, low=low, mean=mean, high=high)
-        found.append(looked)
-    return found
+        columns.append(looked)
+    return columns
 
 
 def _kind(type_: pa.DataType) -> str:
     """A column's type in a word."""
-    import pyarrow as pa
-
     kind = pa.types
     if kind.is_boolean(type_):
         return "yes/no"
@@ -199,6 +191,15 @@ def _kind(type_: pa.DataType) -> str:
     return "text"
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is a record, or a list of records, in JSON."""
+    try:
+        found = json.loads(text) if text[:1] in "{[" else None
+    except ValueError:
+        return False
+    return isinstance(found, dict) or (isinstance(found, list) and any(isinstance(one, dict) for one in found))
+
+
 def has_gaps(facts: ColumnFacts) -> bool:
     """Whether few whole numbers leave gaps, as codes do (9 or 99 for unknown) and counts do not."""
     values = sorted({*facts.sample})
@@ -208,8 +209,6 @@ def has_gaps(facts: ColumnFacts) -> bool:
 def count_distinct_rows(table: Table, names: Sequence[str]) -> int:
     """How many different rows some columns have."""
     if not table.backend.rows_are_local:
-        import narwhals.stable.v2 as nw
-
         return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
     rows = table.to_arrow(names)
     return int(rows.group_by(list(names)).aggregate([]).num_rows)

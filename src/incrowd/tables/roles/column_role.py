@@ -8,13 +8,15 @@ from typing import Literal, get_args
 
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
-from incrowd.tables.roles.direct_identifiers import find_direct_identifier
+from incrowd.tables.roles.direct_identifiers import find_codes, find_direct_identifier
 from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
 from incrowd.tables.roles.values import (
     MANY,
     counts_up,
     differs_everywhere,
+    find_births,
     find_value_evidence,
+    is_exact,
     is_free_text,
     is_measured,
     is_numbered,
@@ -38,7 +40,8 @@ class SuggestedRole(Result):
 
     `topic` is what it seems to be about ("age", "income", …; empty where nothing was found), `also` another role that
     is as defensible, and `secondary` marks weights that are not proposed as the weight: replicates, those of
-    households, further ones. A role of "other" with low confidence means that nothing was found: a person must decide.
+    households, further ones. `exact` marks days of birth and places that few share, which others know. A role of
+    "other" with low confidence means that nothing was found: a person must decide.
     """
 
     column: str
@@ -53,6 +56,7 @@ class SuggestedRole(Result):
     topic: str = ""
     also: str = ""
     secondary: bool = False
+    exact: bool = False
 
 
 def describe_role(
@@ -66,7 +70,8 @@ def describe_role(
 ) -> SuggestedRole:
     """A suggestion with what was counted in the column."""
     counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
-    return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary)  # type: ignore[arg-type]
+    exact = is_exact(facts, topic)
+    return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary, exact)  # type: ignore[arg-type]
 
 
 def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
@@ -75,6 +80,8 @@ def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: W
     if suggested.role == "identifier" and suggested.confidence == "high":
         return suggested
     direct = find_direct_identifier(facts)
+    if direct is None and suggested.role != "identifier" and suggested.topic != "birth":
+        direct = find_births(facts)
     if direct is None:
         return suggested
     return describe_role(facts, direct.role, direct.reason, direct.confidence, direct.topic)
@@ -188,7 +195,7 @@ def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:
 
 def _by_values(facts: ColumnFacts) -> SuggestedRole:
     """What the values say where the name says nothing."""
-    evidence = find_value_evidence(facts)
+    evidence = find_value_evidence(facts) or find_codes(facts)
     if evidence and (evidence.role != "identifier" or not facts.few):
         return describe_role(facts, evidence.role, evidence.reason, evidence.confidence, evidence.topic)
     if _is_one_of_many(facts) and facts.codes and facts.distinct > MANY:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from incrowd.tables.roles.column_facts import ColumnFacts
+import numpy as np
+
+from incrowd.tables.roles.check_digits import have_check_digits
+from incrowd.tables.roles.column_facts import ColumnFacts, is_json
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
 
 _FEWEST = 10  # different values, below which they are no list of people
 _ALL, _MANY, _SOME = 0.9, 0.5, 0.1  # of the values that must look so, by how easily something else does
-_KNOWN_NAMES = 0.3  # of names of people that have a given name of the list: no list has all
+_KNOWN_NAMES, _DIFFERENT = 0.3, 5  # of names of people that have a given name of the list: no list has all
+_SURNAMES_KNOWN = 0.2  # of surnames that the list has, or an ending of it
+_CODES, _ROWS_EACH = 50, 5  # different codes, each in so few rows on average that they may be of people
+_RANDOM_BITS, _SPARE_BITS = 48, 6  # of a text: no list of things has as many; beyond those that tell the values apart
+_CHECKED_EACH = 20  # rows for each code with a check digit, above which it is an article's
 
 
 def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
@@ -21,26 +28,72 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
     >>> find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)).topic
     'contact'
     """
-    if facts.kind != "text" or facts.generalised or facts.few:
+    if facts.generalised or facts.few or not facts.codes:
         return None
-    values = {*facts.sample}
-    for tells, share, meaning, topic in _FORMS:
+    values = {*facts.sample} if facts.kind == "text" else {f"{int(value)}" for value in facts.sample}
+    if facts.repeats <= _CHECKED_EACH and have_check_digits(values):
+        meaning = "codes with a check digit, as numbers of people, accounts and devices have"
+        return ValueEvidence("identifier", "national number", f"its cells have the form of {meaning}", "high")
+    if facts.kind != "text":
+        return None
+    found = []
+    for tells, share, meaning, topic, confidence in _FORMS:
         named = sum(bool(tells(value)) for value in values)
         if named >= _FEWEST and named >= share * len(values):
-            return ValueEvidence("identifier", topic, f"its cells have the form of {meaning}", "high")
-    return _given_names(values)
+            found.append(ValueEvidence("identifier", topic, f"its cells have the form of {meaning}", confidence))
+    if _bits(values) >= _RANDOM_BITS and facts.repeats <= _CHECKED_EACH:
+        reason = "its cells are random strings, as keys of records are"
+        found.append(ValueEvidence("identifier", "record number", reason, "high"))
+    found += _names_of_people(values)
+    return min(found, key=lambda one: one.confidence != "high", default=None)
 
 
-def _given_names(values: Iterable[str]) -> ValueEvidence | None:
-    """Full names, which name people, or given names alone, which may."""
-    words = [words_of(value).split() if not any(map(str.isdigit, value)) else [] for value in values]
-    known = word_list("values", "given_names")
-    named = [parts for parts in words if 1 <= len(parts) <= 4 and known & {parts[0], parts[-1]}]
-    if len(named) < max(_FEWEST, _KNOWN_NAMES * len(words)):
+def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
+    """Codes that may be those of people or of what they own: each in few rows, of many more that could be written."""
+    if facts.kind != "text" or facts.generalised or facts.repeats > _ROWS_EACH:
         return None
-    if sum(len(parts) > 1 for parts in named) >= len(named) / 2:
-        return ValueEvidence("identifier", "person name", "its cells are names of people", "high")
-    return ValueEvidence("identifier", "person name", "its cells are given names of people", "medium")
+    if _bits({*facts.sample}) < np.log2(max(facts.distinct, 1)) + _SPARE_BITS:
+        return None
+    reason = f"its cells are codes with {facts.repeats:.1f} rows each, as numbers of people or of their things are"
+    return ValueEvidence("identifier", "record number", reason, "medium")
+
+
+def _names_of_people(values: Iterable[str]) -> Iterator[ValueEvidence]:
+    """Full names, also in longer texts, which name people; given names or surnames alone, which may."""
+    words = [words_of(value).split() for value in values if value]
+    known = word_list("values", "given_names")
+    full = [parts for parts in words if any(one in known for one in _followed(parts))]
+    different = len({one for parts in full for one in _followed(parts) if one in known})
+    if len(full) >= max(_FEWEST, _KNOWN_NAMES * len(words)) and different >= _DIFFERENT:
+        yield ValueEvidence("identifier", "person name", "its cells have names of people in them", "high")
+    alone = [parts for parts in words if len(parts) == 1]
+    if sum(parts[0] in known for parts in alone) >= max(_FEWEST, _KNOWN_NAMES * len(words)):
+        yield ValueEvidence("identifier", "person name", "its cells are given names of people", "medium")
+    is_surname = word_pattern("values", "surnames").fullmatch
+    if sum(is_surname(parts[0]) is not None for parts in alone) >= max(_FEWEST, _SURNAMES_KNOWN * len(words)):
+        yield ValueEvidence("identifier", "person name", "its cells are surnames of people", "medium")
+
+
+def _followed(parts: Sequence[str]) -> Iterator[str]:
+    """The words that stand beside another one of letters, as a given name does beside a surname."""
+    spelt = [len(word) > 1 and word.isalpha() for word in parts]
+    for place, word in enumerate(parts):
+        if spelt[place] and any(spelt[max(place - 1, 0) : place] + spelt[place + 1 : place + 2]):
+            yield word
+
+
+_CODE = re.compile(r"[A-Za-z0-9+/=_.-]{5,}|[A-Z0-9 -]{5,}")
+
+
+def _bits(values: Collection[str]) -> float:
+    """The sum of the entropies of the characters at each place, where values are codes and mix letters and digits."""
+    codes = [value for value in values if _CODE.fullmatch(value)]
+    mixed = [sum(map(str.isdigit, code)) >= (1 if re.search("[A-Za-z]", code) else 6) for code in codes]
+    if len(codes) < max(_CODES, _ALL * len(values)) or sum(mixed) < _MANY * len(codes):
+        return 0.0
+    letters = np.array([list(code.ljust(max(map(len, codes)))) for code in codes])
+    shares = [np.unique(column, return_counts=True)[1] / len(codes) for column in letters.T]
+    return float(-sum((share * np.log2(share)).sum() for share in shares))
 
 
 def _is_initialled(value: str) -> bool:
@@ -64,25 +117,54 @@ _SURNAMES = (  # of most Chinese people
 
 def _is_address(value: str) -> bool:
     """Whether a text has a word for a street, which may be one letter (C/ Mayor 3), another word, and a number."""
-    is_text = re.search(r"\d", value) and re.search(r"[^\W\d_]{3}", value)
-    return bool(is_text and word_pattern("values", "streets").search(words_of(value)))
+    words = words_of(value)
+    street = word_pattern("values", "streets").search(words) if any(map(str.isdigit, value)) else None
+    named = street is not None and (words.replace(street[0], "", 1).strip(), street[1])
+    return bool(named and (named[1] or re.search(r"[^\W\d_]{3}", named[0])))
 
 
-_FORMS: list[tuple[Callable[[str], object], float, str, str]] = [  # a test of values, how many pass, what they are
-    (re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}").fullmatch, _SOME, "e-mail addresses", "contact"),
-    (re.compile(r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}").fullmatch, _ALL, "bank accounts", "account"),
-    (re.compile(r"(?:\d{1,3}\.){3}\d{1,3}").fullmatch, _ALL, "internet addresses", "contact"),
+def _matches(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern, re.IGNORECASE).fullmatch
+
+
+_DEGREES = r"[-+]?\d{1,3}\.\d{3,}"
+_FORMS: list[tuple[Callable[[str], object], float, str, str, str]] = [
+    # a test of values, how many pass, what they are, the topic, how sure that is
+    (_matches(r"[^@\s]+@[^@\s]+\.[a-z]{2,}"), _SOME, "e-mail addresses", "contact", "high"),
+    (_matches(r"@[\w.]{3,30}"), _ALL, "names of accounts on the internet", "contact", "high"),
+    (_matches(r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}"), _ALL, "bank accounts", "account", "high"),
     (
-        re.compile(
-            r"\+\d[\d ()/.-]{7,17}|0\d{1,4}[ /.-]\d[\d ./-]{4,12}|\(\d{2,4}\) ?\d{3,5}-?\d{4}|\d{3}-\d{3}-\d{4}"
-        ).fullmatch,
+        _matches(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}|(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}"),
+        _ALL,
+        "internet addresses, or numbers of devices",
+        "contact",
+        "high",
+    ),
+    (
+        _matches(
+            r"\+\d[\d ()/.-]{7,17}|0\d{1,4}[ /.-]\d[\d ./-]{4,12}|\(\d{2,4}\) ?\d{3,5}-?\d{4}|\d{3}([-.])\d{3}\1\d{4}"
+        ),
         _ALL,
         "telephone numbers",
         "contact",
+        "high",
     ),
-    (re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch, _ALL, "social security numbers", "national number"),
-    (_is_initialled, _ALL, "names of people", "person name"),
-    (re.compile(rf"[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}").fullmatch, _ALL, "Chinese names", "person name"),
-    (re.compile(r"[а-яё](?:вич|вна|ична)\b").search, _ALL, "names with a patronymic", "person name"),
-    (_is_address, _MANY, "addresses with the number of a house", "address"),
+    (_matches(r"\d{3}-\d{2}-\d{4}"), _ALL, "social security numbers", "national number", "high"),
+    (
+        _matches(
+            rf"\D{{0,8}}{_DEGREES}[^\d.]{{1,4}}{_DEGREES}\D{{0,3}}|\D?\d{{1,3}} ?°.*\d.*|/{{3}}\w+\.\w+\.\w+"
+            "|[2-9CFGHJMPQRVWX]{4,8}[+][2-9CFGHJMPQRVWX]{2,3}"
+        ),
+        _ALL,
+        "coordinates, which say where somebody is to a few metres",
+        "address",
+        "high",
+    ),
+    (_matches(r"[^\W\d]{3,}\.[^\W\d]{3,}\.[^\W\d]{3,}"), _ALL, "places in three words", "address", "medium"),
+    (_matches(r"https?://\S+"), _ALL, "addresses of pages, which may lead to people", "contact", "medium"),
+    (is_json, _ALL, "records (JSON), which are not looked into", "free text", "medium"),
+    (_is_initialled, _ALL, "names of people", "person name", "high"),
+    (_matches(rf"[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}"), _ALL, "Chinese names", "person name", "high"),
+    (re.compile(r"[а-яё](?:вич|вна|ична)\b").search, _ALL, "names with a patronymic", "person name", "high"),
+    (_is_address, _MANY, "addresses with the number of a house", "address", "high"),
 ]

@@ -24,10 +24,13 @@ from incrowd.tables.table import Table
 
 _FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share one, at most
 _IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
-_LINKED = 0.2  # share of the rows that must share their value with others
+_LINKED = 0.2  # share of the rows with a value that must share it with others
+_CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
+_NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes that are held at once, and attributes of any table
+_HALF = 0.5  # of the errors of chance, below which two columns are related
 _AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # as in whether one column determines another
 _EXPECTED = 10  # pairs of values that chance makes agree
 _ANEW = 0.5  # of the disagreement of chance that is left between neighbouring values
@@ -38,6 +41,8 @@ _Codes = NDArray[np.int64]
 
 def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, tuple[str, ...]] | None:
     """A column that links rows of one person or household, and the columns that show it; None where there is none.
+
+    No columns show it where rows share amounts to the last digit that hardly anybody nearly shares.
 
     Args:
         table: the table.
@@ -62,38 +67,76 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     for linking in candidates[:_TRIED]:
         others = [one for one in attributes if one.column != linking.column and 2 * one.distinct <= linking.distinct]
         shown = _shown_by(table, linking, others[:_TRIED], codes)
-        if shown:
+        if shown or (shown is not None and linking.kind == "number" and _is_shared(table, linking)):
             return linking.column, shown
     return None
 
 
+def _is_shared(table: Table, one: SuggestedRole) -> bool:
+    """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
+
+    Round amounts are passed over, because many people name them.
+    """
+    (column,) = encode(table, [one.column])
+    amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
+    units = amounts * np.array([[10.0**digits] for digits in range(_DIGITS)])
+    whole = np.flatnonzero(np.all(np.abs(units - np.rint(units)) < 1e-6, axis=1))
+    if not whole.size or whole[0] < _CENTS or np.abs(units[whole[0]]).max() >= 2**53:
+        return False
+    order = np.argsort(amounts)
+    values = np.rint(units[whole[0]][order]).astype(np.int64)
+    times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
+    values, times = values[values % 10 != 0], times[values % 10 != 0]
+    few = np.where(times <= _IN_HOUSEHOLD, times, 0)
+    near = 0
+    for apart in range(1, _NEIGHBOURS + 1):
+        place = np.minimum(np.searchsorted(values, values + apart), values.size - 1)
+        near += int(np.sum(few * few[place] * (values[place] == values + apart)))
+    equal = int(np.sum(few * (few - 1)))
+    rows = int(times.sum()) if values.size else 0
+    return equal >= max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
+
+
 def _may_link(one: SuggestedRole) -> bool:
-    """Whether a column has many values of a few rows each, and is not about something that many people share."""
+    """Whether a column has many values of a few rows each, and is not about something that many people share.
+
+    Ranges and sets are shared by a class, which is made of people who are alike.
+    """
     each = (one.rows - one.nulls) / max(one.distinct, 1)
-    is_open = one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested"
+    is_open = (
+        one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested" and not one.generalised
+    )
     return is_open and one.distinct >= _FEWEST and 1 < each <= _MOST
 
 
 def _shown_by(
     table: Table, linking: SuggestedRole, others: Sequence[SuggestedRole], codes_of: Callable[[str], NDArray[Any]]
-) -> tuple[str, ...]:
-    """The columns that show that rows are linked: one about a person, or two that do not follow from each other."""
+) -> tuple[str, ...] | None:
+    """The columns that show that rows are linked: one about a person, or two that do not follow from each other.
+
+    None where columns agree that do not show it, because the linking one may be computed from them.
+    """
     (column,) = encode(table, [linking.column])
     rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
     if starts.size < _FEWEST:
         return ()
     constant: dict[str, _Codes] = {}
+    agree = False
     for one in others:
         codes = np.asarray(codes_of(one.column)[rows], dtype=np.int64)
-        if _is_constant(codes, starts) and _differs_between(codes[starts]):
+        pairs, errors, by_chance = _count_errors(codes, starts)
+        agree |= errors <= _HALF * by_chance
+        if _is_constant(pairs, errors, by_chance) and _differs_between(codes[starts]):
             constant[one.column] = codes[starts]
-    if not constant or _follows_from(list(constant.values())):
-        return ()
+    if not constant:
+        return None if agree else ()
+    if _follows_from(list(constant.values())):
+        return None
     topics = {one.column: one.topic for one in others}
     if any(topics[name] in _OF_A_PERSON for name in constant):
         return tuple(constant)
     small = rows.size <= _IN_HOUSEHOLD * starts.size
-    return tuple(constant) if small and any(_independent_pairs(list(constant.values()))) else ()
+    return tuple(constant) if small and any(_independent_pairs(list(constant.values()))) else None
 
 
 def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
@@ -101,7 +144,7 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
     sizes = np.bincount(codes[codes < values], minlength=values)
     shared = (sizes > 1) & (sizes <= _MOST)
     linked = int(sizes[shared].sum())
-    if linked < _LINKED * codes.size:
+    if linked < _LINKED * np.count_nonzero(codes < values):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if linked > _ROWS:  # a run of values, so that neighbours stay neighbours
         shared &= np.cumsum(np.where(shared, sizes, 0)) <= _ROWS
@@ -110,14 +153,18 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
     return rows, np.flatnonzero(np.diff(codes[rows], prepend=-1))
 
 
-def _is_constant(codes: _Codes, starts: _Codes) -> bool:
-    """Whether rows that share a value agree, nearly always and far beyond chance."""
+def _count_errors(codes: _Codes, starts: _Codes) -> tuple[int, float, float]:
+    """Pairs of neighbouring rows that share a value, those of them that differ, and those that would by chance."""
     first = np.zeros(codes.size, dtype=bool)
     first[starts] = True
     differ = (codes[1:] != codes[:-1])[~first[1:]]
-    errors, by_chance = float(np.count_nonzero(differ)), differ.size * _disagreement(codes)
+    return differ.size, float(np.count_nonzero(differ)), differ.size * _disagreement(codes)
+
+
+def _is_constant(pairs: int, errors: float, by_chance: float) -> bool:
+    """Whether rows that share a value agree, nearly always and far beyond chance."""
     return (
-        errors <= (1 - _AGREE) * differ.size
+        errors <= (1 - _AGREE) * pairs
         and errors <= _OF_CHANCE * by_chance
         and sqrt(by_chance) - sqrt(errors) >= _BEYOND_CHANCE
     )

@@ -80,8 +80,8 @@ def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
     Only names that are no common words count: every survey has an `age`.
     """
     odd = [name.lower() for name in names if not _by_words(words_of(name))]
-    found = [(sum(_is_variable(title, name) for name in odd), title) for title in _codebooks()]
-    return tuple(title for count, title in sorted(found, reverse=True) if count >= _RECOGNISED)
+    counts = [(sum(_is_variable(title, name) for name in odd), title) for title in _codebooks()]
+    return tuple(title for count, title in sorted(counts, reverse=True) if count >= _RECOGNISED)
 
 
 def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
@@ -92,16 +92,16 @@ def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
     """
     words = words_of(name)
     by_codebook = ((title, _in_codebook(title, name.lower())) for title in codebooks)
-    found = [NameEvidence(topic, title) for title, topic in by_codebook if topic]
-    found += [NameEvidence(topic, "phrase") for topic in _by_phrases(words)]
-    found += [NameEvidence(topic, "word") for topic in _by_words(words)]
-    if not found:
-        found += [NameEvidence(topic, "part") for topic in _by_parts(words)]
-    if not found:
-        found += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
-    if not found:
-        found += [NameEvidence(topic, "stem") for topic in _by_stems(words)]
-    return [one for one in found if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
+    evidence = [NameEvidence(topic, title) for title, topic in by_codebook if topic]
+    evidence += [NameEvidence(topic, "phrase") for topic in _by_phrases(words)]
+    evidence += [NameEvidence(topic, "word") for topic in _by_words(words)]
+    if not evidence:
+        evidence += [NameEvidence(topic, "part") for topic in _by_parts(words)]
+    if not evidence:
+        evidence += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
+    if not evidence:
+        evidence += [NameEvidence(topic, "stem") for topic in _by_stems(words)]
+    return [one for one in evidence if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
 
 
 _CONTACTS = {"person name", "contact", "address", "account", "national number"}
@@ -142,7 +142,7 @@ def _read(file: str) -> dict[str, Any]:
 @cache
 def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]]:
     """The topics of the variables of every codebook, and of patterns of variables."""
-    found = {}
+    codebooks = {}
     for title, by_topic in _read("codebooks.toml").items():
         exact: dict[str, str] = {}
         patterns = []
@@ -153,8 +153,8 @@ def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], 
                     patterns.append((re.compile(pattern), topic))
                 else:
                     exact.setdefault(variable, topic)
-        found[title] = (exact, patterns)
-    return found
+        codebooks[title] = (exact, patterns)
+    return codebooks
 
 
 def _is_variable(title: str, name: str) -> bool:
@@ -190,14 +190,14 @@ def _in_any_codebook(name: str) -> Iterator[str]:
 @cache
 def _patterns() -> list[tuple[str, frozenset[str], re.Pattern[str], re.Pattern[str]]]:
     """The plain words, the words with a star and the phrases of every topic, by rank."""
-    found = []
+    patterns = []
     for topic in sorted(topics().values(), key=lambda one: one.rank):
         words = topic.words.split()
         plain = frozenset(word for word in words if "*" not in word and "_" not in word)
         starred = "|".join(word.replace("*", "[^ ]*") for word in words if "*" in word)
         phrases = [one.strip() for one in topic.phrases.replace("\n", " ").split(",") if one.strip()]
         phrases += [word.replace("_", " ") for word in words if "_" in word]
-        found.append(
+        patterns.append(
             (
                 topic.name,
                 plain,
@@ -205,7 +205,7 @@ def _patterns() -> list[tuple[str, frozenset[str], re.Pattern[str], re.Pattern[s
                 whole_words("|".join(one.replace("*", "[^ ]*") for one in phrases)),
             )
         )
-    return found
+    return patterns
 
 
 def whole_words(pattern: str) -> re.Pattern[str]:
@@ -227,13 +227,13 @@ def _by_words(words: str) -> tuple[str, ...]:
 @cache
 def _by_parts(words: str) -> tuple[str, ...]:
     """Topics of words that are written together with a common prefix or suffix."""
-    found: list[str] = []
+    topics_found: list[str] = []
     for word in words.split():
         for rest in _without_affixes(word):
             for topic, plain, _, _ in _patterns():
-                if rest in plain and topic not in found:
-                    found.append(topic)
-    return tuple(found)
+                if rest in plain and topic not in topics_found:
+                    topics_found.append(topic)
+    return tuple(topics_found)
 
 
 @cache

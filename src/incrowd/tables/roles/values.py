@@ -16,6 +16,8 @@ _NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of 
 _MOST = 0.9  # of the cells that must look so
 _CHAPTERS = 3  # letters that codes of diagnoses begin with; other codes have one before a number
 _NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # in a name that no list has: schidkn, wardnr
+_LIVES = 50  # years from the first to the last of dates; careers are shorter
+_SHARE_A_PLACE = 20  # rows of one place, below which it is about as exact as an address
 _DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally long
 
 
@@ -96,6 +98,39 @@ def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:
     return _in_numbers(facts) if facts.whole and facts.low is not None else None
 
 
+def are_days(facts: ColumnFacts) -> bool:
+    """Whether cells are dates to the day, as dates, texts or numbers such as 19991231, and not a few of them."""
+    if facts.distinct <= MANY or facts.generalised or not facts.sample:
+        return False
+    if facts.kind in {"integer", "number"}:
+        is_day = all(19_000_101 <= cell <= 21_001_231 and _is_day(int(cell)) for cell in facts.sample)
+        return facts.whole and is_day
+    return _share(facts, _DAY.match) > _MOST
+
+
+def find_births(facts: ColumnFacts) -> ValueEvidence | None:
+    """Days over a span of years that only lives have."""
+    if not are_days(facts):
+        return None
+    texts = (cell if isinstance(cell, str) else f"{cell:.0f}" for cell in facts.sample)
+    years = sorted(int(year[0]) for text in texts if (year := _YEAR.search(text)))
+    if len(years) < _MOST * len(facts.sample):
+        return None
+    few = len(years) // 50  # may stand for a date that is not known
+    span = years[-1 - few] - years[few]
+    if span < _LIVES:
+        return None
+    reason = f"its dates span {span} years, as births do, which others know"
+    return ValueEvidence("quasi-identifier", "birth", reason, "high")
+
+
+def is_exact(facts: ColumnFacts, topic: str) -> bool:
+    """Whether a column tells a day of birth, or a place that few share: others know these, whatever is declared."""
+    if topic == "birth":
+        return are_days(facts)
+    return topic == "coordinates" and facts.distinct > MANY and facts.repeats < _SHARE_A_PLACE
+
+
 def _in_texts(facts: ColumnFacts) -> ValueEvidence | None:
     for form, meaning, topic_name in _FORMS:
         if _share(facts, re.compile(form).fullmatch) >= _MOST and not (
@@ -167,6 +202,12 @@ _DATES = (
     r"|(?:0?[1-9]|[12]\d|3[01])[-/. ](?:0?[1-9]|[12]\d|3[01]|[A-Za-z]{3,9})[-/. ](?:18|19|20)?\d\d)"
     r"(?:[T ]\d\d?:\d\d.*)?"
 )
+
+
+_DAY = re.compile(
+    r"(?:(?:18|19|20)\d\d[-/.]\d\d?[-/.]\d\d?|\d\d?[-/. ](?:\d\d?|[A-Za-z]{3,9})[-/. ](?:18|19|20)?\d\d)(?!\d)"
+)
+_YEAR = re.compile("(?:18|19|20)\\d\\d")
 
 
 def _is_date(text: str) -> bool:

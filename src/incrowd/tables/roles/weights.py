@@ -110,11 +110,11 @@ def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
         numbered = re.fullmatch(r"(.*?\D)_?\d+", facts.name)
         if numbered and facts.kind in {"integer", "number"} and facts.mean is not None and facts.distinct > 1:
             families.setdefault(numbered[1].lower().rstrip("_"), []).append(facts)
-    found: dict[str, int] = {}
+    replicates: dict[str, int] = {}
     for stem, family in families.items():
         if len(family) >= REPLICATES and (_says_replicates(stem) or _have_one_mean(family)):
-            found |= {facts.name: len(family) for facts in family}
-    return found
+            replicates |= {facts.name: len(family) for facts in family}
+    return replicates
 
 
 def _says_replicates(stem: str) -> bool:

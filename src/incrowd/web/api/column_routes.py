@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from incrowd.web import column_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.coarsening import view_hierarchy
-from incrowd.web.coarsening_models import HierarchyQuestion, HierarchyView
 from incrowd.web.column_details import count_added, draw_histogram, list_columns
+from incrowd.web.column_models import HierarchyQuestion, HierarchyView
 from incrowd.web.models import TableInfo
 
 router = APIRouter(tags=["columns"])

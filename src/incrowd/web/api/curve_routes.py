@@ -68,8 +68,8 @@ def start_techniques(
     start: AnyTableJob, question: models.TechniquesQuestion, server: TheServer, session: TheSession
 ) -> JobInfo:
     """Several techniques side by side: curves that were measured here, and points of others."""
+    from incrowd.web.tasks.curve_tasks import techniques_task
     from incrowd.web.tasks.forecast_task import Measured
-    from incrowd.web.tasks.technique_task import techniques_task
 
     jobs = {one.name: server.jobs.get(session.key, one.job) for one in question.techniques if one.job is not None}
     measured = {name: job.answer().value for name, job in jobs.items()}

@@ -119,7 +119,7 @@ def start_simulation(
     start: TableJob, server: TheServer, question: models.SimulationQuestion | None = None
 ) -> models.JobInfo:
     """Simulate leaks: people known to have leaked, histories that leak or are known in part, wrong values."""
-    from incrowd.web.tasks.simulation_task import simulation_task
+    from incrowd.web.tasks.leak_task import simulation_task
 
     with server.limit_concurrency():
         return start("simulation", simulation_task, equivalents.simulation, question or models.SimulationQuestion())
@@ -152,11 +152,18 @@ def start_protection(
 
 def start_protection_of(table: OpenTable, server: Server, session: Session, asked: ProtectionRequest) -> models.JobInfo:
     """Start a protection of a table."""
-    from incrowd.web.tasks.protect_task import protect_task
+    from incrowd.web.tasks.protect_task import in_population_of, protect_task
 
     server.check_room(session)
+    people = asked.of_method().get("population_table")
+    everybody = session.table(people) if people else None
     folder, start = server.store.folder, _TableJob(table, server, session)
-    return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
+    return start(
+        "protection",
+        lambda table, asked: protect_task(table, asked, folder, everybody.table if everybody else None),
+        lambda table, asked: equivalents.protection(table, asked, everybody.source if everybody else None),
+        in_population_of(asked, table),
+    )
 
 
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))

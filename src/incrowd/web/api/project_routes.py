@@ -11,8 +11,7 @@ from incrowd.errors import InputError
 from incrowd.web import project_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.result_routes import HTML_PAGE
-from incrowd.web.decision_record import record_page
-from incrowd.web.decisions import decide
+from incrowd.web.decisions import decide, record_page
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.jobs import Job
 from incrowd.web.projects import load_project, save_project, saved_reading

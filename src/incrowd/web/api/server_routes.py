@@ -1,16 +1,29 @@
-"""Routes about the server and the session."""
+"""Routes about the server and the session, and the events that keep two pages of a session in step."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
 from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
 
 from incrowd import __version__
 from incrowd.tables.formats import ENDINGS
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
+from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
+from incrowd.web.sessions import Session
 
 router = APIRouter(tags=["server"])
+
+
+_EVERY = 0.3  # seconds between two looks
+_SILENCE = 15.0  # seconds after which a line is sent that says nothing, so that a broken connection is noticed
+_MOST = 20  # pages of a session that are told
 
 
 @router.get("/version", responses=refusals())
@@ -51,3 +64,50 @@ def end_session(server: TheServer, session: TheSession) -> Response:
     """Close the session: its work stops, its tables and files are deleted."""
     server.sessions.end(session)
     return Response(status_code=204)
+
+
+@router.get("/events", include_in_schema=False)  # an answer without an end
+def watch_session(server: TheServer, session: TheSession) -> StreamingResponse:
+    """Tell a page what changes: `table` with its version of the settings, `job` with its state, `gone`."""
+    if session.watchers >= _MOST:
+        raise Refusal(429, f"{session.watchers} pages are told of changes already; close some")
+    return StreamingResponse(_told(server, session), media_type="text/event-stream")
+
+
+async def _told(server: Server, session: Session) -> AsyncIterator[str]:
+    seen: dict[str, dict[str, Any]] = {}
+    quiet = 0.0
+    session.watchers += 1
+    try:
+        yield "retry: 2000\n\n"
+        while not session.ended:
+            now = {entry["id"]: entry for entry in _entries(server, session)}
+            changed = [entry for key, entry in now.items() if seen.get(key) != entry]
+            gone = [{"kind": "gone", "id": key} for key in seen if key not in now]
+            seen, quiet = now, 0.0 if changed or gone else quiet + _EVERY
+            for entry in (*changed, *gone):
+                yield f"event: {entry['kind']}\ndata: {json.dumps(entry)}\n\n"
+            if quiet >= _SILENCE:
+                quiet = 0.0
+                yield ": still here\n\n"
+            await asyncio.sleep(_EVERY)
+        yield "event: ended\ndata: {}\n\n"
+    finally:
+        session.watchers -= 1
+
+
+def _entries(server: Server, session: Session) -> Iterator[dict[str, Any]]:
+    """Everything that may change, in few words."""
+    for table in list(session.tables.values()):
+        yield {"kind": "table", "id": table.id, "version": table.history.version}
+    for job in server.jobs.of_session(session.key):
+        yield {
+            "kind": "job",
+            "id": job.id,
+            "of": job.kind,
+            "table": job.table,
+            "state": job.state,
+            "stages": job.stages,
+            "progress": None if job.progress is None else round(job.progress, 2),
+            "stage": job.stage,
+        }

@@ -103,7 +103,6 @@ export function problem(error) {
   const place = document.getElementById("problem");
   const close = make("button", { type: "button", class: "quiet", onclick: () => place.replaceChildren() }, "Close");
   place.replaceChildren(make("div", { class: "problem" }, make("span", {}, error.message || String(error)), close));
-  place.scrollIntoView({ block: "nearest" });
 }
 export function noProblem() { document.getElementById("problem").replaceChildren(); }
 

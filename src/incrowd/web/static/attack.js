@@ -13,7 +13,7 @@ const released = part("released"), holdout = part("holdout"), columns = part("at
 /** The releases to choose from: candidates first, then other tables. */
 async function fill() {
   const cards = await api("GET", `/tables/${table}/candidates`), chosen = released.value;
-  released.replaceChildren(make("option", { value: "" }, cards.length ? "choose" : "protect the table first, or choose a file"), ...cards.map((one) => make("option", { value: one.id }, short(one.name))));
+  released.replaceChildren(make("option", { value: "" }, cards.length ? "choose" : "nothing protected yet"), ...cards.map((one) => make("option", { value: one.id }, short(one.name))));
   released.value = cards.some((one) => one.id === chosen) ? chosen : cards[0]?.id ?? "";
   await fillTables([released, holdout]);
 }
@@ -33,7 +33,7 @@ async function ask() {
 
 export function begin() {
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
-  part("attack-known").addEventListener("change", (event) => { columns.disabled = event.target.value !== "columns"; });
+  part("attack-known").addEventListener("change", (event) => { columns.disabled = columns.parentElement.hidden = event.target.value !== "columns"; });
   sendFile(part("released-file"), [released, holdout]);
   sendFile(part("holdout-file"), [holdout, released]);
   view.addEventListener("click", (event) => {

@@ -26,7 +26,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const words = { open: "in the table; not assessed yet", stale: "in the table; assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
+  const words = { open: "not assessed yet", stale: "assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
   fill("risk", judged ? percent(judged.highest) : bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
@@ -37,7 +37,7 @@ function drawAfter(candidate) {
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const words = { stale: "old settings", done: "may go out", open: "no yes yet" }[state];
+  const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
   fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}`, state);
   fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`);
 }

@@ -36,6 +36,7 @@ function card(one) {
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
+    one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
     thumb,
     make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),

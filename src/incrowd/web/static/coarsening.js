@@ -26,7 +26,7 @@ function wanted() {
 const preview = settled(async () => {
   const mine = ++asked, said = dialog.querySelector(".made"), question = wanted();
   dialog.querySelector(".save-file").disabled = question === null;
-  if (question === null) { said.textContent = "As the method makes it."; return; }
+  if (question === null) { said.textContent = state.way ? "Nothing is set yet: until then as the method makes it." : "As the method makes it."; return; }
   try {
     const found = await view(question);
     if (mine === asked) said.textContent = found.levels.map((level, place) => `Level ${place + 1}: ${count(level.parts)} ${level.parts === 1 ? "part" : "parts"}, the smallest of ${count(level.smallest)} rows.`).join(" ") || "Nothing is joined: every value stays as it is.";

@@ -38,8 +38,10 @@ function bars(one) {
 }
 
 function distributions(found, a, b) {
-  return make("div", { class: "sides small" }, found.columns.map((one) => make("figure", {}, make("figcaption", {}, make("b", {}, make("bdi", {}, short(one.column, 40))),
-    make("p", {}, `Rows that would have to move: ${percent(one.distance_a)} in ${short(a.name, 30)}, ${percent(one.distance_b)} in ${short(b.name, 30)}.`)), bars(one))));
+  const key = [["original", "the original"], ["a", short(a.name, 30)], ["b", short(b.name, 30)]];
+  const legend = make("p", { class: "small soft" }, key.map(([side, words]) => make("span", { class: `key ${side}` }, words)));
+  return make("div", {}, legend, make("div", { class: "sides small" }, found.columns.map((one) => make("figure", {}, make("figcaption", {}, make("b", {}, make("bdi", {}, short(one.column, 40))),
+    make("p", {}, `Rows that would have to move: ${percent(one.distance_a)} in ${short(a.name, 30)}, ${percent(one.distance_b)} in ${short(b.name, 30)}.`)), bars(one)))));
 }
 
 /** Twenty rows of each, masked until asked, with the cells that were changed marked. */

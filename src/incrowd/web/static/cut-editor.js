@@ -8,7 +8,7 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
   const low = edges?.[0], high = edges?.at(-1), step = days || whole ? 1 : edges ? (edges[1] - edges[0]) / 10 : 1, snap = snapper(step, days);
   let cuts = first;
   const handles = make("div", { class: "handles" }), list = make("ol", { class: "cut-list" });
-  const typed = make("input", { id: "cut-points", autocomplete: "off", placeholder: days ? "1980-01-01, 2000-01-01" : "18, 30, 65", onchange: () => { try { set(readPoints(typed.value, days)); wrong.textContent = ""; } catch (error) { wrong.textContent = error.message; } } });
+  const typed = make("input", { id: "cut-points", autocomplete: "off", placeholder: days ? "1980-01-01, 2000-01-01" : edges ? [snap(low + (high - low) / 3), snap(low + 2 * (high - low) / 3)].join(", ") : "18, 30, 65", onchange: () => { try { set(readPoints(typed.value, days)); wrong.textContent = ""; } catch (error) { wrong.textContent = error.message; } } });
   const wrong = make("p", { class: "wrong small", role: "alert" });
   const share = (at) => `${100 * Math.min(Math.max((at - low) / (high - low), 0), 1)}%`;
 

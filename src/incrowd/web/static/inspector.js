@@ -2,11 +2,11 @@
 import { adds } from "./adds.js";
 import { bench } from "./bench.js";
 import { missingOf, scaleOf } from "./reading.js";
-import { api, count, make, patch, percent, problem, settled, short, table } from "./app.js";
+import { api, count, make, patch, problem, settled, short, table } from "./app.js";
 
 const place = document.getElementById("inspector");
 const kept = new Map(); // histograms without values
-let shown = null, values = false;
+let shown = null, values = false, reading = false; // whether how it is read is unfolded
 
 /** How large the parts are, as heights; the last is everything else. */
 function histogram(found) {
@@ -30,17 +30,17 @@ const facts = (column) => [column.type, column.distinct === null ? null : `${cou
 function head(column) {
   const said = bench.now.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
   const codes = column.missing_codes.length ? ` ${column.missing_codes.join(", ")} may stand for a missing value.` : "";
-  return [make("h3", {}, make("bdi", {}, short(column.name, 40)), " ", make("small", {}, facts(column))), make("p", {}, said + codes)];
+  return [make("p", { class: "soft" }, facts(column)), make("p", {}, said + codes)];
 }
 
 /** What it would add to what others know, or adds now. */
 function added(column) {
   const found = adds.get(column.name);
   if (!found) return null;
-  const people = count(Math.abs(found.added_uniques)), is = bench.now.roles[column.name] === "quasi-identifier";
-  return make("p", { class: "added" }, is
-    ? `Because it is known, ${people} more people are alone, and ${percent(Math.abs(found.added_correctness))} more are named.`
-    : `If others knew it, ${people} more people would be alone, and ${percent(Math.abs(found.added_correctness))} more be named.`);
+  const people = count(Math.abs(found.added_uniques)), right = count(Math.abs(found.added_correctness) * (bench.counted?.people ?? bench.about.rows));
+  return make("p", { class: "added" }, bench.now.roles[column.name] === "quasi-identifier"
+    ? `Because others know it, ${people} more people are alone, and about ${right} more are guessed right.`
+    : `If others knew it, ${people} more people would be alone, and about ${right} more be guessed right.`);
 }
 
 async function draw(column) {
@@ -57,10 +57,12 @@ async function draw(column) {
 function put(column, found) {
   const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(values), onclick: () => { values = !values; draw(column).catch(problem); } }, values ? "Hide the values" : "Show values");
   const coarsen = bench.now.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
-  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen), scaleOf([column]), missingOf(column) ?? ""]);
+  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen),
+    make("details", { open: reading }, make("summary", {}, "How it is read: scale, missing codes"), scaleOf([column]), missingOf(column) ?? "")]);
 }
 const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
 
+place.addEventListener("toggle", (event) => { reading = event.target.open; }, true);
 document.addEventListener("reopened", () => kept.clear());
 
 /** Show a column; of several, what can be said of all of them. */

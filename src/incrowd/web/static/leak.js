@@ -59,7 +59,7 @@ document.getElementById("simulation").addEventListener("submit", (event) => { ev
 
 /** The highest chance that is accepted is the limit for the recipient, unless another is chosen. */
 function accepted() {
-  const own = bound.options[0], words = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (as set for this table)`;
+  const own = bound.options[0], words = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (for this table)`;
   if (own.textContent === words) return false;
   own.value = String(limit());
   own.textContent = words;

@@ -18,17 +18,25 @@ export function look(name) {
     else tab.removeAttribute("aria-controls");
   }
   panels.get(name).hidden = false;
-  const changed = now !== name;
+  const changed = now !== name, before = now;
   now = name;
   if (changed) shelf.replaceChildren(panels.get(name));
   history.replaceState(null, "", location.pathname.replace(/[^/]+$/, name) + location.hash);
   window.drawFigures?.(shelf); // what came while nobody looked
   const begin = first.filter((one) => one.name === name);
   for (const one of begin) first.splice(first.indexOf(one), 1);
+  if (changed && before !== null) reveal();
   for (const one of begin.length ? begin : changed ? every.filter((each) => each.name === name) : []) one.action();
 }
 
 const strip = document.querySelector("[role=tablist]");
+
+/** What was chosen is seen without scrolling, however long the verdict above it is. */
+function reveal() {
+  const { top } = strip.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) strip.scrollIntoView({ block: "start" });
+}
+
 strip.addEventListener("click", (event) => { const tab = event.target.closest("[role=tab]"); if (tab) look(tab.dataset.lens); });
 strip.addEventListener("keydown", (event) => {
   const place = tabs.indexOf(document.activeElement), last = tabs.length - 1;

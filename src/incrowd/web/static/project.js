@@ -22,6 +22,8 @@ async function reopen(chosen) {
 }
 file.addEventListener("change", () => { if (file.files.length) reopen(file.files[0]).catch(problem); file.value = ""; });
 
+let picked = false; // until somebody chooses, the newest protected table that may go out is meant
+which.addEventListener("change", () => { picked = true; });
 const asked = turns();
 async function draw() {
   const isNewest = asked();
@@ -32,6 +34,7 @@ async function draw() {
   const chosen = which.value;
   which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id }, short(one.name, 60))));
   if (candidates.some((one) => one.id === chosen)) which.value = chosen; // not another table than the one that was chosen
+  else if (!picked) which.value = candidates.find((one) => one.decision === "within" && !one.question_changed)?.id ?? "";
   trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(step.what, 120)}`)));
   counted.textContent = count(steps.length);
 }

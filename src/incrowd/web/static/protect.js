@@ -5,7 +5,7 @@ import { look } from "./lenses.js";
 import { wrongField } from "./question.js";
 
 const form = document.getElementById("protection");
-const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l");
+const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
 const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
@@ -23,7 +23,7 @@ function asOne(names) {
 }
 let known = [], filled = "", listed = "", untouched = true, solving = null;
 
-const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
+const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"] }; // parts of the form and the inputs they serve
 
 /** Whether the chosen method has a use for an input. */
 function takes(input) { return method.selectedOptions[0].dataset.inputs.split(" ").includes(input); }
@@ -106,11 +106,14 @@ function asked() {
     if (different !== null && !(different >= 1)) throw new Error("The number of different values (l) is 1 or more.");
     if (different !== null) wanted.l = different;
   }
+  const covered = takes("k_map") ? written(kMap.value) : null;
+  if (covered !== null && !(Number.isInteger(covered) && covered >= 1)) throw new Error("The people of the population who fit (k-map) are a whole number of 1 or more.");
+  if (covered !== null) wanted.k_map = covered;
   return wanted;
 }
 
 /** What a choice removes where it does not ask for it; what the form has no place for stays as it is. */
-const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, suppress: null, aim: null };
+const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, suppress: null, aim: null };
 /** Keep the settings, protect by them, and lead whoever asked to the result. */
 export async function protect(wanted = null) {
   noProblem();
@@ -184,8 +187,9 @@ function fill() {
   choose(sensitive, secret, short([kept.sensitive ?? ""].flat().join(", ")));
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
+  kMap.value = kept.k_map ?? "";
   suggested.hidden = true;
-  if (kept.method !== "partition" || kept.t) more.open = true; // what is asked for is in sight
+  if (kept.method !== "partition" || kept.t || kept.k_map) more.open = true; // what is asked for is in sight
   delete columns.dataset.method;
 }
 

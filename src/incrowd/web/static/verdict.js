@@ -1,7 +1,7 @@
 // The assessment: its verdict above the lenses, the rest of it under Risk, what can be taken away under Report.
 import { advise } from "./actions.js";
 import { answersOf, data, newest } from "./answers.js";
-import { known, make, problem, start, table } from "./app.js";
+import { known, make, over, problem, start, table, watch } from "./app.js";
 import { drawAssessed } from "./bar.js";
 import { allKept, bench, on } from "./bench.js";
 import { lens } from "./lenses.js";
@@ -11,8 +11,8 @@ import { undecided } from "./roles.js";
 const place = document.getElementById("verdict-place"), stale = document.getElementById("stale");
 const view = document.getElementById("risk-view"), taken = document.getElementById("report-view");
 const button = document.getElementById("assess");
-const openWords = document.getElementById("open-words");
-let asked = false;
+const openTitle = document.getElementById("open-title"), openWords = document.getElementById("open-words");
+let asked = false, running = false;
 
 /** Assess the table by its settings as they are now, once all of them are kept. */
 export async function assess() {
@@ -48,7 +48,6 @@ function outdated(job) {
   drawAssessed(job, data(view, "risk"));
   stale.hidden = !job.stale;
   place.classList.toggle("outdated", job.stale);
-  button.textContent = "Assess again";
   advise(job).catch(problem);
 }
 
@@ -59,17 +58,22 @@ document.addEventListener("advice-taken", assess);
 
 function drawOpen() {
   const left = undecided(bench.columns, bench.now).length;
+  openTitle.textContent = `May it go out? ${running ? "One moment" : "Not assessed yet"}`;
   openWords.textContent = left
-    ? `${left} of ${bench.columns.length} columns have only a suggested role. They count as known to an attacker, and there is no yes until each is confirmed or changed.`
-    : "Every column is decided. Assess the table to know whether it may go out.";
+    ? `${left} of ${bench.columns.length} columns have only a suggested role. The verdict counts them as known to an attacker, and there is no yes until each is confirmed or changed.`
+    : `Every column is decided. ${running ? "The table is being assessed; a first answer comes as soon as it is counted." : "Assess the table to know whether it may go out."}`;
 }
 on("settings", drawOpen);
+watch((job) => job.kind === "assessment" && job.table === table, (job) => { // what is there, or on its way, is asked for anew above it
+  running = !over(job);
+  button.hidden = running || job.has_result;
+  drawOpen();
+});
 
 /** Looking at the risk or the report without an assessment starts one. */
 export function begin(jobs) {
   const last = newest(jobs, "assessment");
   asked = Boolean(last);
-  document.getElementById("open-title")?.append(last?.has_result ? " One moment" : " Not assessed yet");
   const first = () => { if (!asked) assess(); };
   lens("risk", first);
   lens("report", () => {

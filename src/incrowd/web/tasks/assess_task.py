@@ -1,4 +1,4 @@
-"""An assessment, shown in stages: the facts first, what takes longer as it comes."""
+"""Assessments, shown in stages: the facts first, what takes longer as it comes; of protected tables too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from incrowd.assessment.verdict import Verdict
 from incrowd.reports import document, verdict_figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import decided_question, question_of, remember
@@ -51,6 +52,7 @@ def outcome(found: Assessment) -> Outcome:
             "people": found.facts.people,
             "k": found.facts.k,
             "uniqueness": found.facts.uniqueness,
+            "correctness": found.facts.correctness,
         },
     )
 
@@ -64,3 +66,22 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
         "highest": verdict.highest,
         "basis": verdict.basis,
     }
+
+
+def report_task(release: Release, name: str) -> Task:
+    """Assess a protected table by the settings of its original, for its report."""
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        assert release.question is not None
+        table = release.table
+        table.name = name
+        table.place, table.reading = name, {}
+        asked = replace(release.question, quasi_identifiers=release.quasi_identifiers, protection=False)
+        if not release.question.quasi_identifiers:
+            asked = replace(asked, quasi_identifiers=None)  # guessed ones stay guessed
+        if {asked.strata, asked.cluster} - {None, *table.columns}:  # how people were drawn cannot be told any more
+            other = [*asked.other, *([] if asked.weights is None else [asked.weights])]
+            asked = replace(asked, strata=None, cluster=None, weights=None, population=None, other=other)
+        return outcome(assess_question(table, asked, progress=progress))
+
+    return run

@@ -1,15 +1,26 @@
-"""The task that computes leak attacks on a table."""
+"""The tasks that compute leak attacks on a table, and simulate them."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from incrowd._support.progress import Progress
+from incrowd._support.progress import Progress, part
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.figures.leak_charts import against_leak, leaks_to_draw
-from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
+from incrowd.figures.leak_charts import against_leak, leaks_to_draw, single_risks
+from incrowd.leaks import (
+    LeakRisk,
+    LeakSimulation,
+    PartialLeak,
+    largest_leak,
+    leak_risk,
+    share_of,
+    simulate_leak,
+    simulate_partial_leak,
+    smallest_k,
+    uniform_sizes,
+)
 from incrowd.leaks.planning import limits_on_a_person
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
@@ -18,9 +29,15 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import decided_question
-from incrowd.wording import counted
+from incrowd.wording import counted, number_interval, percent
 
 _DEFAULT = 0.1
+
+
+_SIMULATED_MEANS = (
+    "Every person has their own chance to be named: none outside the leak, and 1 in h for somebody who leaked together "
+    "with h − 1 others who look alike. The bars say how many people have which chance."
+)
 
 
 def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
@@ -169,4 +186,98 @@ def _figure(
         DataTable(f"A leak of {leaked:,} people", ("table", "targets", "chance", "odds"), rows),
         means="The line of this table against lines of tables in which everybody looks like k − 1 others. Where a line "
         "is below the limit, a leak of that size is bearable.",
+    )
+
+
+def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Task:
+    """Simulate leaks of a table as its settings are now."""
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    if question.in_part and person is None:
+        raise InputError("part of a history leaks where people have several records: say which column is the person")
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        progress("counting people who look alike", 0.0)
+        sizes = table.count(known, person)
+        leaked = leaked_people(question, sizes.people)
+        simulated = simulate_leak(
+            sizes,
+            leaked,
+            targets=question.targets,
+            trials=question.trials,
+            seed=question.seed,
+            targets_from=question.targets_from,
+            progress=part(progress, 0.1, 0.6),
+        )
+        partly = _in_part(table, question, leaked, part(progress, 0.6, 1.0)) if question.in_part else None
+        exact = leak_risk(sizes, leaked, targets=question.targets)
+        result: dict[str, Any] = {
+            "exact": exact.to_dict(),
+            "simulated": simulated.to_dict(),
+            "partial": partly.to_dict() if partly else None,
+            "sentence": _sentence(simulated, partly),
+            "rates": _rates(partly) if partly else [],
+        }
+        return Outcome(simulated, lambda: result, lambda: as_figures([_simulated_figure(simulated)]))
+
+    return run
+
+
+def _in_part(table: OpenTable, question: models.SimulationQuestion, leaked: int, progress: Progress) -> PartialLeak:
+    return simulate_partial_leak(
+        table.table,
+        leaked,
+        quasi_identifiers=table.with_role("quasi-identifier"),
+        person=str(table.one_with_role("person")),
+        share_of_records=1.0 if question.records_leaked is None else question.records_leaked,
+        known_records=question.records_known,
+        error_rate=question.error_rate or 0.0,
+        trials=question.trials,
+        seed=question.seed,
+        progress=progress,
+    )
+
+
+def _sentence(simulated: LeakSimulation, partly: PartialLeak | None) -> str:
+    """The simulation in words, the chance of partial histories first."""
+    one = simulated.targets == 1
+    whom = "the person looked for is" if one else f"all {simulated.targets:,} people looked for are"
+    known = f", who {'is' if one else 'are'} known to have leaked," if simulated.targets_from == "leak" else ""
+    interval = f" (95% interval {number_interval(*simulated.interval)})" if simulated.interval else ""
+    text = (
+        f"In {simulated.trials:,} simulated leaks of {counted(simulated.leaked, 'person', 'people')}, {whom}{known} "
+        f"named with a chance of {percent(simulated.probability)}{interval}."
+    )
+    if not simulated.enough_trials:
+        text += " These are too few leaks for so many people: a few lucky ones decide the mean."
+    if partly is None:
+        return text
+    return (
+        f"With histories in part, somebody of the table is named with a chance of {percent(partly.probability)}. {text}"
+    )
+
+
+def _rates(partly: PartialLeak) -> list[dict[str, str]]:
+    """True and false positives in words."""
+    rates = (
+        ("chance to be named", partly.probability, "anybody in the table, whether they leaked or not"),
+        ("true positives", partly.true_positive_rate, "of people who leaked: named rightly"),
+        ("false positives", partly.false_positive_rate, "of people who did not leak: somebody else is named for them"),
+        ("names that are right", partly.precision, "of all names that the attacker gives"),
+    )
+    return [
+        {"name": name, "share": "–" if rate is None else percent(rate), "means": means} for name, rate, means in rates
+    ]
+
+
+def _simulated_figure(simulated: LeakSimulation) -> Figure:
+    rows = tuple((f"1 in {round(1 / risk):,}" if risk else "none", percent(share)) for risk, share in simulated.risks)
+    said = "those who leaked" if simulated.targets_from == "leak" else "all people of the table"
+    none = next((share for risk, share in simulated.risks if not risk), 0.0)
+    return Figure(
+        "simulation",
+        "How likely each person is named",
+        f"Of {said}, {percent(1 - none)} have a chance to be named; for the others there is none.",
+        single_risks({said: simulated}),
+        DataTable("People by their chance to be named", ("chance", "share of people"), rows),
+        means=_SIMULATED_MEANS,
     )

@@ -39,8 +39,8 @@ _DEFAULT = {name: ProtectionRequest.model_fields[name].default for name in _PASS
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
-def options_of(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
-    """The arguments of `protect` for a question; the columns come from the roles."""
+def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
+    """The arguments of `protect` for a question; the columns come from the roles. `everybody` is for k-map."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
     others = [name for name in table.decided_as("other") if name not in left_out]
     options: dict[str, Any] = {
@@ -63,6 +63,8 @@ def options_of(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     options |= asked.of_method()
+    if "population_table" in options:
+        options["population_table"] = everybody
     if steps := asked.all_steps:
         options["steps"] = [(step.column, step.action) for step in steps]
     return options
@@ -80,9 +82,17 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
     return Hierarchy.intervals(sorted(widths))
 
 
-def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path) -> Task:
+def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
+    """What is asked, with the population of the table's settings where k-map names none."""
+    given = asked.of_method()
+    if "k_map" not in given or given.keys() & {"population", "population_table"}:
+        return asked
+    return asked.model_copy(update={"population": table.settings.population})
+
+
+def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path, everybody: Any = None) -> Task:
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
-    options, describe = options_of(asked, table), _Describing(table, asked, folder)
+    options, describe = options_of(asked, table, everybody), _Describing(table, asked, folder)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
@@ -93,7 +103,7 @@ def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path) -> Ta
 
 def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path) -> Task:
     """Search for the protection with the least loss that passes, and write what was found."""
-    asked = question.protection or table.settings.protection
+    asked = in_population_of(question.protection or table.settings.protection, table)
     options, describe = solver_options(asked, table), _Describing(table, asked, folder)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
@@ -114,6 +124,8 @@ def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path
 
 def solver_options(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
     """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
+    if "population_table" in asked.of_method():
+        raise InputError("the search counts no people of another table; give the number of people", hint="population")
     options = options_of(asked, table)
     del options["k"]
     return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
@@ -169,6 +181,7 @@ class _Describing:
             "people": cost.people,
             "k": cost.k,
             "uniqueness": cost.uniqueness,
+            "correctness": cost.correctness,
             "detail": cost.granularity,
         }
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)

@@ -1,43 +1,97 @@
-"""`incrowd protect --item` and `--time`: tables with several items or points for each person."""
+"""`incrowd protect` in other modes: `--append` to a release, sets of items (`--item`), points of people (`--time`)."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
-from incrowd.cli.method_flags import TYPED
+from incrowd.cli.declared_options import OF_METHODS
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
 
+_WISHES = ("importance", "keep", "widest", "nominal", "output", "hierarchies", "aim", "other")
+OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", "hierarchy", *_WISHES}
+"""The options of `--append`."""
+OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
+"""The options of `--item` and `--time`."""
 
-_TAKEN = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
 
-
-def refuse_options_of_tables(
-    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str] = _TAKEN
+def refuse_other_options(
+    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str]
 ) -> None:
-    """Refuse every option that was typed and that sets of items and points, or appending, do not take.
-
-    Args:
-        typed: the options of the verb as they were typed.
-        declared: all options of the verb.
-        taken: the options that are taken.
-    """
+    """Refuse every option that was typed and that a mode does not take."""
     ignored = [
-        str(TYPED[name].flag) if name in TYPED else f"--{name}"
+        str(OF_METHODS[name].flag) if name in OF_METHODS else f"--{name}"
         for name, value in typed.items()
         if name not in taken and value not in (None, [], declared[name].default)
     ]
     if ignored:
-        if taken is _TAKEN:
+        if taken is OF_SETS:
             raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
         raise InputError(f"--append does not take {', '.join(ignored)}; the release's log says what was promised")
+
+
+def append(
+    table: Table,
+    release: str,
+    out: str,
+    delay: int | None,
+    person: str | None,
+    given: Mapping[str, Any],
+    recipient: str | None,
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Append a batch to a release, say what joined, waits and is left out, and judge it or say how to."""
+    from incrowd.assessment import Question, judge_release
+    from incrowd.assessment.command_line import to_command
+    from incrowd.protection import append_release
+
+    wishes = {name: given[name] for name in _WISHES if given.get(name)}
+    with terminal.working("protecting") as progress:
+        appended = append_release(
+            table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
+        )
+    question = Question(
+        quasi_identifiers=appended.log.released,
+        sensitive=appended.log.sensitive,
+        other=given.get("other") or (),
+        source=out,
+    )
+    verdict = None if recipient is None else judge_release(out, replace(question, recipient=recipient))
+    no_yes = verdict is not None and verdict.decision != "within"
+    if json:
+        judged = {} if verdict is None else {"verdict": verdict.to_dict()}
+        terminal.as_json({"file": masked(out), **appended.to_dict(), **judged})
+        raise typer.Exit(1 if no_yes else 0)
+    terminal.heading(f"{masked(out)}: {appended.sentence}")
+    terminal.line("Published rows are as they were; all rows are in random order.")
+    terminal.line("Counted again on the file itself, the new rows alone too.")
+    for text in appended.notes:
+        terminal.note(text)
+    held = "records as they came, and the key" if appended.batch.waiting else "the key"
+    terminal.note(
+        f"{masked(out)}.waiting holds {held} by which batches are recognised: only you can read it; do not pass it on"
+    )
+    terminal.note(f"the next batch joins {masked(out)}; nothing joins {masked(release)} any more")
+    if verdict is None:
+        terminal.line("May it go out? Ask with the roles of every other column that it has:")
+        terminal.command(to_command(question) or "")
+    else:
+        for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
+            terminal.line(text)
+    if no_yes:
+        raise typer.Exit(1)
 
 
 def protect_sets(

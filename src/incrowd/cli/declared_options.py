@@ -1,0 +1,135 @@
+"""Options of verbs made from declarations: those of a question, and those of single protection methods."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from incrowd._support.option import Option
+from incrowd.assessment.question import OPTIONS, Question
+from incrowd.cli import options
+from incrowd.cli.command_files import Input
+from incrowd.errors import InputError
+from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
+
+Verb = Callable[..., None]
+Decorator = Callable[[Verb], Verb]
+
+ASSESS = tuple(option.name for option in OPTIONS if option.typed is not None and not option.reading)
+"""The options of `assess`, besides those on reading."""
+
+OF_METHODS = {name: option for name, option in METHOD_OPTIONS.items() if option.typed is not None}
+"""The options of single protection methods that can be typed."""
+
+_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps")
+_TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "number": float}
+
+
+def annotation(option: Option) -> Any:
+    """How Typer declares an option."""
+    if option.kind == "switch":
+        flags = f"{option.flag}/--no-{option.typed}" if option.default else option.flag
+        return Annotated[bool, typer.Option(flags, help=option.help)]
+    if option.kind == "share":
+        return Annotated[float | None, options.share_option(str(option.flag), option.help)]
+    marks = [Input()] if option.kind == "file" else []
+    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help), *marks]
+
+
+def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:
+    """Give a verb further options, in place of its `**` parameter.
+
+    `added` has the annotation and the default of each; they follow all its own parameters, or those named in `after`.
+    """
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in added.items()
+    ]
+    place = 1 + max(index for index, parameter in enumerate(own) if after is None or parameter.name in after)
+    command.__signature__ = inspect.Signature([*own[:place], *further, *own[place:]])  # type: ignore[attr-defined]
+    return command
+
+
+def takes(declared: Iterable[Option], *, after: Container[str] = ("table", "before", "after")) -> Decorator:
+    """Give a verb with `**` these options, after some of its own; what was not typed is None, or a switch's default."""
+    added = {
+        option.name: (annotation(option), option.default if option.kind == "switch" else None) for option in declared
+    }
+    return lambda command: add_options(command, added, after=after)
+
+
+def takes_question_options(*names: str) -> Decorator:
+    """Give a verb these options of a question; `question_from` reads what was typed."""
+    return takes(option for option in OPTIONS if option.name in names)
+
+
+def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
+    """The value of an option from what was typed; `columns` are the table's, whose names may have commas."""
+    if option.kind == "columns":
+        return tuple(options.names(typed, columns))
+    if option.kind == "texts":
+        return tuple(typed or ())
+    if option.kind == "codes":
+        return ";".join(typed) if typed else None
+    if option.kind == "groups":
+        return options.groups(typed)
+    if option.kind == "people":
+        return options.count(typed, option.name) if typed else None
+    if option.kind == "numbers":
+        return read_numbers(str(option.flag), typed)
+    if option.kind == "resolution":
+        parts = [part.partition("=") for part in options.names([typed])]
+        return {name.strip(): text.strip() for name, _, text in parts} if "=" in typed else typed
+    if option.kind == "steps":
+        steps = [step.partition(":") for step in typed]
+        if not all(colon and action for _, colon, action in steps):
+            raise InputError("a step is a column, a colon and what to do: age:ranges=20, zip:keep=3, sex:*")
+        return [(name.strip(), action.strip()) for name, _, action in steps]
+    return typed
+
+
+def read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
+    """Numbers by column, as age=85."""
+    numbers: dict[str, float] = {}
+    for name, _, text in (entry.partition("=") for entry in options.names(typed)):
+        try:
+            number = float(text)
+        except ValueError:
+            raise InputError(f"{flag} needs a column and a number: age=85") from None
+        numbers[name.strip()] = int(number) if number.is_integer() else number
+    return numbers
+
+
+def read_method_options(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of single methods that were typed, as `protect` takes them; the others are left out."""
+    return {
+        name: read_value(option, typed[name])
+        for name, option in OF_METHODS.items()
+        if typed[name] not in (None, [], option.default)
+    }
+
+
+def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Question | None = None) -> Question:
+    """The question that was typed, on top of the one of a settings file.
+
+    `typed` has options by the names of their fields, and others, which are left out. The columns of the table may have
+    commas in their names. A switch that was left alone keeps what the settings file says.
+    """
+    values = {
+        option.name: read_value(option, typed[option.name], columns)
+        for option in OPTIONS
+        if option.name in typed and not (option.kind == "switch" and typed[option.name] == option.default)
+    }
+    saved = before or Question()
+    now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}  # judged as they are
+    contents = {name: held for name, held in saved.contents.items() if name not in now}
+    return replace(saved.with_given(**values), contents=contents)

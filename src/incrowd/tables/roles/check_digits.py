@@ -1,0 +1,93 @@
+"""Codes with a check digit, whatever its rule: numbers of citizens, patients, accounts, cards and devices have one.
+
+A check digit makes a weighted sum of the characters a multiple of some number, nearly always of 5 (as part of 10), 11,
+23, 31 or 97. So the codes, written as rows of numbers, satisfy a linear equation in the remainders of that prime; the
+equation is solved for on some codes and counted on the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PRIMES = (5, 11, 23, 31, 97)
+_LENGTHS = range(8, 20)
+_SPARE = 12  # codes beyond those that determine the equation: by chance it holds for them once in 5 ** 12 times
+_MOST_COLUMNS = 60  # of the equations; texts that have more are no numbers
+_PLACES = 5  # characters of the code that the equation must rest on; fewer are parts that repeat
+_HOLDS = 0.88  # share of the other codes for which it must hold: where 11 is written as 0 a tenth differs
+_DRAWS = 30
+
+
+def have_check_digits(values: Iterable[str]) -> bool:
+    """Whether different codes of one length satisfy an equation that chance does not explain.
+
+    >>> draw = np.random.default_rng(0)
+    >>> plain = [f"{number:08}" for number in draw.integers(0, 10**8, 200)]
+    >>> have_check_digits(plain), have_check_digits(code + str(-sum(map(int, code)) % 11 % 10) for code in plain)
+    (False, True)
+    """
+    codes = ["".join(filter(str.isalnum, value)).upper() for value in dict.fromkeys(values)]
+    if not codes:
+        return False
+    length, times = Counter(map(len, codes)).most_common(1)[0]
+    if length not in _LENGTHS or times < _HOLDS * len(codes):
+        return False
+    letters = np.array([list(code) for code in codes if len(code) == length])
+    return any(_satisfy_an_equation(*_features(letters, doubled=doubled)) for doubled in (False, True))
+
+
+def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
+    needed = features.shape[1] + _SPARE
+    if not needed < len(features) or features.shape[1] > _MOST_COLUMNS or len({*places}) <= _PLACES:
+        return False
+    draw = np.random.default_rng(0)
+    for prime in _PRIMES:
+        for _ in range(_DRAWS):  # some codes may be mistyped, so that the equation holds only where none was drawn
+            weights = _null_vector(features[draw.choice(len(features), needed, replace=False)] % prime, prime)
+            if weights is None:
+                continue
+            holds = np.mean(features @ weights % prime == 0)
+            if holds >= _HOLDS and len({*places[weights != 0]} - {-1}) >= _PLACES:
+                return True
+    return False
+
+
+def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What an equation may weigh, and the place of each: digits, whether they exceed 4 (Luhn), each other character."""
+    found, places = [np.ones(len(letters), dtype=np.int64)], [-1]
+    for place, column in enumerate(letters.T):
+        is_digit = np.char.isdigit(column)
+        digits = np.where(is_digit, column, "0").astype(np.int64)
+        others = [column == letter for letter in np.unique(column[~is_digit])[int(is_digit.all()) :]]
+        for one in (digits, *([digits > 4] if doubled else []), *others[: None if is_digit.any() else -1]):
+            if one.min() != one.max():
+                found.append(one.astype(np.int64))
+                places.append(place)
+    return np.column_stack(found), np.array(places)
+
+
+def _null_vector(rows: NDArray[np.int64], prime: int) -> NDArray[np.int64] | None:
+    """Weights whose sum vanishes in every row, by elimination in the remainders of a prime, or None."""
+    rows = rows.copy()
+    pivots: list[int] = []
+    for column in range(rows.shape[1]):
+        top = len(pivots)
+        filled = np.flatnonzero(rows[top:, column])
+        if not filled.size:
+            weights = np.zeros(rows.shape[1], dtype=np.int64)
+            weights[pivots] = -rows[:top, column] % prime
+            weights[column] = 1
+            if np.count_nonzero(weights[1:]) >= _PLACES:
+                return weights
+            continue
+        rows[[top, top + filled[0]]] = rows[[top + filled[0], top]]
+        rows[top] = rows[top] * pow(int(rows[top, column]), -1, prime) % prime
+        factors = rows[:, column].copy()
+        factors[top] = 0
+        rows = (rows - np.outer(factors, rows[top])) % prime
+        pivots.append(column)
+    return None

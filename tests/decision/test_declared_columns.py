@@ -1,0 +1,71 @@
+"""What somebody declares to be unknown to others: counted, told beside a yes, and not believed of births and places."""
+
+import numpy as np
+import pytest
+
+from incrowd import assess
+from incrowd.assessment import Question, judge_release
+
+ROWS = 600
+
+
+def crowd(**columns):
+    draw = np.random.default_rng(0)
+    return {"age": draw.integers(3, 6, ROWS) * 10, "sex": draw.choice(["f", "m"], ROWS), **columns}
+
+
+def decide(table, **roles):
+    return judge_release(table, Question(quasi_identifiers=["age", "sex"], rows_are_people=True, **roles))
+
+
+def places(draw):
+    return {"lat": (52 + draw.random(ROWS)).round(5), "lon": (13 + draw.random(ROWS)).round(5)}
+
+
+def births(draw):
+    return {"x": np.datetime64("1940-01-01") + draw.integers(0, 25_000, ROWS)}
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+@pytest.mark.parametrize("made", [places, births])
+def test_days_of_birth_and_exact_places_are_known_to_others_whatever_is_declared(made, role):
+    columns = made(np.random.default_rng(1))
+    found = decide(crowd(**columns), **{role: list(columns)})
+    assert found.decision == "undecided"
+    assert {one.column for one in found.undecided} == {*columns}
+    told = [str(reason) for reason in found.internal_reasons]
+    assert all(any(reason.startswith(f"{name} was not taken as unknown") for reason in told) for name in columns)
+    assert decide(crowd(), drop=[]).decision == "within"
+
+
+def test_places_that_many_share_are_believed_to_be_unknown():
+    sites = np.random.default_rng(2).integers(0, 25, ROWS)
+    assert decide(crowd(lat=50 + sites / 7, lon=sites / 7), other=["lat", "lon"]).decision == "within"
+
+
+def test_a_yes_says_how_many_are_found_by_what_was_declared():
+    draw = np.random.default_rng(3)
+    table = crowd(hours=draw.integers(0, 3, ROWS), points=draw.permutation(np.repeat(np.arange(1, ROWS // 3 + 1), 3)))
+    found = decide(table, other=["hours", "points"])
+    assert found.decision == "within"
+    rows = list(zip(*table.values(), strict=True))
+    alone = sum(rows.count(row) == 1 for row in rows)
+    assert found.found_if_declared == alone > 0
+    assert f"(whoever does finds {alone} people alone)" in found.recommendation
+    assert "This yes rests on your word that nobody outside knows hours, points: " in str(found.internal_reasons[0])
+    assert "by points alone" in str(found.internal_reasons[0])
+
+
+def test_nothing_is_said_where_declared_columns_add_nothing():
+    draw = np.random.default_rng(4)
+    table = crowd(x=draw.integers(0, 3, ROWS))
+    found = decide(table, other=["x"])
+    assert (found.decision, found.found_if_declared, found.internal_reasons) == ("within", 0, ())
+    full = assess(table, quasi_identifiers=["age", "sex"], other=["x"], rows_are_people=True, protection=False)
+    assert full.verdict.recommendation == found.recommendation
+
+
+def test_columns_that_others_usually_know_are_told_with_a_yes():
+    places = np.random.default_rng(5).integers(10_000, 10_040, ROWS)
+    told = [str(reason) for reason in decide(crowd(zip=places), other=["zip"]).internal_reasons]
+    assert any(reason.startswith("Declared by you to be unknown to others, who usually know") for reason in told)
