@@ -25,6 +25,7 @@ from incrowd.protection.marks import mark_of, remove_release, waiting_of
 EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod", "os.fsync"}
 KILLS = EVENTS | {"os.remove", "os.rmdir", "os.scandir"}  # a process may also end before one of these
 READ = ["--qi", "age,sex,zip"]
+INPUTS = {"plain.csv": seeds._csv(), "newer.csv": seeds._csv(seeds.NEWER)}
 COMMANDS = {
     "protect csv": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv"],
     "protect parquet": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.parquet"],
@@ -34,7 +35,7 @@ COMMANDS = {
     "protect spss": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.sav"],
     "protect stata": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.dta"],
     "replace": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv", "--force"],
-    "append": ["protect", "plain.csv", "--append", "BASE.csv", "--widest", "age=5", "--out", "OUT.csv"],
+    "append": ["protect", "newer.csv", "--append", "BASE.csv", "--widest", "age=5", "--out", "OUT.csv"],
     "curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv"],
     "junit": ["check", "plain.csv", *READ, "--min-k", "2", "--junit", "OUT.xml"],
     "records": ["population", "plain.csv", *READ, "--population", "400", "--records", "OUT.csv"],
@@ -87,7 +88,7 @@ class Trial:
     def __init__(self, folder, temporary, command):
         self.folder, self.temporary = folder, temporary
         self.words = [word.replace("OUT.", f"{folder}/OUT.") for word in command]
-        self.words = [str(folder / word) if word in ("plain.csv", "BASE.csv") else word for word in self.words]
+        self.words = [str(folder / word) if word in (*INPUTS, "BASE.csv") else word for word in self.words]
         self.base = folder / "BASE.csv"
         self.base_is_used = str(self.base) in self.words
         self.out = next(Path(word) for word in self.words if "OUT." in word)
@@ -104,14 +105,13 @@ class Trial:
             self.out.write_text("as before")
         if self.base_is_used:
             self._restore_base()
-        before = seeds._csv()
         code, said, _, _ = run.run_case(self.folder, self.words, arm)
         broken = [words for words in run.BROKEN if words in said]
         if seeds.PLANTED in said:
             broken.append("a planted value is shown")
-        if (self.folder / "plain.csv").read_bytes() != before:
+        if any((self.folder / name).read_bytes() != data for name, data in INPUTS.items()):
             broken.append("the input was changed")
-        left = {path.name for path in self.folder.iterdir()} - {"plain.csv", self.out.name}
+        left = {path.name for path in self.folder.iterdir()} - {*INPUTS, self.out.name}
         if self.out.exists() or code == -signal.SIGKILL:  # beside a release is what its original tells, and who waits
             left -= {mark_of(self.out).name, waiting_of(self.out).name}
         if self.base_is_used:
@@ -153,7 +153,7 @@ class Trial:
         remove_release(self.base)
         private_folders._remove_abandoned(self.temporary)
         files._remove_abandoned(self.folder)  # a file that was to replace another has a hidden name for a moment
-        hidden = [path for path in self.folder.iterdir() if path.name != "plain.csv"]
+        hidden = [path for path in self.folder.iterdir() if path.name not in INPUTS]
         kept = [path for path in self.temporary.iterdir() if any(path.iterdir())]  # an empty one goes in a minute
         for path in self.temporary.iterdir():
             shutil.rmtree(path)
@@ -168,7 +168,8 @@ def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000), told=lambda t
         folder, temporary = Path(place) / "work", Path(place) / "tmp"
         folder.mkdir()
         temporary.mkdir()
-        (folder / "plain.csv").write_bytes(seeds._csv())
+        for name, data in INPUTS.items():
+            (folder / name).write_bytes(data)
         run.warm_up(folder)
         os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
         try:

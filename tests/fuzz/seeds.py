@@ -26,6 +26,7 @@ TABLE = {
     "seen": [f"2024-01-{1 + n % 28:02d}" for n in range(ROWS)],
     "note": [f"{PLANTED}{n}" for n in range(ROWS)],
 }
+NEWER = {**TABLE, "age": [age + 30 for age in TABLE["age"]], "income": [pay + 99 for pay in TABLE["income"]]}  # others
 READ = ["--qi", "age,sex,zip"]
 BASE = "mutated.base.csv"  # a release whose mark is mutated
 COMMANDS = [
@@ -220,8 +221,7 @@ def targets(folder):
     (Path(folder) / "fixed.txt").write_bytes(fixed)
     (Path(folder) / "layout.csv").write_bytes(layout)
     by_layout = [[*command, "--layout", "layout.csv"] for command in measure]
-    newer = {**TABLE, "age": [age + 30 for age in TABLE["age"]], "income": [pay + 99 for pay in TABLE["income"]]}
-    (Path(folder) / "newer.csv").write_bytes(_csv(newer))
+    (Path(folder) / "newer.csv").write_bytes(_csv(NEWER))
     append = ["protect", "newer.csv", "--append", BASE, "--widest", "age=5", "--out", "OUT.csv"]
     covered = ["protect", "plain.csv", *READ, "--k-map", "2", "--population-table", "FILE", "--out", "OUT.csv"]
     folded = [[*command, "--fold", "--null", "NA,.,-9", "--null", "age=97-99"] for command in COMMANDS]
