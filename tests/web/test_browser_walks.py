@@ -5,7 +5,6 @@
 
 import json
 import os
-import threading
 import time
 
 import httpx
@@ -15,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
 from tests.web.browsing import answered, ask, demo, look, settled
-from tests.web.conftest import TOKEN, ServerSettings, configuration, create_app, listening, uvicorn
+from tests.web.local_server import TOKEN, serving_here
 from tests.web.test_browser_way import AXE, barriers
 
 pytestmark = pytest.mark.xdist_group("browser-way")  # one worker: the browser is started once
@@ -40,16 +39,8 @@ DRAGS = """async (sizes) => {
 @pytest.fixture(scope="module")
 def app():
     """A server that takes on large tables."""
-    with listening("127.0.0.1", 0) as socket:
-        app = create_app(ServerSettings(port=socket.getsockname()[1], token=TOKEN, folders=(), max_columns=200))
-        server = uvicorn.Server(configuration(app))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
+    with serving_here(folders=(), max_columns=200) as app:
         yield app
-        server.should_exit = True
-        thread.join(120)
 
 
 @pytest.fixture(scope="module")
