@@ -47,8 +47,8 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     if not 1 <= parts <= MOST_PARTS:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not column.has_distances:
-        edges = [index * column.size // parts for index in range(parts + 1)]
-        return label_groups(column, [range(start, end) for start, end in pairwise(edges)])
+        starts = [index * column.size // parts for index in range(parts + 1)]
+        return label_groups(column, [range(start, end) for start, end in pairwise(starts)])
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:
