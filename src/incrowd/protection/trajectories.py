@@ -33,6 +33,9 @@ _STEPS = {"1 hour": _HOUR, "6 hours": 6 * _HOUR, "1 day": 24 * _HOUR, "1 week": 
 _GRIDS = (1024, 256, 128, 64, 32, 16, 8, 4, 2)  # cells along the longer side
 
 
+_MOST_POINTS = 5  # that unicity is measured by
+
+
 class Resolution(NamedTuple):
     """One way to make columns coarser: in words, the group of every row (from 0 on), and what is released of it."""
 
@@ -132,9 +135,6 @@ def amount_levels(column: Coded) -> list[Resolution]:
     found.append(_by_value("powers of ten", column, size, pa.array(size)))
     nothing = np.zeros(column.codes.size, dtype=np.int64)
     return [*found, Resolution("leaving it out", nothing, {})]
-
-
-_MOST_POINTS = 5  # that unicity is measured by
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from incrowd.protection.registry import Method
 
 
+_LARGEST_NUMBER = 1e150
+
+
 @dataclass(frozen=True, slots=True)
 class SettledColumns:
     """The role of every column that has one.
@@ -102,9 +105,6 @@ def _require_one_role(names: Sequence[str], others: Sequence[str | None], what: 
     clash = [name for name in names if name in others]
     if clash:
         raise InputError(f"{', '.join(map(repr, clash))} cannot {what}; name it once")
-
-
-_LARGEST_NUMBER = 1e150
 
 
 def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str]:
