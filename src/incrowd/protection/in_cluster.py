@@ -34,7 +34,6 @@ from incrowd.tables import SuggestedRole, Table, suggest_roles
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 _CLASSES_A_CELL = 20  # a cell has at least so many classes
 
 

@@ -31,8 +31,6 @@ from incrowd.wording import counted, listed, number, percent
 _HOUR = 3_600
 _STEPS = {"1 hour": _HOUR, "6 hours": 6 * _HOUR, "1 day": 24 * _HOUR, "1 week": 168 * _HOUR, "4 weeks": 672 * _HOUR}
 _GRIDS = (1024, 256, 128, 64, 32, 16, 8, 4, 2)  # cells along the longer side
-
-
 _MOST_POINTS = 5  # that unicity is measured by
 
 
