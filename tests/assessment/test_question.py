@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from incrowd import InputError, assess, read_table
 from incrowd.assessment import Question, read_question
+from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.question import OPTIONS, READING
-from incrowd.assessment.repeat import to_command, to_python
 from incrowd.assessment.settings_file import from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
 from incrowd.cli.declared_options import ASSESS, question_from

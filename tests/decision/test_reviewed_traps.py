@@ -236,5 +236,9 @@ def test_numbers_of_people_in_a_fifth_of_the_rows_link_them(linked):
     for name, places in zip(draw.permutation(40_000)[:people], mixed, strict=True):
         code[places], sex[places] = f"{name:04x}", sex[places[0]]
     question = Question(quasi_identifiers=["sex"], other=["x", "y"])
-    found = judge_release({"sex": sex, "x": list(code), "y": draw.integers(0, 9, rows)}, question)
-    assert found.decision != "within"
+    table = {"sex": sex, "x": list(code), "y": draw.integers(0, 9, rows)}
+    assert judge_release(table, question).decision != "within"
+    found = assess(table, quasi_identifiers=["sex"], other=["y"], protection=False)
+    assert any(f"fill x in the {rows - 4 * people:,} rows" in str(one) for one in found.verdict.actions) == (linked < 1)
+    commands = [command for action in found.verdict.actions for command in action.commands]
+    assert any("--person x" in command for command in commands) == (linked == 1)

@@ -20,8 +20,6 @@ from incrowd.protection import HIPAA_STEPS
 from incrowd.protection.paper_methods import bound_on_t
 from papers import Context, paper, reproduce
 
-pytestmark = pytest.mark.xdist_group("proper-anonymization")  # one worker: what the fixtures make is made once
-
 
 @pytest.fixture(scope="module")
 def small():

@@ -197,3 +197,11 @@ def test_what_many_people_share_links_nobody(seed):
         "noise": draw.integers(0, 300, rows) ** 2,
     }
     assert describe(**table).kind == "people"
+
+
+def test_ranges_that_classes_share_link_nobody():
+    draw = np.random.default_rng(16)
+    classes = np.repeat(np.arange(60), 12)
+    sex, band = draw.integers(1, 3, 60)[classes], draw.integers(0, 3, 60)[classes]
+    assert describe(sex=sex, band=band, paid=[f"[{one};{one + 5}]" for one in classes * 7]).kind == "people"
+    assert describe(sex=sex, band=band, paid=draw.permutation(60)[classes]).kind == "transactions"

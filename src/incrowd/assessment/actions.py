@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,8 @@ import numpy as np
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
-from incrowd.assessment.command_line import to_words
+from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
-from incrowd.assessment.repeat import to_command
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
@@ -74,7 +74,9 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     person = roles.person
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
-        yield _settle_rows(evidence.rows, person)
+        gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
+        yield _settle_rows(evidence.rows, person, gaps)
+        person = None if gaps else person  # it cannot be asked for as it is
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
@@ -120,7 +122,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield Action(what, commands=_commands(work, settings), protection=settings)
 
 
-def _settle_rows(rows: RowKind, person: str | None) -> Action:
+def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
@@ -130,6 +132,8 @@ def _settle_rows(rows: RowKind, person: str | None) -> Action:
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
+    if gaps:
+        who = f"fill {person} in the {counted(gaps, 'row', 'rows')} that have no value, name it as the person"
     return Action(
         f"Say what a row is: {who} and assess again, or say that every row is another person.",
         ("person", "rows_are_people"),
@@ -225,20 +229,24 @@ def way_to_yes(work: Work) -> Action:
     """
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
-    best: _Way | None = None
-    why = "the table is too small for classes that large"
-    tried: set[int] = set()
-    while 0 <= place < len(sizes) and place not in tried:
-        tried.add(place)
-        found = _try_size(work, sizes[place])
-        if isinstance(found, Action):
-            return found
-        if isinstance(found, _Way):
-            best = found
-        elif best is None:
-            why = found
-        place += -1 if isinstance(found, _Way) else 1
-    return _no_way(work.question, why) if best is None else _protect_action(work, best)
+    outcomes: dict[int, _Way | str] = {}
+    with ThreadPoolExecutor(2) as pool:
+        # the one below is needed as soon as the likely one passes
+        trials = {
+            near: pool.submit(_try_size, work, sizes[near]) for near in (place, place - 1) if 0 <= near < len(sizes)
+        }
+        while 0 <= place < len(sizes) and place not in outcomes:
+            part(work.progress, 0.98, 0.99)(f"trying classes of {sizes[place]}", 0.5)
+            found = (trials.get(place) or pool.submit(_try_size, work, sizes[place])).result()
+            if isinstance(found, Action):
+                return found
+            outcomes[place] = found
+            place += -1 if isinstance(found, _Way) else 1
+    passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
+    if passed:
+        return _protect_action(work, passed[0])
+    too_small = "the table is too small for classes that large"
+    return _no_way(work.question, str(outcomes[max(outcomes)]) if outcomes else too_small)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +263,6 @@ def _try_size(work: Work, k: int) -> _Way | Action | str:
     plan: _Plan | None = _Plan(_to_remove(work), k, work.question.certain_from)
     why = ""
     while plan is not None:
-        part(work.progress, 0.98, 0.99)(f"trying classes of {k}", 0.5)
         try:
             verdict, measure_cost = _try(work, plan)
         except IncrowdError as error:
@@ -342,7 +349,9 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, Callable[[], float], boo
     if plan.k in made and not plan.diverse:
         whole, detail, shuffled = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
-        return read_table(whole.to_arrow(left)), lambda: detail, shuffled
+        released = read_table(whole.to_arrow(left))
+        released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
+        return released, lambda: detail, shuffled
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),

@@ -13,7 +13,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
 from incrowd.assessment.contents import forget_outdated
 from incrowd.assessment.provenance import note_provenance
-from incrowd.assessment.question import Question
+from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
@@ -29,6 +29,7 @@ from incrowd.tables import Table, describe_rows, read_table, suggest_roles
 from incrowd.wording import Advice, listed, percent
 
 _MOST_PEOPLE = 10**10
+_ASKED = {option.name for option in OPTIONS} - {"original", "groups", "released", "holdout", "kept_rows"}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -112,34 +113,10 @@ def assess(
     >>> found.verdict.decision, found.facts.people
     ('over', 2000)
     """
-    question = Question(
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        person=person,
-        weights=weights,
-        strata=strata,
-        cluster=cluster,
-        identifiers=identifiers,
-        drop=drop,
-        other=other,
-        population=population,
-        recipient=recipient,
-        threshold=threshold,
-        highest=highest,
-        secrets=secrets,
-        certain=certain,
-        tolerate=tolerate,
-        rows_are_people=rows_are_people,
-        original=original if isinstance(original, str) else None,
-        groups=groups or {},
-        released=_place(released, "RELEASED"),
-        holdout=_place(holdout, "HOLDOUT"),
-        kept_rows=_place(kept_rows, "KEPT_ROWS"),
-        synthetic=synthetic,
-        protection=protection,
-        seed=seed,
-    )
+    asked: dict[str, Any] = {name: value for name, value in locals().items() if name in _ASKED}
     given = {"released": released, "holdout": holdout, "kept_rows": kept_rows}
+    asked |= {name: _place(one, name.upper()) for name, one in given.items()}
+    question = Question(**asked, original=original if isinstance(original, str) else None, groups=groups or {})
     return assess_question(data, question, original=original, given=given, progress=progress, partial=partial)
 
 

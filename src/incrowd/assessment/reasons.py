@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.personal_risk import highest_risk, unique_in_population
 from incrowd.protection.release_warnings import describe_row_order
 from incrowd.recipients import Limits
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
     from incrowd.attacks import AttackRisk
+    from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -88,6 +88,28 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
     highest, _ = highest_risk(facts.sizes, population)
     where = "in the table" if population.highest is None else f"among {population.population:,} people"
     return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
+
+
+def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[float, tuple[float, float] | None]:
+    """The risk of the person at highest risk, and its interval where it is an estimate.
+
+    Where the attacker may know who is in the table it is 1 ÷ the smallest class. Else it is the highest estimated
+    1 ÷ F of a record, F being the size of its class in the population; where somebody is expected to be unique there,
+    it is 1; where no record's own risk was estimated, that in the table is used, which is never lower.
+    """
+    if population is None:
+        return 1 / sizes.smallest, None
+    if unique_in_population(sizes, population) >= 1:
+        return 1.0, None
+    if population.highest is None:
+        return 1 / sizes.smallest, None
+    return population.highest, population.highest_interval
+
+
+def unique_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
+    """How many people who are alone in the table may be alone in the population: the upper end of the estimate."""
+    _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
+    return sizes.uniques * most
 
 
 def describe_linkage(linkage: AttackRisk) -> str:

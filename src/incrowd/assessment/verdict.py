@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.reasons import (
     describe_highest_risk,
     describe_linkage,
     find_exposures,
+    highest_risk,
     list_internal_reasons,
     list_reasons,
 )

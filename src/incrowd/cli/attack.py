@@ -210,6 +210,11 @@ def synthesise_table(
     terminal.line(f"{made.rows:,} rows written to {written}")
     if made.attacks is not None:
         _show(made.attacks, [])
+        if model != "independent":
+            terminal.note(
+                f"the {model} model may draw people as they are, or nearly: it goes out only if assess --released "
+                "--synthetic --holdout says yes; --model independent remembers nobody"
+            )
         terminal.note(
             "these attackers know every other column of a person; those of assess --released know the quasi-identifiers"
         )

@@ -54,7 +54,7 @@ def append(
 ) -> None:
     """Append a batch to a release, say what joined, waits and is left out, and judge it or say how to."""
     from incrowd.assessment import Question, judge_release
-    from incrowd.assessment.repeat import to_command
+    from incrowd.assessment.command_line import to_command
     from incrowd.protection import append_release
 
     wishes = {name: given[name] for name in _WISHES if given.get(name)}

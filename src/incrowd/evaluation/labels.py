@@ -17,6 +17,7 @@ from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import TICKS, as_floats, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+from incrowd.tables.generalised import split_plain_sets
 
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
@@ -105,8 +106,20 @@ class _Reader:
             if text in by_label:
                 self._set(label, by_label[text])
         if not self.number:
+            self._read_plain_sets()
             for label in np.flatnonzero(may_be_generalised(self.labels) & ~self.known).tolist():
                 self._parsed(label)
+
+    def _read_plain_sets(self) -> None:
+        """Read sets without quotation marks all at once; one with a member that the original does not have is left."""
+        sets = split_plain_sets(self.labels)
+        codes = np.array([self._code(text) for text in sets.texts], dtype=np.int64)[sets.members]
+        width = self.original.size + 1
+        codes = np.sort(np.repeat(np.arange(sets.places.size), sets.sizes) * width + codes + 1) % width - 1
+        ends = np.cumsum(sets.sizes)
+        for place, start, end in zip(sets.places.tolist(), (ends - sets.sizes).tolist(), ends.tolist(), strict=True):
+            if codes[start] >= 0 and not self.known[place]:
+                self._set(place, codes[start:end])
 
     def read_plain(self) -> None:
         """Read labels that are values of the original; a null where the original has none is a wildcard."""

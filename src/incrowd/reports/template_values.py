@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
 from incrowd.assessment.actions import Action
-from incrowd.assessment.repeat import to_command
+from incrowd.assessment.command_line import to_command
 from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, ReportSection

@@ -9,8 +9,7 @@ from typing import Any
 
 from incrowd._support.option import Option
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import each, given, is_typable
-from incrowd.assessment.repeat import to_arguments, to_call
+from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest

@@ -98,9 +98,14 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
 
 
 def _may_link(one: SuggestedRole) -> bool:
-    """Whether a column has many values of a few rows each, and is not about something that many people share."""
+    """Whether a column has many values of a few rows each, and is not about something that many people share.
+
+    Ranges and sets are shared by a class, which is made of people who are alike.
+    """
     each = (one.rows - one.nulls) / max(one.distinct, 1)
-    is_open = one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested"
+    is_open = (
+        one.role in ("other", "sensitive", "identifier", "person") and one.kind != "nested" and not one.generalised
+    )
     return is_open and one.distinct >= _FEWEST and 1 < each <= _MOST
 
 

@@ -124,7 +124,7 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
         else f"rows share values of {column} to the last digit, far more often than chance makes them"
     )
     reason += ": they look like several records of one person, or people of one household"
-    return RowKind("transactions", reason, "medium", column)
+    return RowKind("transactions", reason, "medium", column if shown_by else None)
 
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:

@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
 from incrowd.assessment import Assessment
-from incrowd.assessment.repeat import to_call, to_command
+from incrowd.assessment.command_line import to_call, to_command
 from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
