@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
@@ -14,9 +14,7 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measures import (
-    AuxiliaryKnowledge,
     KnowledgeRisk,
-    count_with_auxiliary,
     minimal_sets,
     risk_by_group,
     risk_by_subset,
@@ -33,7 +31,6 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 127  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
-_AUXILIARY = 8  # columns without a role that are counted one by one
 _FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
@@ -59,12 +56,7 @@ class Knowledge(Result):
     """What attackers with less than all attributes can do.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
-    `auxiliary` is what columns that look like quasi-identifiers and have no role would add: all together first, then
-    one by one.
     """
-
-    _hidden: ClassVar[frozenset[str]] = frozenset({"auxiliary"})
-    _derived: ClassVar[tuple[str, ...]] = ("beside",)
 
     by_group: tuple[KnowledgeRisk, ...]
     by_set: tuple[KnowledgeRisk, ...]
@@ -73,12 +65,6 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
-    auxiliary: tuple[AuxiliaryKnowledge, ...] = ()
-
-    @property
-    def beside(self) -> tuple[AuxiliaryKnowledge, ...]:
-        """`auxiliary` under its name in the published JSON."""
-        return self.auxiliary
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
@@ -93,13 +79,8 @@ def assess_knowledge(
     person: str | None,
     seed: int,
     progress: Progress = silent,
-    *,
-    without_role: Sequence[str] = (),
 ) -> Knowledge:
-    """Count every set that the table's size allows, and share the counts among all questions.
-
-    `without_role` are columns that look like quasi-identifiers and were given no role.
-    """
+    """Count every set that the table's size allows, and share the counts among all questions."""
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
     every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
@@ -138,17 +119,7 @@ def assess_knowledge(
         None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),
-        _count_auxiliary(table, names, without_role, person),
     )
-
-
-def _count_auxiliary(
-    table: Table, names: Sequence[str], without_role: Sequence[str], person: str | None
-) -> tuple[AuxiliaryKnowledge, ...]:
-    """All columns without a role together, and each of the first ones alone."""
-    each = [[name] for name in without_role[:_AUXILIARY]] if len(without_role) > 1 else []
-    sets = [list(without_role), *each] if without_role else []
-    return tuple(count_with_auxiliary(table, names, others, person=person) for others in sets)
 
 
 def _count_records(
@@ -220,7 +191,6 @@ def _knowledge(work: Work) -> Knowledge:
         work.roles.person,
         work.seed,
         work.part(SECTION),
-        without_role=work.roles.overlooked_quasi_identifiers,
     )
 
 
