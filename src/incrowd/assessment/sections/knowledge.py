@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from incrowd._support.progress import Progress, part, silent
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.backends import TooManyDistinctError, encode
@@ -72,15 +72,10 @@ class Knowledge(Result):
         return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
 
 
-def assess_knowledge(
-    table: Table,
-    names: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-    person: str | None,
-    seed: int,
-    progress: Progress = silent,
-) -> Knowledge:
+def assess_knowledge(work: Work) -> Knowledge:
     """Count every set that the table's size allows, and share the counts among all questions."""
+    table, names, person, groups = work.table, work.roles.quasi_identifiers, work.roles.person, work.question.groups
+    seed, progress = work.seed, work.part(SECTION)
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
     every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
@@ -144,8 +139,11 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     return True
 
 
-def look_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+def look_at_knowledge(work: Work) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    table, names, progress = work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15)
+    if work.roles.person is not None or not table.backend.rows_are_local:
+        raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
     counted = risk_by_subset(table, names, up_to=min(_FIRST_LOOK, len(names)), progress=part(progress, 0.0, 0.5))
     parts = contributions(
         table, names, orders=_FIRST_LOOK_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0)
@@ -181,23 +179,6 @@ def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
 def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The sets that are the smallest for most people."""
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
-
-
-def _knowledge(work: Work) -> Knowledge:
-    return assess_knowledge(
-        work.table,
-        work.roles.quasi_identifiers,
-        work.question.groups,
-        work.roles.person,
-        work.seed,
-        work.part(SECTION),
-    )
-
-
-def _first_look(work: Work) -> Knowledge:
-    if work.roles.person is not None or not work.table.backend.rows_are_local:
-        raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
-    return look_at_knowledge(work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15))
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:
@@ -241,4 +222,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("knowledge", _knowledge, _statements, weight=25, first_look=_first_look, is_slow=True)
+SECTION = Section("knowledge", assess_knowledge, _statements, weight=25, first_look=look_at_knowledge, is_slow=True)

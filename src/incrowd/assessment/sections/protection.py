@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.progress import Progress, part, silent
+from incrowd._support.progress import part
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
@@ -18,7 +18,7 @@ from incrowd.measures import measure
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
-from incrowd.recipients import Limits, judge, limits_of
+from incrowd.recipients import judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import percent
@@ -99,22 +99,19 @@ class Protection(Result):
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
 
-def assess_protection(
-    table: Table,
-    names: Sequence[str],
-    *,
-    sensitive: Sequence[str],
-    person: str | None,
-    limits: Limits,
-    population: int | None = None,
-    made: dict[int, tuple[Table, float, bool]] | None = None,
-    progress: Progress = silent,
-) -> Protection:
+def assess_protection(work: Work) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
-    The table for that last k, the detail that it keeps, and whether its rows are in random order are put into `made`
-    for whoever judges it.
+    The table for that last k, the detail that it keeps, and whether its rows are in random order are shared with
+    whoever judges it.
     """
+    if not is_asked(work):
+        raise UnsupportedError("not asked for")
+    table, names, person = work.table, work.roles.quasi_identifiers, work.roles.person
+    sensitive, limits = work.roles.sensitive, work.question.limits
+    population = None if work.answers["population"] is None else work.answers["population"].population
+    made: dict[int, tuple[Table, float, bool]] = work.shared.setdefault("protected", {})
+    progress = work.part(SECTION)
     if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
@@ -131,7 +128,7 @@ def assess_protection(
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
-        if made is not None and k == limits.class_size:
+        if k == limits.class_size:
             made[k] = after, float(found.granularity), safe.shuffled
         costs.append(
             ProtectionCost(
@@ -175,22 +172,6 @@ def is_asked(work: Work) -> bool:
     return work.question.protection and work.question.released is None
 
 
-def _protection(work: Work) -> Protection:
-    if not is_asked(work):
-        raise UnsupportedError("not asked for")
-    risk = work.answers["population"]
-    return assess_protection(
-        work.table,
-        work.roles.quasi_identifiers,
-        sensitive=work.roles.sensitive,
-        person=work.roles.person,
-        limits=work.question.limits,
-        population=None if risk is None else risk.population,
-        made=work.shared.setdefault("protected", {}),
-        progress=work.part(SECTION),
-    )
-
-
 def _statements(found: Assessment) -> Iterator[Statement]:
     if found.protection is None:
         return
@@ -224,4 +205,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", _protection, _statements, weight=33, is_asked=is_asked)
+SECTION = Section("protection", assess_protection, _statements, weight=33, is_asked=is_asked)
