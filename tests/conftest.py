@@ -24,10 +24,11 @@ _PATIENCE = 600_000  # milliseconds until what a page is to show counts as missi
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Files that ask for one worker (xdist_group) get it: xdist 3.8 writes groups where pytest 9.2 does not look.
+    """Tests that share something run in one worker: xdist 3.8 writes groups where pytest 9.2 does not look.
 
-    What the files of a group share, such as a browser or a server, is started once; groups come first, those of many
-    tests before those of few, and single tests fill the gaps at the end.
+    These are the tests of a file with fixtures of scope "module", and of files that name one group (xdist_group). What
+    they share, such as a table, a browser or a server, is made once; groups come first, those of many tests before
+    those of few, and single tests fill the gaps at the end.
     """
     if config.getvalue("dist") != "loadgroup":
         return None
@@ -43,9 +44,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 @cache
 def _group(file):
-    """The group that a file of tests names, if any."""
-    found = re.search(r'xdist_group\("(.+?)"\)', file.read_text(encoding="utf-8")) if file.suffix == ".py" else None
-    return found and found[1]
+    """The group that a file of tests names; the file itself where it has fixtures of its own for all its tests."""
+    text = file.read_text(encoding="utf-8") if file.suffix == ".py" else ""
+    named = re.search(r'xdist_group\("(.+?)"\)', text)
+    return named[1] if named else str(file) if '@pytest.fixture(scope="module"' in text else None
 
 
 def pytest_make_parametrize_id(val):

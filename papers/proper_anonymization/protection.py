@@ -13,7 +13,7 @@ from incrowd.classes import assign_classes
 from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS
 from incrowd.measures import measure_diversity
 from incrowd.protection import HIPAA_STEPS, protect
-from incrowd.protection.tcloseness import bound_on_t, strata_for
+from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.tables import read_table
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.proper_anonymization import printed_numbers as printed

@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd import evaluate, protect, read_table
 from incrowd.demo import FULL_SIZE
-from incrowd.protection.tcloseness import bound_on_t
+from incrowd.protection.paper_methods import bound_on_t
 from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
 from papers.proper_anonymization.printed_numbers import T_BY_K
 

@@ -19,7 +19,7 @@ def number(value: float, digits: int = 4) -> str:
     >>> number(13_650.0), number(0.03121), number(0.03121, digits=2)
     ('13,650', '0.03121', '0.031')
     """
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.{digits}g}"
+    return (f"{value:,}" if isinstance(value, int) else f"{value:,.0f}") if abs(value) >= 1e4 else f"{value:.{digits}g}"
 
 
 def single_value(value: object) -> str:

@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect, record_risk
-from incrowd.assessment import Question, api, judge_protected, propose_roles
+from incrowd.assessment import Question, actions, api, judge_protected, propose_roles
 from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.reasons import highest_risk
 from incrowd.assessment.result import SECTIONS
@@ -664,3 +665,38 @@ def test_a_verdict_that_stops_at_a_certain_no_mends_as_the_whole_one_does():
     assert stopped.decision != "within"
     assert stopped.exposures[0] == whole.exposures[0]
     assert (stopped.disclosed, stopped.giving_back) == (whole.disclosed, whole.giving_back) == (("illness",), ())
+
+
+@pytest.mark.parametrize("least", [2, 3, 8, 11, 99])
+@pytest.mark.parametrize("likely", range(5))
+def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely, monkeypatch):
+    found = {}
+
+    def try_size(work, k):
+        found[k] = actions._Way(k, None, None) if k >= least else f"{k} is too few"
+        return found[k]
+
+    monkeypatch.setattr(actions, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
+    monkeypatch.setattr(actions, "_likely_to_pass", lambda work, sizes: likely)
+    monkeypatch.setattr(actions, "_try_size", try_size)
+    monkeypatch.setattr(actions, "_protect_action", lambda work, way: way.plan)
+    monkeypatch.setattr(actions, "_no_way", lambda question, why: why)
+    work = SimpleNamespace(progress=lambda doing, share: None, question=None)
+    assert actions.way_to_yes(work) == (least if least <= 11 else "11 is too few")
+    assert len(found) <= 5
+
+
+def test_the_class_size_that_is_likely_to_pass_comes_from_the_sampling_fraction():
+    def likely(people, population):
+        limits = SimpleNamespace(class_size=11)
+        work = SimpleNamespace(
+            question=SimpleNamespace(limits=limits),
+            answers={"population": SimpleNamespace(people=people, population=population)},
+        )
+        sizes = [2, 3, 5, 8, 11]
+        return sizes[actions._likely_to_pass(work, sizes)]
+
+    assert likely(1_000, 1_000) == 11  # everybody is in the table
+    assert likely(1_000_000, 3_985_166) == 8
+    assert likely(200_000, 3_985_166) == 3
+    assert likely(1_000, 10**6) == 2

@@ -8,6 +8,7 @@ without a planted value in what it prints, with its input unchanged and nothing 
 
 import argparse
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -50,6 +51,8 @@ def warm_up(folder):
         ):
             main(words)
     (folder / "curve.csv").unlink()
+    gc.collect()
+    gc.freeze()  # else a collection in a fork copies all of this memory
 
 
 def _call_forked(function, *arguments, memory, seconds, imports=()):

@@ -51,13 +51,13 @@ def served(temporary):
 class Visitor:
     """A session with a table of its own."""
 
-    def __init__(self, base, token, number):
+    def __init__(self, base, token, number, population):
         transport = httpx.HTTPTransport(retries=20)
         self.client = httpx.Client(base_url=base, headers={"origin": base}, timeout=300, transport=transport)
         self.client.get("/", params={"token": token})  # sets the cookie
         demo = self.client.post(f"{TABLES}/demo", json={"rows": ROWS, "seed": number}).raise_for_status().json()
         self.table, self.turn = f"{TABLES}/{demo['id']}", threading.Lock()
-        settings = {"roles": {"oshpd_id": "other", "patzip": "other"}, "population": 100_000}
+        settings = {"roles": {"oshpd_id": "other", "patzip": "other"}, "population": population}
         self.client.put(f"{self.table}/settings", json=settings).raise_for_status()
 
     def move(self, number):
@@ -82,13 +82,13 @@ class Visitor:
         self.client.close()
 
 
-def soak(assessments, moves, sessions, *, slow=10, seconds=float("inf")):
+def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=float("inf")):
     """Do the work, or as much of it as fits the time; numbers by their names, and the broken promises."""
     with tempfile.TemporaryDirectory() as place:
         with served(place) as (base, token, process):
             own = len(_files(place))  # the server's lock
             port = int(base.rpartition(":")[2])
-            visitors = [Visitor(base, token, number) for number in range(sessions)]
+            visitors = [Visitor(base, token, number, population) for number in range(sessions)]
             visitors[0].assess(0)
             before = _descriptors(process)
             idlers = [_dawdle(port) for _ in range(slow)]
@@ -168,9 +168,11 @@ if __name__ == "__main__":
     parser.add_argument("--assessments", type=int, default=2_000)
     parser.add_argument("--moves", type=int, default=10_000)
     parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--population", type=int, default=100_000, help="0: unknown, so that none is estimated")
     parser.add_argument("--seconds", type=float, default=3600)
     given = parser.parse_args()
-    counted, failed = soak(given.assessments, given.moves, given.sessions, seconds=given.seconds)
+    people, most = given.population or None, given.seconds
+    counted, failed = soak(given.assessments, given.moves, given.sessions, population=people, seconds=most)
     for name, value in counted.items():
         sys.stdout.write(f"{name}: {value}\n")
     for one in failed:

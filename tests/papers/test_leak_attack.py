@@ -25,8 +25,6 @@ from incrowd.classes import ClassSizes
 from incrowd.leaks import leak_risk, leak_risk_uniform
 from papers import Context, paper, reproduce
 
-pytestmark = pytest.mark.xdist_group("leak-attack")  # one worker: what the fixtures make is made once
-
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
 @pytest.mark.parametrize("leaked", [1, 1_000, 4_000, 10_000])

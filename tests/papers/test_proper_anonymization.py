@@ -17,10 +17,8 @@ from incrowd._support.progress import silent
 from incrowd.demo import AS_NUMBERS, CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
 from incrowd.measures import risk_by_group
 from incrowd.protection import HIPAA_STEPS
-from incrowd.protection.tcloseness import bound_on_t
+from incrowd.protection.paper_methods import bound_on_t
 from papers import Context, paper, reproduce
-
-pytestmark = pytest.mark.xdist_group("proper-anonymization")  # one worker: what the fixtures make is made once
 
 
 @pytest.fixture(scope="module")

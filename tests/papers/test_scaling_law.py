@@ -18,8 +18,6 @@ from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor
 from papers import Context, paper, reproduce
 
-pytestmark = pytest.mark.xdist_group("scaling-law")  # one worker: what the fixtures make is made once
-
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):

@@ -24,7 +24,7 @@ from incrowd import evaluate, measure, protect
 from incrowd.curves import Curve, KnownDistribution
 from incrowd.leaks import leak_risk, simulate_leak, uniform_sizes
 from incrowd.pitman_yor import PitmanYor, fit_curve
-from incrowd.protection.tcloseness import bound_on_t, strata_for
+from incrowd.protection.paper_methods import bound_on_t, strata_for
 from papers import Context
 
 

@@ -18,8 +18,6 @@ from incrowd.populations.copula_fit import correlation_of_vine, nearest_correlat
 from incrowd.tables import read_table
 from papers import Context, paper, reproduce
 
-pytestmark = pytest.mark.xdist_group("synthetic-estimator")  # one worker: what the fixtures make is made once
-
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):

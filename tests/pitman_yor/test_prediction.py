@@ -4,12 +4,12 @@ import mpmath as mp
 import numpy as np
 import oracle
 import pytest
+from tests.inverse_sizes import expected_inverse_size
 
 from incrowd import ClassSizes
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.pitman_yor.prediction import (
     SamplePrediction,
-    expected_inverse_size,
     new_class_size_pmf,
     new_classes,
     new_classes_variance,

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.stats import betabinom
+from tests.inverse_sizes import expected_inverse_size
 
 from incrowd.pitman_yor import Posterior
-from incrowd.pitman_yor.prediction import expected_inverse_size, still_unique
+from incrowd.pitman_yor.prediction import still_unique
 from incrowd.populations.class_growth import population_sizes
 
 

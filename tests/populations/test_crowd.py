@@ -5,7 +5,7 @@ import pytest
 
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitman_yor.prediction import new_classes
-from incrowd.populations.crowd_growth import grow
+from incrowd.populations.crowd_growth import grow, grow_through
 from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model
 
 
@@ -33,19 +33,19 @@ def test_one_column_grows_like_a_pitman_yor_process():
     codes = np.repeat(np.arange(6), [9, 5, 3, 1, 1, 1]).astype(np.int32)
     d, theta, n, grown = 0.35, 3.0, 20, 400
     model = CrowdModel((codes,), np.array([[d, theta]]), (), np.zeros(n))
-    found = [grow(model, grown, seed=(3, draw)).classes[-1] for draw in range(600)]
+    found = [grow(model, grown, seed=(3, draw)).classes for draw in range(600)]
     expected = 6 + float(new_classes(d, theta, people=n, classes=6, population=grown))
     assert np.mean(found) == pytest.approx(expected, abs=4 * np.std(found) / np.sqrt(600))
 
 
 def test_classes_on_the_way_and_at_the_end_are_those_of_the_people_grown(population):
     sample, _ = sample_of(population, 500, 1)
-    found = grow(fit_crowd_model(sample), 3_000, at=[900, 2_000], seed=(1,))
-    assert found.sizes.tolist() == [500, 900, 2_000, 3_000]
-    for size, classes, uniques in zip(found.sizes, found.classes, found.uniques, strict=True):
-        sizes = class_sizes(list(found.values[:, :size]))
-        assert (1 / sizes).sum() == pytest.approx(classes)
-        assert (sizes == 1).sum() == uniques
+    stops = [500, 900, 2_000, 3_000]
+    for size, found in zip(stops, grow_through(fit_crowd_model(sample), stops, seed=(1,)), strict=True):
+        sizes = class_sizes(list(found.values))
+        assert found.people == sizes.size == size
+        assert (1 / sizes).sum() == pytest.approx(found.classes)
+        assert (sizes == 1).sum() == found.uniques
     everybody = class_sizes(list(found.values))
     assert found.sample_class_sizes.tolist() == everybody[:500].tolist()
     assert sorted(found.class_sizes) == sorted(np.unique(np.stack(list(found.values)), axis=1, return_counts=True)[1])
@@ -113,10 +113,9 @@ def test_few_people_of_many_columns_are_given_the_room_that_they_need():
     codes = tuple(np.array([0, 0, 0, 0, 1, 1, 1, 2], dtype=np.int32) for _ in range(40))
     levels = tuple(Level(column, (column - 1,), 0.1, 1.0) for column in range(1, 40))
     model = CrowdModel(codes, np.full((40, 2), [0.1, 1.0]), levels, np.zeros(8))
-    found = grow(model, 12)
-    assert found.sizes.tolist() == [8, 12]
-    assert found.classes[0] == 3
-    assert found.class_sizes.sum() == 12
+    start, found = grow_through(model, [8, 12], seed=(0,))
+    assert start.classes == 3
+    assert found.people == found.class_sizes.sum() == 12
     equal = grow(fit_crowd_model([np.arange(8) % 4] * 40), 20)
     assert equal.class_sizes.sum() == 20
 

@@ -193,3 +193,14 @@ def test_quantiles_are_those_of_the_negative_binomial_distribution(level):
     evidence, odds = 10.0 ** rng.uniform(-9, 5, 3_000), 10.0 ** rng.uniform(-9, 5, 3_000)
     found = quantile_of_others(level, evidence, odds)
     np.testing.assert_array_equal(found, nbinom.ppf(level, evidence, 1.0 / (1.0 + odds)))
+
+
+@pytest.mark.parametrize("given", [{"quasi_identifiers": ["a"]}, {"quasi_identifiers": ["a", "b"], "person": "who"}])
+def test_records_by_class_size_state_the_headline_with_its_interval(given):
+    draw = np.random.default_rng(1)
+    rows = {"a": draw.integers(0, 60, 200), "b": draw.integers(0, 4, 200), "who": np.arange(200) // 2}
+    headline = population_risk(rows, population=5_000, **given)
+    records = record_risk(rows, population=5_000, **given)
+    assert records.sample_to_population == headline.sample_to_population
+    assert records.interval == headline.interval
+    assert set(headline.notes) <= set(records.notes)

@@ -13,7 +13,6 @@ from incrowd.populations.constraints import count_possible_classes
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import read_sample
 
-pytestmark = pytest.mark.xdist_group("population-curve")  # one worker: the curve is made once
 QI = ["age_yrs", "sex", "race", "patcnty"]
 AT = [5_000, 20_000, 60_000]
 

@@ -7,6 +7,7 @@ from incrowd import (
     InputError,
     UnsupportedError,
     assess,
+    check,
     demo_table,
     evaluate,
     forecast,
@@ -171,3 +172,13 @@ def test_changes_that_no_type_holds_are_refused():
 def test_the_rows_that_undo_a_shuffle_are_for_their_owner_only(tmp_path):
     safe = protect({"age": [1, 2, 3, 4]}, quasi_identifiers=["age"], k=2)
     assert write_kept_rows(safe, tmp_path / "rows.txt").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("rows", [10**12, 2**62])
+def test_more_synthetic_rows_than_memory_holds_are_refused(rows):
+    with pytest.raises(UnsupportedError, match="more than the memory limit"):
+        synthesise({"age": [30, 31, 32]}, rows=rows)
+
+
+def test_a_limit_beyond_all_floats_is_told():
+    assert "10,000" in check({"age": [1, 1]}, quasi_identifiers=["age"], min_k=10**400).rules[0].sentence

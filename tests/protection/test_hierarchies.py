@@ -264,3 +264,15 @@ def test_intervals_that_no_float_holds_are_refused(values):
 def test_limits_of_huge_numbers_are_written_as_short_as_the_numbers():
     found = Hierarchy.parse("1e301").levels(column([-3e300, 0.0, 3e300]))[1]
     assert found.labels == ["[-1e+301;0)", "[0;1e+301]"]
+
+
+def test_a_value_with_two_parents_is_refused(tmp_path):
+    file = tmp_path / "towns.csv"
+    file.write_text("Ham;south\nHam;north\nYork;north\n")
+    with pytest.raises(
+        InputError, match=r"towns\.csv lists 1 value twice, with different labels; keep one line of each"
+    ):
+        Hierarchy.from_csv(file)
+    file.write_text("Ham;south\nHam ; south\nYork;north\n")
+    safe = protect({"town": ["Ham", "York"]}, quasi_identifiers=["town"], k=2, hierarchies={"town": file})
+    assert safe.table["town"].to_pylist() == ["*", "*"]

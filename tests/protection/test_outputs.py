@@ -140,6 +140,10 @@ def test_labels_of_a_hierarchy_as_numbers_and_as_what_they_cover():
         ),
         (pa.array([1.0, 2.0], pa.float32()), 1.5),
         (pa.array([datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)], pa.date64()), datetime.date(2020, 1, 2)),
+        (
+            pa.array([datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 4)], pa.timestamp("us")),
+            datetime.datetime(2020, 1, 3),  # times without hours stay days: halves go to the even one since 1970
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["midpoint", "mean"])

@@ -15,7 +15,7 @@ from incrowd.backends import encode
 from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
 from incrowd.protection import HIPAA_STEPS, Hierarchy, parse_range, regenerate
 from incrowd.protection.interval_labels import equal_parts
-from incrowd.protection.tcloseness import bound_on_t, strata_for
+from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.tables import read_table
 
 S2 = {

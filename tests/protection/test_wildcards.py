@@ -12,7 +12,7 @@ from tests.protection.plain import TABLES
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.backends import encode
 from incrowd.protection import write_protected
-from incrowd.protection.wildcard_matches import count_matches
+from incrowd.protection.wildcards import count_matches
 
 NAMES = ["a", "b", "c"]
 CELL = st.one_of(st.none(), st.integers(0, 3))

@@ -1,10 +1,16 @@
 """Ranges, sets, prefixes and wildcards."""
 
+import time
 from datetime import date
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+from incrowd.tables.generalised import split_plain_sets
 
 
 @pytest.mark.parametrize(
@@ -41,3 +47,24 @@ def test_what_a_value_covers():
     assert not parse_generalised("[24;28]").covers(29)
     assert parse_generalised("{a,b}").covers("b")
     assert parse_generalised("*").covers(object())
+
+
+@given(st.lists(st.text("ab ,{}\"'*;[]1\u00a0\n", max_size=8).map(lambda inside: f"{{{inside}}}"), max_size=12))
+def test_sets_that_are_split_all_at_once_are_those_that_are_parsed(labels):
+    found = split_plain_sets(pa.array([*labels, None, "[1;2]", "a"], pa.string()))
+    ends = np.cumsum(found.sizes)
+    for place, start, end in zip(found.places, ends - found.sizes, ends, strict=True):
+        members = [found.texts[number] for number in found.members[start:end]]
+        assert len({*members}) == len(members)
+        assert parse_generalised(labels[place]) == Choice(frozenset(members))
+    plain = [n for n, label in enumerate(labels) if not {*' "\u00a0\n'} & {*label}]
+    assert {*plain} <= {*found.places.tolist()}
+
+
+@pytest.mark.parametrize(
+    "cell", ["{" + " " * 100_000 + '"}', "{" + '"a" ' * 50_000 + "}", "[1" + " " * 100_000 + "2", "{" + '"",' * 50_000]
+)
+def test_a_cell_of_many_blanks_is_read_at_once(cell):
+    started = time.process_time()
+    parse_generalised(cell)
+    assert time.process_time() - started < 2

@@ -1,6 +1,7 @@
 """Roles that values give away: record numbers under plain names, dates, weights without a name, multiple choice."""
 
 import datetime as dt
+import time
 import uuid
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from incrowd import read_table, suggest_roles
 from incrowd.tables import ROLES
+from incrowd.tables.roles.column_facts import ColumnFacts
+from incrowd.tables.roles.direct_identifiers import find_direct_identifier
 
 ROWS = 2_000
 GENERATOR = np.random.default_rng(5)
@@ -209,3 +212,10 @@ def test_an_unknown_abbreviation_among_known_columns_is_suggested_and_one_among_
     assert (alone.role, alone.confidence) == ("quasi-identifier", "low")
     questions = {f"q{number}": codes for number in range(12)}
     assert suggest(**census, **questions)["q3"].role == "other"
+
+
+def test_long_cells_are_looked_at_in_a_time_that_grows_as_they_do():
+    cells = tuple(f"{number}" + "Иванович " * 4_000 + "\n" for number in range(30))
+    started = time.process_time()
+    assert find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)) is not None
+    assert time.process_time() - started < 2  # half a minute where the time is quadratic

@@ -16,9 +16,9 @@ from incrowd import InputError, measure, protect, read_table
 from incrowd.backends.scales import Scale
 from incrowd.protection import write_protected
 from incrowd.tables import write_table
-from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion
+from incrowd.tables.conversions import LabelConversion, TemporalConversion, WholeConversion
+from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
-from incrowd.tables.formats.statistics_files import TemporalConversion
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 

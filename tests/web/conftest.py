@@ -1,22 +1,14 @@
 """A server for the tests, on a port of its own, and browsers and scripts that talk to it."""
 
 import io
-import threading
 import time
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.web.local_server import TOKEN, serving_here
 
-pytest.importorskip("fastapi")
-uvicorn = pytest.importorskip("uvicorn")
-
-from incrowd import demo_table  # noqa: E402
-from incrowd.web.app import create_app  # noqa: E402
-from incrowd.web.server_settings import ServerSettings  # noqa: E402
-from incrowd.web.serving import configuration, listening  # noqa: E402
-
-TOKEN = "a-token-for-tests-only"
+from incrowd import demo_table
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -36,26 +28,14 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def app(folder):
     """One app for all tests; sessions keep them apart."""
-    with listening("127.0.0.1", 0) as socket:
-        settings = ServerSettings(
-            port=socket.getsockname()[1],
-            token=TOKEN,
-            folders=(folder,),
-            max_bytes=3_000_000,
-            max_unpacked=5_000_000,
-            max_columns=50,
-            max_demo_rows=50_000,
-        )
-        app = create_app(settings)
-        server = uvicorn.Server(configuration(app))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
+    with serving_here(
+        folders=(folder,),
+        max_bytes=3_000_000,
+        max_unpacked=5_000_000,
+        max_columns=50,
+        max_demo_rows=50_000,
+    ) as app:
         yield app
-        server.should_exit = True
-        thread.join(120)
-    assert not app.state.server.store.folder.exists()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@
 
 import json
 import os
-import threading
 import time
 
 import httpx
@@ -15,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
 from tests.web.browsing import answered, ask, demo, look, settled
-from tests.web.conftest import TOKEN, ServerSettings, configuration, create_app, listening, uvicorn
+from tests.web.local_server import TOKEN, serving_here
 from tests.web.test_browser_way import AXE, barriers
 
 pytestmark = pytest.mark.xdist_group("browser-way")  # one worker: the browser is started once
@@ -40,16 +39,8 @@ DRAGS = """async (sizes) => {
 @pytest.fixture(scope="module")
 def app():
     """A server that takes on large tables."""
-    with listening("127.0.0.1", 0) as socket:
-        app = create_app(ServerSettings(port=socket.getsockname()[1], token=TOKEN, folders=(), max_columns=200))
-        server = uvicorn.Server(configuration(app))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
+    with serving_here(folders=(), max_columns=200) as app:
         yield app
-        server.should_exit = True
-        thread.join(120)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +65,11 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     table = send(page, known | answers, tmp_path / "survey.parquet")
     expect(page.locator("#tile-columns strong")).to_have_text("0 of 132")
     assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
+    page.wait_for_selector("#inspector .histogram i")
+    rows = "document.querySelector('#columns').clientHeight / document.querySelector('.column').offsetHeight"
+    assert page.evaluate(rows) >= 7  # columns in sight at once
+    pane = "document.querySelector('.columns-pane')"
+    assert page.evaluate(f"{pane}.scrollHeight - {pane}.clientHeight") <= 1  # the list scrolls, not all around it
     page.fill("#search", "answer_")
     page.click(".column[data-column=answer_000] .name")
     page.keyboard.press("Control+a")
@@ -88,6 +84,11 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     page.click("#tab-risk")
     answered(page, "#risk-view")
     page.screenshot(path=shots / "132-columns.png")
+    page.evaluate("scrollTo(0, 0)")
+    page.click("#tab-report")
+    top = page.eval_on_selector("[role=tablist]", "(strip) => strip.getBoundingClientRect().top / innerHeight")
+    assert 0 <= top <= 0.5  # below a long verdict what was chosen would be out of sight
+    expect(page.locator("#assess")).to_be_hidden()  # it is assessed, by these settings
     page.eval_on_selector("#k", "(slider) => { slider.value = 3; }")
     page.click("#protection button[type=submit]")
     answered(page, "#candidate-view")

@@ -257,6 +257,9 @@ def test_every_lens_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
             page.click("#protection button[type=submit]")
         if LENSES.get(step):
             answered(page, LENSES[step])
+        if step == "crowd":  # a column that is selected, with what it adds
+            page.click(".column:has(.adds) .name >> nth=0")
+            page.click("#inspector summary")
         for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 22, 29)")):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_function("scheme => document.documentElement.style.colorScheme === scheme", arg=scheme)

@@ -1,7 +1,10 @@
 """Work in the background: results in stages, cancelling, failing in words, fairness, and what is forgotten."""
 
+import resource
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -389,3 +392,21 @@ def test_a_step_of_masking_that_makes_no_sense_is_refused_at_once(script, demo):
     for action in ("nonsense", "ranges=abc", "keep=x", "ranges="):
         asked = {"protection": {"method": "mask", "k": 2, "steps": [{"column": "sex", "action": action}]}}
         assert script.post(f"{TABLES}/{table}/protections", json=asked).status_code == 422, action
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have another allocator")
+def test_memory_that_a_job_has_freed_goes_back_to_the_system(jobs):
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    def work(report, publish):
+        pieces = [bytes(1_000) for _ in range(200_000)]
+        return outcome(pieces[-1])  # one of the last stays, as results do
+
+    before = resident()
+    job = jobs.add(job_of("a", work, "assessment"))
+    end = time.monotonic() + 60
+    while (not job.finished or resident() - before > 50_000_000) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert job.state == "done"
+    assert resident() - before < 50_000_000

@@ -10,9 +10,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-
-pytest.importorskip("fastapi")
-
+from tests.web.local_server import TOKEN
 from tests.web.test_serve import serving
 
 from incrowd.errors import InputError
@@ -20,7 +18,6 @@ from incrowd.web.app import create_app
 from incrowd.web.kept_work import MARKER
 from incrowd.web.server_settings import ServerSettings
 
-TOKEN = "a-token-for-tests-only"
 CSV = "age,sex,city\n" + "".join(f"{20 + n % 7},{'fm'[n % 2]},{'AB'[n % 3 == 0]}\n" for n in range(60))
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "other"}
 

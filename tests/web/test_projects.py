@@ -116,11 +116,13 @@ def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, ta
     (candidate,) = script.get(f"{table}/candidates").json()
     assert found["after"]["decision"] == candidate["decision"]
     assert found["after"]["k"] == candidate["after"]["k"]
-    assert (found["by"], found["candidate"], found["before"]) == (new["by"], candidate["name"], None)
+    assert (found["by"], found["candidate"]) == (new["by"], candidate["name"])
+    counted = {name: found["before"][name] for name in ("decision", "k", "uniqueness", "correctness")}
+    assert counted == {"decision": None, **candidate["before"]}  # nobody has assessed it, but it was counted
     page = script.get(f"{table}/record.html").text
     assert "A. &lt;Reviewer&gt;" in page
     assert "only &lt;b&gt;this&lt;/b&gt; year" in page
-    assert candidate["headline"] in page
+    assert f"<td>not assessed</td><td>{candidate['headline']}</td>" in page
     assert "secretitis" not in page
     assert script.get(f"{table}/project").json()["decisions"] == [found]
     assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
@@ -156,7 +158,7 @@ def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table,
     assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
     assert wait_for(script, assessed)["state"] == "done"
     made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
-    assert (made["settings"]["recipient"], made["before"]) == ("trusted", None)  # it was assessed for others only
+    assert (made["settings"]["recipient"], made["before"]["decision"]) == ("trusted", None)  # assessed for others only
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 
 

@@ -6,7 +6,7 @@ import stat
 
 import httpx
 import pytest
-from tests.web.conftest import TOKEN
+from tests.web.local_server import TOKEN
 
 from incrowd.errors import InputError
 from incrowd.web import security, serving

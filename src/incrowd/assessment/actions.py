@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -228,20 +229,24 @@ def way_to_yes(work: Work) -> Action:
     """
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
-    best: _Way | None = None
-    why = "the table is too small for classes that large"
-    tried: set[int] = set()
-    while 0 <= place < len(sizes) and place not in tried:
-        tried.add(place)
-        found = _try_size(work, sizes[place])
-        if isinstance(found, Action):
-            return found
-        if isinstance(found, _Way):
-            best = found
-        elif best is None:
-            why = found
-        place += -1 if isinstance(found, _Way) else 1
-    return _no_way(work.question, why) if best is None else _protect_action(work, best)
+    outcomes: dict[int, _Way | str] = {}
+    with ThreadPoolExecutor(2) as pool:
+        # the one below is needed as soon as the likely one passes
+        trials = {
+            near: pool.submit(_try_size, work, sizes[near]) for near in (place, place - 1) if 0 <= near < len(sizes)
+        }
+        while 0 <= place < len(sizes) and place not in outcomes:
+            part(work.progress, 0.98, 0.99)(f"trying classes of {sizes[place]}", 0.5)
+            found = (trials.get(place) or pool.submit(_try_size, work, sizes[place])).result()
+            if isinstance(found, Action):
+                return found
+            outcomes[place] = found
+            place += -1 if isinstance(found, _Way) else 1
+    passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
+    if passed:
+        return _protect_action(work, passed[0])
+    too_small = "the table is too small for classes that large"
+    return _no_way(work.question, str(outcomes[max(outcomes)]) if outcomes else too_small)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +263,6 @@ def _try_size(work: Work, k: int) -> _Way | Action | str:
     plan: _Plan | None = _Plan(_to_remove(work), k, work.question.certain_from)
     why = ""
     while plan is not None:
-        part(work.progress, 0.98, 0.99)(f"trying classes of {k}", 0.5)
         try:
             verdict, measure_cost = _try(work, plan)
         except IncrowdError as error:
@@ -345,7 +349,9 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, Callable[[], float], boo
     if plan.k in made and not plan.diverse:
         whole, detail, shuffled = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
-        return read_table(whole.to_arrow(left)), lambda: detail, shuffled
+        released = read_table(whole.to_arrow(left))
+        released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
+        return released, lambda: detail, shuffled
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
 from incrowd.protection import parse_range
-from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.protection.problem import as_floats, offset_of
 from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
 from incrowd.tables import Anything, Choice, Interval, Prefix, Table, parse_generalised
@@ -115,7 +115,7 @@ def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> Encoded:
 
 
 def _column(sides: tuple[Coded, ...]) -> Column:
-    if not is_number(sides[0]):
+    if not sides[0].has_distances:
         return _text_column(sides)
     sets = [_sets_of_numbers(side, sides[0].values.type) for side in sides]
     return _code_column(sides, sets) if any(sets) else _number_column(sides)
@@ -159,7 +159,7 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
 
 def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection[int] = ()) -> tuple[Floats, Floats]:
     """Both ends of every label as numbers; a null and what is skipped are NaN, what fits everything is -inf to inf."""
-    if is_number(side) and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
+    if side.has_distances and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
         values = side.values.cast(kind) if pa.types.is_temporal(kind) else side.values
         place = as_floats(values, first)
         return place, place.copy()
@@ -198,7 +198,7 @@ def _as_number(value: float | date | str, kind: pa.DataType) -> float:
 
 def _sets_of_numbers(side: Coded, kind: pa.DataType) -> dict[int, list[float | None]]:
     """The members of the labels that are sets of numbers; None is a null."""
-    if is_number(side):
+    if side.has_distances:
         return {}
     meanings = [None if text is None else parse_generalised(text) for text in as_text(side.values).to_pylist()]
     sets = {

@@ -16,7 +16,7 @@ from incrowd.backends import Coded, encode
 from incrowd.errors import UnsupportedError
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.protection.problem import as_floats, offset_of
 from incrowd.tables import Table
 
 Model = Literal["crowd", "copula", "independent"]
@@ -44,7 +44,7 @@ def draw_rows(
     coded = encode(table, list(names))
     draws = np.random.default_rng([require_seed(seed), 0x5E7])
     binned = [_binned(column) for column in coded]
-    codes = _drawn([one for one, _ in binned], [is_number(one) for one in coded], rows, model, seed, draws)
+    codes = _drawn([one for one, _ in binned], [one.has_distances for one in coded], rows, model, seed, draws)
     made = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]
     copies = draws.random(rows) < copied
     source = draws.permutation(table.rows) if rows <= table.rows else draws.integers(0, table.rows, rows)
@@ -55,7 +55,7 @@ def draw_rows(
 def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """The codes a model learns, and for a column of many numbers the first value of each bin and the end."""
     filled = column.filled_size
-    if not is_number(column) or filled <= _MOST_VALUES:
+    if not column.has_distances or filled <= _MOST_VALUES:
         if filled > max(_MOST_VALUES, _MOST_TEXTS * column.codes.size):
             raise UnsupportedError(
                 f"column {column.name!r} has a value of its own in most rows, as names have; leave it out"

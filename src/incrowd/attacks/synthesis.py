@@ -14,6 +14,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 import pyarrow as pa
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.attacks.api import attack_release, kinds_for
@@ -23,6 +24,9 @@ from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import read_table
+from incrowd.wording import number
+
+_BYTES_A_CELL = 50  # of memory, as attacks take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +87,12 @@ def synthesise(
         raise InputError(f"the share of copied rows is from 0 to 1; {copied} was given")
     table = read_table(data)
     wanted = table.rows if rows is None else rows
-    if wanted < 1 or wanted != int(wanted):
-        raise InputError(f"the number of rows is a whole number of 1 or more; {wanted} was given")
+    if not 1 <= wanted < 2**63 or wanted != int(wanted):
+        raise InputError(f"the number of rows is a whole number of 1 or more; {number(wanted)} was given")
     names = table.columns if columns is None else table.require(columns)
+    require_memory(
+        f"making {wanted:,} rows of {len(names):,} columns", _BYTES_A_CELL * wanted * len(names), table.memory
+    )
     made = draw_rows(table, names, wanted, model=model, copied=copied, seed=seed)
     attacks = None
     if attacked:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -15,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.arrow_columns import plain_column
-from incrowd.backends.class_size_writer import write_with_class_sizes, written_by_duckdb
+from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.encode import Coded, encode, encode_each
 from incrowd.backends.packed_keys import class_numbers, frequencies, pack
 from incrowd.backends.person_classes import history_classes
@@ -209,32 +207,14 @@ class BaseBackend:
         classes, _ = self.assign_classes(names, person)
         return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
 
-    def write_with_class_sizes(
-        self,
-        names: Sequence[str],
-        out: str | os.PathLike[str],
-        *,
-        facts_by_size: pa.Table | None = None,
-        class_counts: Mapping[int, int] | None = None,
-        force: bool = False,
-    ) -> Path | str:
-        return write_with_class_sizes(
-            self, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
-        )
-
     def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
         """Refused: rows that can be read here are protected here."""
         raise UnsupportedError("rows that can be read here are protected here, and written as a file; leave out=")
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A few rows as a relation of the same engine, to be joined with its own."""
         raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
 
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
-        """Write a relation of the engine as Parquet; it gets its name when the block ends well.
-
-        The block is handed how many of the written records have each value of the column `class_size`.
-        """
         return written_by_duckdb(frame, out, force=force, table=self.name)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -16,26 +16,15 @@ import pyarrow.parquet as pq
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
 from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.protocol import Backend
 from incrowd.backends.relational import comparable
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    from incrowd.backends.protocol import Backend
-
-    class WritingBackend(Backend, Protocol):
-        """A backend as this module needs it."""
-
-        def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]: ...
-        def write_relation(
-            self, frame: nw.LazyFrame[Any], out: str, force: bool
-        ) -> AbstractContextManager[dict[int, int]]: ...
-
 
 CLASS_SIZE = "class_size"
 
 
 def write_with_class_sizes(
-    backend: WritingBackend,
+    backend: Backend,
     names: Sequence[str],
     out: str | os.PathLike[str],
     *,

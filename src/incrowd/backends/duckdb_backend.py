@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from incrowd._support.private_folders import PrivateFolder
@@ -25,6 +24,7 @@ from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow.dataset as ds
 
 _COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
 _BYTES_A_ROW = 16
@@ -118,6 +118,8 @@ class FileBackend(BaseBackend):
         workspace: Workspace | None = None,
         is_own: bool = False,
     ) -> None:
+        import pyarrow.dataset as ds  # imports pandas, which readers in child processes do not need
+
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
         self._is_own = is_own
@@ -209,8 +211,11 @@ class FileBackend(BaseBackend):
 
     def types(self) -> dict[str, pa.DataType]:
         """The type of every column, without reading it."""
-        stored = {name: self._dataset.schema.field(self._stored_as[name]).type for name in self.columns}
-        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        if self._types is None:
+            schema = self._dataset.schema
+            stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
+            self._types = stored | {name: conversion.type for name, conversion in self._conversions.items()}
+        return self._types
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""

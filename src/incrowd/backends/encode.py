@@ -126,16 +126,16 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 
     def encoded(name: str) -> Coded:
-        if name not in known:
+        coded = known.get(name)
+        if coded is None:
             ((_, column),) = table.read([name])
             coded, large = encode_column(name, column, table.scales.get(name)), column.nbytes > _LARGE
             del column
             if large:
                 pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
-            if not keep:
-                return coded
-            known[name] = coded
-        return known[name]
+            if keep:
+                known[name] = coded
+        return coded
 
     if table.rows < _MANY_ROWS:  # threads would take longer than the columns
         yield from map(encoded, wanted)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v2 as nw
@@ -14,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.backends.encode import Coded
+from incrowd.backends.scales import Scale
 from incrowd.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
-    from incrowd.backends.encode import Coded
-    from incrowd.backends.scales import Scale
 
 ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Distinct class sizes, and how many classes have each."""
@@ -159,16 +157,14 @@ class Backend(Protocol):
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
         """The rows with one value of `person` for all people whose histories by `names` are equal."""
 
-    def write_with_class_sizes(
-        self,
-        names: Sequence[str],
-        out: str | os.PathLike[str],
-        *,
-        facts_by_size: pa.Table | None = None,
-        class_counts: Mapping[int, int] | None = None,
-        force: bool = False,
-    ) -> Path | str:
-        """Write the rows as Parquet with the size of every record's class, without bringing them here."""
+    def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the same engine, to be joined with its own."""
+
+    def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
+        """Let the engine write one of its relations as Parquet; the file gets its name when the block ends well.
+
+        The block is handed how many of the written records have each value of the column `class_size`.
+        """
 
     def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
         """Protect the rows where they are held, cell by cell, and write them once the check has passed."""

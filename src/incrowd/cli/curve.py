@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
+import typer
 
+from incrowd._support.option import Option
 from incrowd.cli import options, terminal
-from incrowd.cli.command_files import Input, Output, save_figure
+from incrowd.cli.command_files import Output, save_figure
+from incrowd.cli.declared_options import takes
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.wording import percent, percent_interval
@@ -19,51 +21,44 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve, StudyAccuracy
     from incrowd.tables import Table
 
-Item = Annotated[
-    list[str] | None,
-    Option("--item", help="Sparse matching: columns that make a point. Commas or repeats."),
-]
-Known = Annotated[int | None, Option("--known", help="Sparse matching: points of a person an attacker knows.")]
-Draws = Annotated[int, Option("--draws", help="Sparse matching: draws of known points for each person.")]
-Probes = Annotated[
-    str | None, Option("--probes", help="Robust matching: .npy or table of vectors to identify."), Input()
-]
-Gallery = Annotated[
-    str | None, Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
-]
-Metric = Annotated[str, Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
-Ranks = Annotated[
-    str | None, Option("--ranks", help="A study: the column with the rank of each probe's true match, 1 is best.")
-]
 _SHOWN = 12
-_DRAWS, _METRIC = 5, "cosine"
+_SOURCE = {
+    "item": Option("columns", "Sparse matching: columns that make a point. Commas or repeats."),
+    "known": Option("whole", "Sparse matching: points of a person an attacker knows."),
+    "draws": Option("whole", "Sparse matching: draws of known points for each person. Default: 5."),
+    "probes": Option("file", "Robust matching: .npy or table of vectors to identify."),
+    "gallery": Option("file", "Robust matching: vectors of the same people, in order."),
+    "metric": Option("text", "Robust matching: cosine (the default), euclidean or dot."),
+    "ranks": Option("text", "A study: the column with the rank of each probe's true match, 1 is best."),
+}
+takes_source = takes((option.named(name) for name, option in _SOURCE.items()), after=("person",))
+"""Gives a verb with `**` the options that say what a curve is measured from, besides the columns of a table."""
 
 
 @opens_table
+@takes_source
 def measure_curve(
     table: options.TablePath = None,
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
-    item: Item = None,
-    known: Known = None,
-    draws: Draws = _DRAWS,
-    probes: Probes = None,
-    gallery: Gallery = None,
-    metric: Metric = _METRIC,
-    ranks: Ranks = None,
-    group: Annotated[str | None, Option(help="With --ranks: the column of groups, for the accuracy of each.")] = None,
-    confidence: Annotated[str | None, Option(help="With --ranks: how sure the attacker is of each probe.")] = None,
-    out: Annotated[Path | None, Option(help="Write the curve as CSV: n,correctness."), Output("curve")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="With --ranks: the column of groups, for the accuracy of each.")
+    ] = None,
+    confidence: Annotated[
+        str | None, typer.Option(help="With --ranks: how sure the attacker is of each probe.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the curve as CSV: n,correctness."), Output("curve")] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     json: options.Json = False,
+    **source: Any,
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
     with terminal.working("measuring the curve") as progress:
-        source = Source(table, qi, person, item, known, draws, probes, gallery, metric, ranks)
-        curve = source.curve(seed, progress)
-        split = _split_study(source, group, confidence)
+        study = Source(table, qi, person, **source)
+        curve = study.curve(seed, progress)
+        split = _split_study(study, group, confidence)
     for text in curve.notes:
         terminal.note(text)
     if out is not None:
@@ -90,11 +85,11 @@ class Source:
     person: str | None
     item: list[str] | None
     known: int | None
-    draws: int
+    draws: int | None
     probes: str | None
     gallery: str | None
-    metric: str
-    ranks: str | None = None
+    metric: str | None
+    ranks: str | None
 
     @property
     def robust(self) -> bool:
@@ -110,13 +105,13 @@ class Source:
             )
         if sparse and exact:
             raise InputError("--qi is for exact matching, --item for sparse matching; give one of them")
-        if not sparse and (self.known is not None or self.draws != _DRAWS):
+        if not sparse and (self.known is not None or self.draws is not None):
             raise InputError("--known and --draws are for sparse matching: name the columns of a point with --item")
         if self.ranks is not None and (exact or sparse or self.robust or self.person or self.table is None):
             raise InputError(
                 "--ranks is a study's own result: name its table, and no --qi, --person, --item or --probes"
             )
-        if not self.robust and self.metric != _METRIC:
+        if not self.robust and self.metric is not None:
             raise InputError("--metric is for robust matching: name --probes and --gallery")
         if self.person is not None and not sparse and not exact:
             raise InputError("--person goes with --qi, or with --item and --known")
@@ -130,7 +125,8 @@ class Source:
         if self.robust:
             if self.probes is None or self.gallery is None or self.table is not None:
                 raise InputError("robust matching takes --probes and --gallery, and no table")
-            return robust_curve(self.probes, self.gallery, metric=self.metric, progress=progress)  # type: ignore[arg-type]
+            metric: Any = "cosine" if self.metric is None else self.metric
+            return robust_curve(self.probes, self.gallery, metric=metric, progress=progress)
         if self.table is None:
             raise InputError("name a table, or --probes and --gallery")
         if self.ranks is not None:
@@ -138,7 +134,8 @@ class Source:
         if item := options.names(self.item):
             if self.person is None or self.known is None:
                 raise InputError("sparse matching takes --person, --item and --known")
-            asked: dict[str, Any] = {"item": item, "known": self.known, "draws": self.draws}
+            draws = 5 if self.draws is None else self.draws
+            asked: dict[str, Any] = {"item": item, "known": self.known, "draws": draws}
             return sparse_curve(self.table, person=self.person, **asked, seed=seed, progress=progress)
         columns = options.names(self.qi, self.table.columns)
         if not columns:

@@ -10,7 +10,7 @@ from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, save_figure
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Ranks, Source
+from incrowd.cli.curve import Source, takes_source
 from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
     Technique,
@@ -36,6 +36,7 @@ At = Annotated[
 
 
 @opens_table
+@takes_source
 def forecast_population(
     table: options.TablePath = None,
     more: Annotated[
@@ -46,13 +47,6 @@ def forecast_population(
     at: At = "city,us,world",
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
-    item: Item = None,
-    known: Known = None,
-    draws: Draws = 5,
-    probes: Probes = None,
-    gallery: Gallery = None,
-    metric: Metric = "cosine",
-    ranks: Ranks = None,
     k: Annotated[str | None, Option(help="Also: share of people in classes smaller than k. Commas.")] = None,
     uniqueness: Annotated[bool, Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
     maximum_likelihood: Annotated[
@@ -72,6 +66,7 @@ def forecast_population(
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
+    **source: Any,
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
@@ -88,18 +83,16 @@ def forecast_population(
     )
     model = known_model(table, frequencies, entropy, tail)
     if model is not None:
-        if compare or plot is not None or predictive_check or more or qi or person or item:
+        if compare or plot is not None or predictive_check or more or qi or person or source["item"]:
             raise InputError("a known distribution is not fitted: leave out all options but --at, --k and --json")
         show_known(model, asked.populations, asked.named, asked.ks, json)
         return
     tables: list[Any] = [table, *(more or [])]
+    labels = label_techniques([each.name if each else "" for each in tables])
     techniques = [
-        _technique(
-            label, Source(one, qi, person, item, known, draws, probes, gallery, metric, ranks), asked,
-            uniqueness, maximum_likelihood, people,
-        )
-        for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True)
-    ]  # fmt: skip
+        _technique(label, Source(one, qi, person, **source), asked, uniqueness, maximum_likelihood, people)
+        for one, label in zip(tables, labels, strict=True)
+    ]
     if not more:
         _answer(techniques[0], compare, predictive_check, seed, plot, force, json)
     elif json:

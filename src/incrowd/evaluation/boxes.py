@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.evaluation.labels import Meaning
-from incrowd.protection.problem import is_number
 
 _MOST_OTHERS = 512  # other boxes looked at for one box
 _MOST_STEPS = 2_000  # pieces a box is cut into before the search gives up
@@ -54,7 +53,7 @@ def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> 
     numbers, sizes = class_numbers(pack(columns))
     if not np.any(sizes == 1):
         return Uniques(0, 0)
-    atoms = [_atoms(meaning) for meaning in meanings]
+    atoms = [(_atoms_of_numbers if meaning.original.has_distances else _atoms_of_text)(meaning) for meaning in meanings]
     if all(_are_disjoint(column, meaning) for column, meaning in zip(atoms, meanings, strict=True)):
         return Uniques(int(np.count_nonzero(sizes == 1)), 0)
     first = np.empty(sizes.size, dtype=np.int64)
@@ -126,10 +125,6 @@ def _set_of(column: _Atoms, label: int) -> int:
         return column.sets[label]
     low, high = int(column.low[label]), int(column.high[label])
     return (1 << (high + 1)) - (1 << low)
-
-
-def _atoms(meaning: Meaning) -> _Atoms:
-    return _atoms_of_numbers(meaning) if is_number(meaning.original) else _atoms_of_text(meaning)
 
 
 def _atoms_of_numbers(meaning: Meaning) -> _Atoms:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.evaluation.labels import Meaning, understand
-from incrowd.protection.problem import as_days, is_number, offset_of, positions
+from incrowd.protection.problem import as_days, offset_of, positions
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.tables import read_table
@@ -68,40 +68,19 @@ def distributions(
 def _distribution(meaning: Meaning) -> ColumnDistribution:
     column = meaning.original
     names, group = _groups(column)
-    before = np.bincount(column.codes, minlength=column.size).astype(float)
-    shares = (np.bincount(group, weights=tally, minlength=len(names)) for tally in (before, _expected_counts(meaning)))
-    was, now = (tuple((share / share.sum()).tolist()) for share in shares)
+    by_value = np.eye(len(names))[group]
+    counts = (
+        np.bincount(column.codes, minlength=column.size) @ by_value,
+        np.bincount(meaning.codes, minlength=meaning.covered.size) @ meaning.shares(by_value),
+    )
+    was, now = (tuple((count / count.sum()).tolist()) for count in counts)
     return ColumnDistribution(column.name, names, was, now)
-
-
-def _expected_counts(meaning: Meaning) -> NDArray[np.float64]:
-    """Expected number of protected rows with each value of the original, a row counting in equal parts."""
-    size = meaning.original.size
-    filled = meaning.original.filled_size
-    tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)
-    values = meaning.place[:filled]
-    first = np.searchsorted(values, meaning.low)
-    last = np.searchsorted(values, meaning.high, "right")
-    last = np.where(meaning.open_ended, np.searchsorted(values, meaning.high), last)
-    steps = np.zeros(size + 1)  # what changes from one value to the next: ranges are many and wide
-    found = np.zeros(size)
-    for label in np.flatnonzero(tally).tolist():
-        members = meaning.members[label]
-        if members is not None:
-            found[members] += tally[label] / members.size
-            continue
-        low, high = (0, size) if meaning.wildcard[label] else (int(first[label]), int(last[label]))
-        low = min(low, filled - 1)
-        high = max(high, low + 1)  # a range between two values counts for the next one
-        steps[low] += tally[label] / (high - low)
-        steps[high] -= tally[label] / (high - low)
-    return np.asarray(found + np.cumsum(steps)[:size])
 
 
 def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Names of groups of values, and the group of each value."""
     filled = column.filled_size
-    if is_number(column) and filled > _GROUPS:
+    if column.has_distances and filled > _GROUPS:
         names, group = _ranges(column, filled)
     elif filled > _GROUPS:
         tally = np.bincount(column.codes, minlength=column.size)[:filled]

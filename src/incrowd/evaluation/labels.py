@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
-from incrowd.protection.problem import as_floats, is_number, offset_of, positions
+from incrowd.protection.problem import TICKS, as_floats, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+from incrowd.tables.generalised import split_plain_sets
 
-_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
 
@@ -41,6 +41,25 @@ class Meaning:
     members: Sequence[NDArray[np.int64] | None]
     prefixes: Sequence[Prefix | None]
 
+    def shares(self, by_value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of every group in what each label may mean, its values in equal parts.
+
+        `by_value` has a row for each value of the original, and a column for each group. A range between two values
+        counts for the next one.
+        """
+        filled = self.original.filled_size
+        sums = np.vstack([np.zeros(by_value.shape[1]), np.cumsum(by_value, axis=0)])
+        place = self.place[:filled]
+        low = np.minimum(np.searchsorted(place, self.low), filled - 1)
+        below, through = np.searchsorted(place, self.high), np.searchsorted(place, self.high, side="right")
+        high = np.maximum(np.where(self.open_ended, below, through), low + 1)
+        shares: NDArray[np.float64] = (sums[high] - sums[low]) / (high - low)[:, None]
+        for label, members in enumerate(self.members):
+            if members is not None:
+                shares[label] = by_value[members].mean(axis=0)
+        shares[self.wildcard] = by_value.mean(axis=0)
+        return shares
+
 
 def understand(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> Meaning:
     """Read every distinct label of a protected column once."""
@@ -48,7 +67,7 @@ def understand(original: Coded, protected: Coded, hierarchy: Hierarchy | None = 
     if not reader.is_as_it_was():
         reader.read_labels()
     reader.read_plain()
-    if is_number(original):
+    if original.has_distances:
         reader.read_ranges()
     reader.read_others()
     return reader.meaning()
@@ -59,7 +78,7 @@ class _Reader:
 
     def __init__(self, original: Coded, protected: Coded, hierarchy: Hierarchy | None) -> None:
         self.original, self.protected, self.hierarchy = original, protected, hierarchy
-        self.number = is_number(original)
+        self.number = original.has_distances
         self.place = positions(original)
         self.filled = original.filled_size
         self.text = as_text(original.values)
@@ -83,16 +102,24 @@ class _Reader:
     def read_labels(self) -> None:
         """Read labels of the hierarchy and generalised text; plain values that look alike are escaped."""
         by_label = self._codes_of_hierarchy_labels()
-        for label, found in self._labels_in(by_label):
-            self._set(label, found)
+        for label, text in enumerate(self.texts if by_label else ()):
+            if text in by_label:
+                self._set(label, by_label[text])
         if not self.number:
+            self._read_plain_sets()
             for label in np.flatnonzero(may_be_generalised(self.labels) & ~self.known).tolist():
                 self._parsed(label)
 
-    def _labels_in(self, by_label: Mapping[str, NDArray[np.int64]]) -> list[tuple[int, NDArray[np.int64]]]:
-        if not by_label:
-            return []
-        return [(label, by_label[text]) for label, text in enumerate(self.texts) if text in by_label]
+    def _read_plain_sets(self) -> None:
+        """Read sets without quotation marks all at once; one with a member that the original does not have is left."""
+        sets = split_plain_sets(self.labels)
+        codes = np.array([self._code(text) for text in sets.texts], dtype=np.int64)[sets.members]
+        width = self.original.size + 1
+        codes = np.sort(np.repeat(np.arange(sets.places.size), sets.sizes) * width + codes + 1) % width - 1
+        ends = np.cumsum(sets.sizes)
+        for place, start, end in zip(sets.places.tolist(), (ends - sets.sizes).tolist(), ends.tolist(), strict=True):
+            if codes[start] >= 0 and not self.known[place]:
+                self._set(place, codes[start:end])
 
     def read_plain(self) -> None:
         """Read labels that are values of the original; a null where the original has none is a wildcard."""
@@ -153,7 +180,7 @@ class _Reader:
             place = np.array([self._number(entry.as_py(), kind) for entry in text], dtype=np.float64)
         if ends and pa.types.is_timestamp(kind) and self._has_hours():
             days = pc.fill_null(pc.match_substring_regex(text, r"^\d{4}-\d{2}-\d{2}$"), False)
-            place = place + days.to_numpy(zero_copy_only=False) * float(_DAY[kind.unit] - 1)
+            place = place + days.to_numpy(zero_copy_only=False) * float(86_400 * TICKS[kind.unit] - 1)
         return place
 
     def _number(self, text: str | None, kind: pa.DataType) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.evaluation.labels import Meaning
-from incrowd.protection.problem import is_number, moments
+from incrowd.protection.problem import moments
 
 _BLOCK = 250_000  # rows whose coordinates are held at a time
 
@@ -99,7 +99,7 @@ def correlations(meanings: Sequence[Meaning]) -> Correlations:
 
 def _without_null(meaning: Meaning, places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Positions of values, NaN in place of the made-up position of a null."""
-    if not (meaning.original.has_null and is_number(meaning.original)):
+    if not (meaning.original.has_null and meaning.original.has_distances):
         return places
     without: NDArray[np.float64] = np.where(places == meaning.place[-1], np.nan, places)
     return without

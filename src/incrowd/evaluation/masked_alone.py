@@ -48,15 +48,11 @@ def generalised_columns(data: Any, names: Sequence[str]) -> list[str]:
     >>> generalised_columns({"age": ["26", "[24;28]"], "sex": ["f", "m"]}, ["age", "sex"])
     ['age']
     """
-    return [column.name for column in encode(read_table(data), names) if any(map(_meaning, _labels(column)))]
+    return [column.name for column in encode(read_table(data), names) if any(map(parse_generalised, _labels(column)))]
 
 
 def _labels(column: Coded) -> list[str]:
     return [text for text in as_text(column.values).to_pylist() if text is not None]
-
-
-def _meaning(label: str) -> Any:
-    return parse_generalised(label)
 
 
 def _domain(column: Coded) -> Coded:
@@ -71,7 +67,7 @@ def _domain(column: Coded) -> Coded:
 
 
 def _values(label: str) -> list[Any]:
-    meaning = _meaning(label)
+    meaning = parse_generalised(label)
     if isinstance(meaning, Anything):
         return []
     if isinstance(meaning, Interval):

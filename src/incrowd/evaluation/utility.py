@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import Meaning
-from incrowd.protection.problem import as_floats, is_number, moments
+from incrowd.protection.problem import as_floats, moments
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.special import NORMAL_QUANTILE
@@ -142,7 +142,7 @@ class _Column:
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning, original = meaning, meaning.original
-        self.name, self.number = original.name, is_number(original)
+        self.name, self.number = original.name, original.has_distances
         tally = np.bincount(original.codes, minlength=original.size)
         if original.size <= _GROUPS:
             groups = np.arange(original.size)
@@ -158,18 +158,7 @@ class _Column:
 
     def after(self) -> _Shares:
         """The share of every group in what each protected record may be."""
-        meaning, filled = self.meaning, self.meaning.original.filled_size
-        sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
-        place = meaning.place[:filled]
-        low = np.minimum(np.searchsorted(place, meaning.low), filled - 1)
-        below, through = np.searchsorted(place, meaning.high), np.searchsorted(place, meaning.high, side="right")
-        high = np.maximum(np.where(meaning.open_ended, below, through), low + 1)
-        shares = (sums[high] - sums[low]) / (high - low)[:, None]
-        for label, members in enumerate(meaning.members):
-            if members is not None:
-                shares[label] = self.by_value[members].mean(axis=0)
-        shares[meaning.wildcard] = self.by_value.mean(axis=0)
-        return _shares(shares, meaning.codes)
+        return _shares(self.meaning.shares(self.by_value), self.meaning.codes)
 
     def middles(self) -> tuple[Matrix, Matrix]:
         """Standardised numbers of the original, and the middles of protected ranges."""
@@ -268,7 +257,7 @@ def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
         place = pc.index_in(as_text(after.values), value_set=as_text(before.values))
         if not place.null_count:
             return [before.codes.astype(np.float64), place.to_numpy()[after.codes].astype(np.float64)]
-    elif all(is_number(column) and not column.has_null for column in (before, after)):
+    elif all(column.has_distances and not column.has_null for column in (before, after)):
         return [as_floats(column.values)[column.codes] for column in (before, after)]
     raise InputError(
         f"the outcome {before.name!r} has {before.size:,} values; give numbers without gaps, or one of two values"

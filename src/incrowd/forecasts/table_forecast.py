@@ -92,9 +92,15 @@ def forecast_table(
     )
     beyond = forecast_from_risks(sample, risks, seed=seed)
     within = [size for size in round_sizes(people) if size < people]
-    near = [f"{size:,.0f}" for size in within]
-    curve = _concatenate(_law_at(fit, tuple(near), np.array(within), seed=seed), beyond) if within else beyond
-    return TableForecast(_read_off(law, beyond, people), curve, fit, drawn_from, sample.why_no_columns())
+    curve = beyond
+    if within:
+        near = _law_at(fit, tuple(f"{size:,.0f}" for size in within), np.array(within), seed=seed)
+        people_along, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
+        curve = replace(beyond, at=people_along, names=names, violations={}, **_join(near, beyond))
+    places = law.at.size + np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
+    places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the people at hand the law is exact
+    answer = replace(law, **_join(law, beyond, places))
+    return TableForecast(answer, curve, fit, drawn_from, sample.why_no_columns())
 
 
 def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed: int = 0) -> Forecast:
@@ -134,33 +140,18 @@ def _law_of(sample: Sample) -> ClassSizeFit:
     return sample.class_size_model.fit or fit_class_sizes(sample.sizes)  # which refuses, and says why
 
 
-def _read_off(law: Forecast, beyond: Forecast, people: int) -> Forecast:
-    """The law's forecast with the estimates of `beyond` for populations of more than `people`."""
-    places = np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
-
-    def join(exact: Estimate, estimated: Estimate) -> Estimate:
-        sides = ((getattr(exact, side), getattr(estimated, side)) for side in ("value", "low", "high"))
-        return Estimate(*(np.where(law.at > people, larger[places], within) for within, larger in sides))
-
-    return _joined(law, beyond, join, law)
-
-
-def _concatenate(near: Forecast, far: Forecast) -> Forecast:
-    """One forecast followed by the other, without violations."""
+def _join(near: Forecast, far: Forecast, places: Any = slice(None)) -> dict[str, Any]:
+    """The shares of two forecasts, one after the other, at some places of that list, with method and notes of `far`."""
+    assert near.uniqueness is not None
+    assert far.uniqueness is not None
 
     def join(first: Estimate, second: Estimate) -> Estimate:
-        return Estimate(
-            *(np.concatenate([getattr(first, side), getattr(second, side)]) for side in ("value", "low", "high"))
-        )
+        sides = ("value", "low", "high")
+        return Estimate(*(np.concatenate([getattr(first, side), getattr(second, side)])[places] for side in sides))
 
-    frame = replace(far, at=np.concatenate([near.at, far.at]), names=(*near.names, *far.names), violations={})
-    return _joined(near, far, join, frame)
-
-
-def _joined(near: Forecast, far: Forecast, join: Any, frame: Forecast) -> Forecast:
-    """`frame` with the shares of both forecasts joined, and the method and notes of `far`."""
-    uniqueness = None
-    if near.uniqueness is not None and far.uniqueness is not None:
-        uniqueness = join(near.uniqueness, far.uniqueness)
-    correctness = join(near.correctness, far.correctness)
-    return replace(frame, correctness=correctness, uniqueness=uniqueness, method=far.method, notes=far.notes)
+    return {
+        "correctness": join(near.correctness, far.correctness),
+        "uniqueness": join(near.uniqueness, far.uniqueness),
+        "method": far.method,
+        "notes": far.notes,
+    }

@@ -271,6 +271,9 @@ class _Search:
         errors = np.abs(guesses - truth)
         usual = float(np.quantile(errors, _NEARLY_ALL))
         after = self._in_units(formula.guess(self._matrix(self.after, columns, slice(None))))
+        widest = _CLOSE * float(np.fmax.reduce(after) - np.fmin.reduce(after))
+        if not Determination(truth.size, float(np.mean(errors <= widest)), 0.0).tells_nearly_all:
+            return None  # guesses behind one released value differ by no more than all guesses do
         near = _CLOSE * _left_open(self.released, after, usual / _CLOSE)
         told = float(np.mean(errors <= near))
         found = Determination(truth.size, told, _best_window(truth, 2 * near))

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -19,7 +20,7 @@ from incrowd.measures.determination import Determination, determination, range_d
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import parse_generalised, read_table
-from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix
+from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, PlainSets, Prefix, split_plain_sets
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
@@ -259,19 +260,22 @@ def _reader(column: Coded) -> _Reader:
 
     Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
     """
-    import pyarrow as pa
-
-    labels = column.values.to_pylist()
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return lambda codes, _: determination(codes, column.codes)
-    parsed = [None if label is None else parse_generalised(label) for label in labels]
+    plain = split_plain_sets(column.values)
+    labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
+    parsed = [
+        None if label is None or place in is_plain_set else parse_generalised(label)
+        for place, label in enumerate(labels)
+    ]
     tells = [label is not None and not isinstance(one, Anything) for label, one in zip(labels, parsed, strict=True)]
     is_told = np.array(tells, dtype=np.bool_)[column.codes]
-    limits = _limits(labels, parsed)
+    limits = None if is_plain_set else _limits(labels, parsed)
     if limits is not None:
         ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
         low, high = np.split(ranks, 2)
-    members = _members(labels, parsed) if any(isinstance(one, Choice) for one in parsed) else None
+    has_sets = is_plain_set or any(isinstance(one, Choice) for one in parsed)
+    members = _members(labels, parsed, plain) if has_sets else None
 
     def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
         both = filled & is_told
@@ -306,8 +310,6 @@ def _limits(
 
 def range_middles(column: Coded) -> NDArray[np.float64] | None:
     """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
-    import pyarrow as pa
-
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return None
     labels = column.values.to_pylist()
@@ -335,11 +337,19 @@ def _plain_position(label: str) -> float | None:
             return None
 
 
-def _members(labels: Sequence[str | None], parsed: Sequence[Generalised | None]) -> list[NDArray[np.int64]]:
+def _members(
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
+) -> list[NDArray[np.int64]]:
     """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
-    numbers: dict[str | None, int] = {}
+    numbers = {text: code for code, text in enumerate(plain.texts)}
+    ends = np.cumsum(plain.sizes)
+    limits = zip((ends - plain.sizes).tolist(), ends.tolist(), strict=True)
+    sets = dict(zip(plain.places.tolist(), limits, strict=True))
     found = []
-    for label, meaning in zip(labels, parsed, strict=True):
+    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
+        if place in sets:
+            found.append(plain.members[slice(*sets[place])])
+            continue
         values = meaning.values if isinstance(meaning, Choice) else [label]
         known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
         found.append(np.array(known, dtype=np.int64))

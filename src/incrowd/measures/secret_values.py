@@ -119,10 +119,9 @@ def parse_secret(text: str) -> tuple[str, Secret]:
     >>> parse_secret("income>100000")[1].in_words
     'above 100,000'
     """
-    found = re.fullmatch(r"\s*(.+?)\s*([=<>])\s*(.+?)\s*", text)
-    if found is None:
+    column, sign, rest = (part.strip() for part in (*re.split("([=<>])", text, maxsplit=1), "", "")[:3])
+    if not (column and rest):
         raise InputError("a secret is not understood; write it like illness=HIV,AIDS or income>100000")
-    column, sign, rest = found.groups()
     if sign == "=":
         return column, Secret(values=[value.strip() for value in rest.split(",")])
     try:

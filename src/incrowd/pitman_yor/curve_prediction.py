@@ -9,16 +9,7 @@ from incrowd.pitman_yor.curve_fit import CurveFit
 from incrowd.pitman_yor.curve_posterior import curve_posteriors
 from incrowd.pitman_yor.model import PitmanYor, expected_correctness, expected_uniqueness
 from incrowd.pitman_yor.posterior import Posterior
-from incrowd.pitman_yor.prediction import (
-    new_classes,
-    new_classes_variance,
-    new_uniques,
-    outcome_interval,
-    still_unique,
-    uniques_interval,
-    uniques_moments,
-)
-from incrowd.special import Floats
+from incrowd.pitman_yor.prediction import correctness_interval, uniqueness_interval
 
 _COSTLY = 60  # points of the posterior where a function is costly
 Interval = tuple[float, float]
@@ -52,15 +43,12 @@ class CurvePrediction:
 
     def correctness(self, population: float, level: float = 0.95) -> Interval:
         """Interval of the correctness in a population."""
-        people, classes = self._known
 
         def interval(posterior: Posterior) -> Interval:
             if not self._contains_tested(population):
                 expected = expected_correctness(posterior.d, posterior.alpha, population)
                 return posterior.interval(expected, level)
-            added = self._new_classes(posterior, population)
-            low, high = outcome_interval(posterior, *added, population - people, level)
-            return (classes + low) / population, (classes + high) / population
+            return correctness_interval(posterior, *self._known, population, level)
 
         return self._over(self.fit.pitman_yor.correctness(population), interval)
 
@@ -74,12 +62,7 @@ class CurvePrediction:
                 return posterior.interval(expected_uniqueness(d, alpha, population), level)
             unknown = measured is None or people == 1
             alone = people * (expected_uniqueness(d, alpha, people) if unknown else measured[-1])  # type: ignore[index]
-            kept = still_unique(d, alpha, people=people, population=population)
-            new = new_uniques(d, alpha, people=people, classes=classes, population=population)
-            added = self._new_classes(posterior, population)
-            moments = uniques_moments(alone, kept, new, *added)
-            low, high = uniques_interval(posterior, moments, added, (people, classes, population), level)
-            return low / population, high / population
+            return uniqueness_interval(posterior, people, classes, alone, population, level)
 
         return self._over(self.fit.pitman_yor.uniqueness(population), interval)
 
@@ -97,11 +80,6 @@ class CurvePrediction:
         """The smallest interval that holds those of all posteriors, and the fitted value."""
         lows, highs = zip(*(interval(posterior) for posterior in self.posteriors), strict=True)
         return float(min(*lows, fitted)), float(max(*highs, fitted))
-
-    def _new_classes(self, posterior: Posterior, population: float) -> tuple[Floats, Floats]:
-        d, alpha, (people, classes) = posterior.d, posterior.alpha, self._known
-        mean = new_classes(d, alpha, people=people, classes=classes, population=population)
-        return mean, new_classes_variance(d, alpha, people=people, classes=classes, population=population)
 
     def _contains_tested(self, population: float) -> bool:
         return population > self._known[0] and self.fit.curve.covariance is None

@@ -107,16 +107,35 @@ class PitmanYor(Result):
         """
         if n < 1 or n != int(n):
             raise InputError(f"a population must be a whole number of 1 or more; {n} was given")
-        return _chinese_restaurant(self.d, self.alpha, int(n), np.random.default_rng(seed))
+        from incrowd.pitman_yor.kernels import seat_everybody
+
+        alpha = self.alpha if self.d >= 0 else -self.d * max(round(self.categories), 1)
+        return np.asarray(seat_everybody(self.d, alpha, int(n), np.random.default_rng(seed)), dtype=np.int64)
 
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
         """Random probabilities of the first `classes` classes, largest first, one row for each draw.
 
-        A row does not reach 1: the rest belongs to classes that come later.
+        V_i ~ Beta(1 − d, α + i·d), p_i = V_i Π_{j<i} (1 − V_j). A row does not reach 1: the rest belongs to classes
+        that come later.
         """
         if classes < 1 or draws < 1:
             raise InputError(f"classes and draws must be 1 or more; {classes} and {draws} were given")
-        return _stick_breaking(self.d, self.alpha, classes, draws, np.random.default_rng(seed))
+        random, d, alpha = np.random.default_rng(seed), self.d, self.alpha
+        index = np.arange(1, classes + 1)
+        if d < 0:
+            categories = max(round(self.categories), 1)
+            index = index[index <= categories]
+            alpha = -d * categories
+        rest = np.maximum(alpha + index * d, 0.0)
+        first = random.standard_gamma(1.0 - d, (draws, index.size))
+        second = random.standard_gamma(rest, (draws, index.size))
+        with np.errstate(divide="ignore"):  # the last category of a finite number takes all that is left
+            log_kept = np.log(second) - np.log(first + second)
+        log_left = np.cumsum(log_kept, axis=1)
+        log_left = np.concatenate([np.zeros((draws, 1)), log_left[:, :-1]], axis=1)
+        rows = np.zeros((draws, classes))
+        rows[:, : index.size] = first / (first + second) * np.exp(log_left)
+        return np.asarray(-np.sort(-rows, axis=1))
 
 
 def discount_and_concentration(h: ArrayLike, gamma: ArrayLike) -> tuple[Floats, Floats]:
@@ -167,31 +186,3 @@ def _people(n: ArrayLike) -> Floats:
 def _like(given: Any, result: Floats) -> Any:
     """A number for a number, an array for an array."""
     return float(result) if np.ndim(given) == 0 else result
-
-
-def _chinese_restaurant(d: float, alpha: float, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Class sizes of `n` people who join classes one by one."""
-    from incrowd.pitman_yor.kernels import seat_everybody
-
-    if d < 0:
-        alpha = -d * max(round(-alpha / d), 1)
-    return np.asarray(seat_everybody(d, alpha, n, random), dtype=np.int64)
-
-
-def _stick_breaking(d: float, alpha: float, classes: int, draws: int, random: np.random.Generator) -> Floats:
-    """The first sticks, largest first: V_i ~ Beta(1 − d, α + i·d), p_i = V_i Π_{j<i} (1 − V_j)."""
-    index = np.arange(1, classes + 1)
-    if d < 0:
-        categories = max(round(-alpha / d), 1)
-        index = index[index <= categories]
-        alpha = -d * categories
-    rest = np.maximum(alpha + index * d, 0.0)
-    first = random.standard_gamma(1.0 - d, (draws, index.size))
-    second = random.standard_gamma(rest, (draws, index.size))
-    with np.errstate(divide="ignore"):  # the last category of a finite number takes all that is left
-        log_kept = np.log(second) - np.log(first + second)
-    log_left = np.cumsum(log_kept, axis=1)
-    log_left = np.concatenate([np.zeros((draws, 1)), log_left[:, :-1]], axis=1)
-    rows = np.zeros((draws, classes))
-    rows[:, : index.size] = first / (first + second) * np.exp(log_left)
-    return np.asarray(-np.sort(-rows, axis=1))

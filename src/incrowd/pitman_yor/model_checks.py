@@ -92,15 +92,12 @@ def _hold_out_points(fit: CurveFit, part_seen: float) -> HoldOut:
     largest = int(sizes[-1])
     limit = max(int(part_seen * largest), int(sizes[1]))
     part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
-    prediction = CurvePrediction.of(part)
-    if fit.metric == "correctness":
-        measured, low_high = float(fit.curve.correctness[-1]), prediction.correctness(largest)
-        value = part.pitman_yor.correctness(largest)
-    else:
-        assert fit.curve.uniqueness is not None
-        measured, low_high = float(fit.curve.uniqueness[-1]), prediction.uniqueness(largest)
-        value = part.pitman_yor.uniqueness(largest)
-    return HoldOut(int(part.curve.sizes[-1]), largest, measured, float(value), *low_high)
+    measured, forecast, interval = (
+        getattr(one, fit.metric) for one in (fit.curve, part.pitman_yor, CurvePrediction.of(part))
+    )
+    return HoldOut(
+        int(part.curve.sizes[-1]), largest, float(measured[-1]), float(forecast(largest)), *interval(largest)
+    )
 
 
 def _hold_out_people(fit: ClassSizeFit, seed: int) -> HoldOut:

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri, psi, zeta
+from scipy.special import betaincinv, ndtri, zeta
 
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor.posterior import Posterior, weighted_interval
 from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
 
-_EXACT = 4096  # sums over at most this many population sizes are added one by one
-_PANELS, _NODES = 24, 16
 _OUTCOMES = (np.arange(9) + 0.5) / 9  # each point of the posterior stands for nine equally likely outcomes
 _COSTLY = 60  # points of the posterior where a function is costly
 
@@ -97,43 +95,6 @@ def new_class_size_pmf(d: ArrayLike, alpha: ArrayLike, *, people: int, populatio
     return np.where(inside, np.exp(log_chance), 0.0)
 
 
-def expected_inverse_size(d: float, alpha: float, *, people: int, population: float, seen: ArrayLike) -> Floats:
-    """E[1/F | f]: the chance to name a person of the sample whose class has `seen` people in it.
-
-    A sum over the sizes the class may have in the population: one by one where they are few, else the first
-    ones one by one and the rest as an integral over log size.
-    """
-    sizes = np.atleast_1d(np.asarray(seen, dtype=np.float64))
-    arrivals = population - people
-    if arrivals <= 0:
-        return np.reshape(1.0 / sizes, np.shape(seen))
-    value = [_expected_inverse_of_one(d, alpha, float(people), arrivals, float(size)) for size in sizes]
-    return np.reshape(np.array(value), np.shape(seen))
-
-
-def _expected_inverse_of_one(d: float, alpha: float, people: float, arrivals: float, seen: float) -> float:
-    first, second = seen - d, people + alpha - seen + d
-    exact = np.arange(0.0, min(arrivals, _EXACT) + 1.0)
-    total = float(np.sum(np.exp(log_beta_binomial(exact, arrivals, first, second)) / (seen + exact)))
-    if arrivals <= _EXACT:
-        return total
-    # log of the class's share: its mean ± 12 standard deviations holds all the mass that matters
-    middle = float(np.log(arrivals) + psi(first) - psi(first + second))
-    # the binomial noise on top of it is largest at the smallest sizes left, where it is 1/64 or less
-    width = 12.0 * float(np.sqrt(zeta(2.0, first))) + 12.0 / _EXACT**0.5
-    low, high = np.log(_EXACT + 0.5), np.log(arrivals + 0.5)
-    start, stop = max(low, middle - width), min(high, middle + width)
-    if stop <= start:
-        return total
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    edges = np.linspace(start, stop, _PANELS + 1)
-    half = 0.5 * np.diff(edges)[:, None]
-    log_size = (edges[:-1, None] + half + half * nodes).ravel()
-    size = np.minimum(np.exp(log_size), arrivals)
-    chance = np.exp(log_beta_binomial(size, arrivals, first, second))
-    return total + float(np.sum((half * weights).ravel() * size * chance / (seen + size)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplePrediction:
     """Quantities of a population that contains the sample, as (value, low, high) over the posterior."""
@@ -143,21 +104,16 @@ class SamplePrediction:
 
     def correctness(self, population: float, level: float = 0.95) -> tuple[float, float, float]:
         """Share of people named correctly: classes of the population ÷ people."""
-        known, (mean, variance) = self.sizes.classes, self._new_classes(population)
-        low, high = outcome_interval(self.posterior, mean, variance, population - self.sizes.people, level)
-        value = known + self.posterior.mean(mean)
-        return value / population, (known + low) / population, (known + high) / population
+        known, posterior = (self.sizes.people, self.sizes.classes), self.posterior
+        mean, _ = new_classes_moments(posterior, *known, population)
+        value = (self.sizes.classes + posterior.mean(mean)) / population
+        return value, *correctness_interval(posterior, *known, population, level)
 
     def uniqueness(self, population: float, level: float = 0.95) -> tuple[float, float, float]:
         """Share of people alone in their class."""
-        d, alpha, people = self.posterior.d, self.posterior.alpha, self.sizes.people
-        kept = still_unique(d, alpha, people=people, population=population)
-        new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
-        added = self._new_classes(population)
-        moments = uniques_moments(self.sizes.uniques, kept, new, *added)
-        known = (people, self.sizes.classes, population)
-        low, high = uniques_interval(self.posterior, moments, added, known, level)
-        return self.posterior.mean(moments[0]) / population, low / population, high / population
+        known, alone, posterior = (self.sizes.people, self.sizes.classes), self.sizes.uniques, self.posterior
+        mean, _ = uniques_moments(posterior, *known, alone, population)
+        return posterior.mean(mean) / population, *uniqueness_interval(posterior, *known, alone, population, level)
 
     def violations(self, population: float, k: int, level: float = 0.95) -> tuple[float, float, float]:
         """Share of people in classes smaller than `k`."""
@@ -180,49 +136,50 @@ class SamplePrediction:
         share = total / population
         return (few.mean(share), *few.interval(share, level))
 
-    def _new_classes(self, population: float) -> tuple[Floats, Floats]:
-        d, alpha = self.posterior.d, self.posterior.alpha
-        sample = {"people": self.sizes.people, "classes": self.sizes.classes}
-        mean = new_classes(d, alpha, population=population, **sample)
-        return mean, new_classes_variance(d, alpha, population=population, **sample)
+
+def new_classes_moments(posterior: Posterior, people: int, classes: int, population: float) -> tuple[Floats, Floats]:
+    """Mean and variance of the number of new classes at each point of the posterior."""
+    d, alpha = posterior.d, posterior.alpha
+    mean = new_classes(d, alpha, people=people, classes=classes, population=population)
+    return mean, new_classes_variance(d, alpha, people=people, classes=classes, population=population)
 
 
 def uniques_moments(
-    alone: float | Floats, kept: Floats, new: Floats, mean: Floats, variance: Floats
+    posterior: Posterior, people: int, classes: int, alone: float | Floats, population: float
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the uniques of a population, from `alone` uniques of the sample and new ones.
 
-    New uniques vary as the new classes (`mean`, `variance`) do of which they are a share, the old ones as coin tosses.
+    New uniques vary as the new classes do of which they are a share, the old ones as coin tosses.
     """
+    d, alpha = posterior.d, posterior.alpha
+    kept = still_unique(d, alpha, people=people, population=population)
+    new = new_uniques(d, alpha, people=people, classes=classes, population=population)
+    mean, variance = new_classes_moments(posterior, people, classes, population)
     share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
     return alone * kept + new, alone * kept * (1.0 - kept) + share * new**2
 
 
-def outcome_interval(
-    posterior: Posterior, mean: Floats, variance: Floats, most: float, level: float
+def correctness_interval(
+    posterior: Posterior, people: int, classes: int, population: float, level: float
 ) -> tuple[float, float]:
-    """Interval of a number from 0 to `most` that has these moments at each point of the posterior.
+    """Interval of classes ÷ people: the doubt about the model, and the chance within it."""
+    new = beta_quantiles(*new_classes_moments(posterior, people, classes, population), population - people)
+    low, high = _interval(posterior, new, level)
+    return (classes + low) / population, (classes + high) / population
 
-    It holds both the doubt about the model and the chance within it; its ends are whole numbers, as classes are.
-    """
-    return _interval(posterior, beta_quantiles(mean, variance, most), level)
 
-
-def uniques_interval(
-    posterior: Posterior,
-    uniques: tuple[Floats, Floats],
-    new_classes: tuple[Floats, Floats],
-    known: tuple[int, int, float],
-    level: float,
+def uniqueness_interval(
+    posterior: Posterior, people: int, classes: int, alone: float | Floats, population: float, level: float
 ) -> tuple[float, float]:
-    """Interval of the uniques of a population, from moments of theirs and of the new classes at each point.
+    """Interval of the share of people alone in their class.
 
-    Every unique is a class: no outcome has more of them than the same outcome has classes. `known` are the people of
-    the sample, their classes and the people of the population.
+    Every unique is a class: no outcome has more of them than the same outcome has classes.
     """
-    people, classes, population = known
-    most = classes + beta_quantiles(*new_classes, population - people)
-    return _interval(posterior, np.minimum(beta_quantiles(*uniques, population), most), level)
+    new = new_classes_moments(posterior, people, classes, population)
+    most = classes + beta_quantiles(*new, population - people)
+    uniques = beta_quantiles(*uniques_moments(posterior, people, classes, alone, population), population)
+    low, high = _interval(posterior, np.minimum(uniques, most), level)
+    return low / population, high / population
 
 
 def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[float, float]:

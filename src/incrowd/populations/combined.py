@@ -85,22 +85,19 @@ EXTRAPOLATION = 0.03
 _SAMPLES = 3  # synthetic samples the posterior is tried on
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedEstimate:
-    """B and the share of people who are unique in the population, with what they were joined from."""
-
-    sample_to_population: float
-    uniqueness: float
-    parts: tuple[tuple[str, float], ...]
-
-
 def copula_weight(people: int) -> float:
     """The weight of the copula beside the crowd model for a sample of so many people."""
     return max(0.0, SMALL / (people + SMALL) - LEAST_WEIGHT)
 
 
-def join_crowd(crowd: CrowdEstimate, anchored: AnchoredEstimate | None, sizes: ClassSizes) -> JoinedEstimate:
-    """Join the crowd model and the copula, which is None where it is not needed or has too few columns."""
+def join_crowd(
+    crowd: CrowdEstimate, anchored: AnchoredEstimate | None, sizes: ClassSizes
+) -> tuple[float, float, tuple[tuple[str, float], ...]]:
+    """Join the crowd model and the copula, which is None where it is not needed or has too few columns.
+
+    Returns:
+        B, the share of people who are unique in the population, and the parts that B was joined from.
+    """
     estimate, alone = crowd.sample_to_population, float(crowd.uniqueness.mean()) / crowd.sample_to_population
     parts = [("crowd", estimate)]
     if anchored is not None:
@@ -110,7 +107,7 @@ def join_crowd(crowd: CrowdEstimate, anchored: AnchoredEstimate | None, sizes: C
             alone = alone ** (1.0 - weight) * anchored.alone_in_class**weight
         parts += [("anchored", anchored.sample_to_population), ("weight of the copula", weight)]
     estimate = bound_estimate(sizes, crowd.population, estimate)
-    return JoinedEstimate(estimate, bound_uniqueness(sizes, estimate, estimate * alone), tuple(parts))
+    return estimate, bound_uniqueness(sizes, estimate, estimate * alone), tuple(parts)
 
 
 def bound_uniqueness(sizes: ClassSizes, correctness: float, uniqueness: float) -> float:

@@ -23,7 +23,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
-from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through
+from incrowd.populations.crowd_growth import GrownPopulation, Growth, grow_through, sizes_without
 from incrowd.populations.crowd_model import CrowdModel
 from incrowd.populations.posterior_estimator import model_class_sizes
 from incrowd.populations.result import Explanation
@@ -170,7 +170,8 @@ def grow_sample(
                 weighted = replace(classes, weights=weights, factor=factor)
                 found[size] = weighted if size == keep else _means_of(weighted)
                 if size == keep and leave_out and number < _LEFT_OUT:
-                    found[size] = replace(weighted, without=_shares_without(grown))
+                    alike = sizes_without(grown.values, np.arange(people))
+                    found[size] = replace(weighted, without=grown.sample_class_sizes / alike)
         return found
 
     growths: list[dict[int, Any]] = []
@@ -180,11 +181,6 @@ def grow_sample(
             growths.append(found)
             progress("growing the sample to the population", (done + 1) / total)
     return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
-
-
-def _shares_without(grown: GrownPopulation) -> Floats:
-    """Of the people who are like a record in all columns but one, the share who are like it in that one too."""
-    return np.asarray(grown.sample_class_sizes / grown.sizes_without(), dtype=np.float64)
 
 
 def _means_of(classes: SampleClasses) -> _Means:
@@ -199,7 +195,7 @@ def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
     """By what the means of the sample's records are multiplied; they are no κ where chances were unequal."""
     if model.hidden or model.clusters is not None:
         return 1.0
-    kappa = float(grown.classes[-1] / grown.sizes[-1])
+    kappa = grown.classes / grown.people
     return float((kappa / np.mean(1.0 / grown.sample_class_sizes)) ** _KAPPA)
 
 
@@ -244,7 +240,7 @@ class Tail:
             posterior = model_class_sizes(sizes).posterior
         tally = np.bincount(grown.sample_class_sizes)
         place = (np.cumsum(tally > 0) - 1)[grown.sample_class_sizes]
-        return cls(int(grown.sizes[-1]), posterior, np.flatnonzero(tally), place)
+        return cls(grown.people, posterior, np.flatnonzero(tally), place)
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
         """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
@@ -264,7 +260,7 @@ def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None
     What the model of a part of the grown people, `tried`, gets wrong for all of them is taken off what the model of all
     of them says for larger populations.
     """
-    reached, counts = int(grown.sizes[-1]), grown.sample_class_sizes
+    reached, counts = grown.people, grown.sample_class_sizes
     found, tail, slope = [], None, 0.0
     for size in sizes:
         if size == reached:

@@ -19,26 +19,25 @@ class GrownPopulation:
     """One population grown from the sample.
 
     Attributes:
-        sizes: numbers of people on the way, ascending; the last is the whole population.
-        classes: how many classes there were at each of these sizes.
-        uniques: how many people were alone at each of these sizes.
+        classes: how many classes there are.
+        uniques: how many people are alone in theirs.
         sample_class_sizes: size of the class of each person of the sample in the whole population.
         class_sizes: sizes of all classes of the whole population.
         values: the codes of everybody, column by column in the order of the model.
         heard: the people of the sample after whom others were drawn, one of each cluster; empty where it is all.
     """
 
-    sizes: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    uniques: NDArray[np.int64]
+    classes: int
+    uniques: int
     sample_class_sizes: NDArray[np.int64]
     class_sizes: NDArray[np.int64]
     values: NDArray[np.int32]
     heard: NDArray[np.int64]
 
-    def sizes_without(self) -> NDArray[np.int32]:
-        """For each column, how many people are like each person of the sample in every other column."""
-        return sizes_without(self.values, np.arange(self.sample_class_sizes.size))
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return int(self.values.shape[1])
 
 
 def sizes_without(values: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -201,17 +200,13 @@ def grow_through(
         )
     n = model.people
     growth = (start or Growth(model, seed)).to_grow(stops[-1], seed)
-    sizes, classes, uniques, size = [], [], [], n
+    size = n
     for stop in stops:
         growth.add(size, stop, drawn=True)
         urn, size = growth.urn, stop
-        sizes.append(stop)
-        classes.append(int(urn.used[CLASSES]))
-        uniques.append(int(urn.used[UNIQUES]))
         yield GrownPopulation(
-            np.array(sizes, dtype=np.int64),
-            np.array(classes, dtype=np.int64),
-            np.array(uniques, dtype=np.int64),
+            int(urn.used[CLASSES]),
+            int(urn.used[UNIQUES]),
             kernels_crowd.class_sizes_of(urn.values, urn.classes, n, model.hidden),
             urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
             urn.values[model.hidden :, :stop],
@@ -219,21 +214,7 @@ def grow_through(
         )
 
 
-def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Sequence[int] = (0,)) -> GrownPopulation:
-    """Grow the sample of a model to a population.
-
-    Args:
-        model: the fitted model.
-        population: how many people to grow it to.
-        at: numbers of people on the way at which classes are counted too.
-        seed: seed of the random draws.
-
-    Returns:
-        The classes on the way and at the end.
-
-    Raises:
-        InputError: the population is smaller than the sample.
-    """
-    stops = sorted({model.people, *(size for size in at if model.people < size < population), population})
-    *_, found = grow_through(model, stops, seed=seed)
+def grow(model: CrowdModel, population: int, *, seed: Sequence[int] = (0,)) -> GrownPopulation:
+    """Grow the sample of a model to a population, as `grow_through` does."""
+    (found,) = grow_through(model, [population], seed=seed)
     return found

@@ -284,8 +284,8 @@ def _by_copulas(sample: Sample, options: Options, kinds: Sequence[str]) -> Metho
     )
 
 
-def _fit_anchored(sample: Sample, options: Options) -> anchored.AnchoredEstimate:
-    return anchored.fit_anchored(
+def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
+    found = anchored.fit_anchored(
         _columns(sample, pairs=True),
         sample.sizes,
         sample.population,
@@ -293,10 +293,6 @@ def _fit_anchored(sample: Sample, options: Options) -> anchored.AnchoredEstimate
         draws=options.draws,
         progress=part(options.progress, 0.0, 0.9),
     )
-
-
-def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
-    found = _fit_anchored(sample, options)
     estimate = found.sample_to_population
     return MethodEstimate(
         estimate,

@@ -7,6 +7,7 @@ where the sample is small; where the records cannot be grown, the copula and the
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,8 +123,7 @@ def estimate_from_crowd(
     sample: Sample, crowd: CrowdEstimate, fitted: anchored.AnchoredEstimate | None
 ) -> MethodEstimate:
     """The estimate of the crowd model and, where it is given, the copula."""
-    joined = combined.join_crowd(crowd, fitted, sample.sizes)
-    estimate, uniqueness = joined.sample_to_population, joined.uniqueness
+    estimate, uniqueness, parts = combined.join_crowd(crowd, fitted, sample.sizes)
     still_unique = uniqueness / sample.sizes.uniqueness if sample.sizes.uniques else None
     notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
     if sample.columns().times is not None:
@@ -135,7 +135,7 @@ def estimate_from_crowd(
         still_unique,
         crowd_estimator.ASSUMPTIONS,
         (*sample.class_size_model.notes, *notes),
-        joined.parts,
+        parts,
         interval_of_uniques("crowd", still_unique, estimate, sample),
         crowd=crowd,
     )
@@ -169,12 +169,15 @@ class FittedSample:
                 leave_out=options.leave_out,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        # the copula does not know of weights
-        if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
-            self.copula = self._fit_copula(self.drawn, sample.population)
-        if self.no_records is not None and self.copula is not None:
-            options.progress("joining it with the class sizes", 0.95)
-            self.trials = combined.fit_trials(self.copula, seed=[options.seed])
+        with ThreadPoolExecutor(1) as pool:
+            if sample.is_modelled_ungrown():  # its records are asked for afterwards, whatever the copula says
+                pool.submit(lambda: sample.crowd_model)
+            # the copula does not know of weights
+            if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
+                self.copula = self._fit_copula(self.drawn, sample.population)
+            if self.no_records is not None and self.copula is not None:
+                options.progress("joining it with the class sizes", 0.95)
+                self.trials = combined.fit_trials(self.copula, seed=[options.seed])
 
     def _fit_copula(self, drawn: int, population: int) -> anchored.AnchoredEstimate:
         return anchored.fit_anchored(

@@ -19,14 +19,12 @@ from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
 from incrowd.populations.estimators import estimate_with_records
 from incrowd.populations.fitted_sample import Options
-from incrowd.populations.posterior_estimator import ASSUMPTIONS, estimate_by_posterior
+from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.tables import to_native
 
-COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
-"""The columns that are always added: `risk` is E 1/F, `risk_low` and `risk_high` hold it, `risk_unique` is P(F = 1)."""
 WEIGHTED, TELLING = "risk_weighted", "telling_column"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
@@ -143,25 +141,20 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = None, None
-    if sample.sizes.people > 1 and sample.why_no_columns() is None:
-        options = Options(seed, 1, False, progress, leave_out=True)
-        headline, records = estimate_with_records(sample, options=options)
-    notes: tuple[str, ...] = sample.notes
-    if headline is not None and records is not None:
-        of_class = _risk_of_values(records, classes) | _most_telling(records, classes, sample.crowd_columns)
-        total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
-        notes = headline.notes
+    headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress, leave_out=True))
+    notes = headline.notes
+    if records is not None:
+        of_class = _risk_of_values(records, classes, sample.crowd_columns)
     else:
-        estimate = estimate_by_posterior(sample.class_size_model, sample.population)
-        of_class = _risk_columns(estimate.class_growth, classes.people)
-        total, interval, assumptions = estimate.sample_to_population, estimate.interval, ASSUMPTIONS
-        notes = (*notes, *estimate.notes, BY_SIZE)
+        growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
+        of_class = _risk_columns(growth, classes.people)
+        notes = (*notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
     by_weight = records is None and WEIGHTED in of_class
     of_class["risk_rank"] = _ranks(of_class[WEIGHTED if by_weight else "risk"], np.bincount(classes.numbers))
+    total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
     return RecordRisk(sample, classes, of_class, total, interval, assumptions, notes)
 
 
@@ -229,24 +222,23 @@ def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str
     }
 
 
-def _risk_of_values(records: CrowdRecords, classes: Classes) -> dict[str, NDArray[Any]]:
-    """The added columns, without the rank, from the risk of every record; those of one class are alike."""
+def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, from the risk of every record; those of one class are alike.
+
+    The telling column is the one without which the risk would be lowest.
+    """
+    assert records.without is not None
     first = np.unique(classes.numbers, return_index=True)[1]
+    without = records.without[:, first]
     return {
         "class_size": classes.people,
         "risk": records.risk[first],
         "risk_low": records.low[first],
         "risk_high": records.high[first],
         "risk_unique": records.unique[first],
+        TELLING: np.array(names, dtype=object)[np.argmin(without, axis=0)],
+        "risk_without_it": without.min(axis=0),
     }
-
-
-def _most_telling(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """For each class the column that makes it stand out most, and the risk if nobody knew that column."""
-    assert records.without is not None
-    without = records.without[:, np.unique(classes.numbers, return_index=True)[1]]
-    most = np.argmin(without, axis=0)
-    return {TELLING: np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,11 +15,10 @@ from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 from incrowd.populations.design import Design, Weights, design_of, read_groups, read_weights
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import Columns, columns_in_engine
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
 

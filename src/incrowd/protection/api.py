@@ -27,16 +27,22 @@ from incrowd.protection.method_options import (
     PerturbOptions,
 )
 from incrowd.protection.outputs import OutputKind, read_outputs
-from incrowd.protection.perturbation.parse import read_steps
+from incrowd.protection.perturbation.perturb import read_steps
 from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
+from incrowd.protection.release import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
-from incrowd.protection.released_order import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.settle_columns import SettledColumns, settle_columns
-from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
-from incrowd.protection.wishes import read_wishes
+from incrowd.protection.validate import (
+    check_columns,
+    check_demand,
+    check_values,
+    check_wishes,
+    read_wishes,
+    require_sensitive,
+)
 from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.protection.by_levels import classes_by_levels, rows_in_classes, rows_that_stay
+from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
 from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import Problem, is_number
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_written
 from incrowd.protection.wildcards import blank_cells
 
@@ -23,9 +23,10 @@ def blank(problem: Problem) -> Recoding:
     from incrowd.protection import kernels_classes
 
     if problem.options.wildcards:
-        return _blank_with_wildcards(problem)
+        blanked, hopeless = blank_cells(problem, problem.options.subsets)
+        return _write_blanks(problem, blanked, rows_that_stay(problem, np.flatnonzero(~hopeless)))
     grouping = classes_by_levels(problem, _ladders(problem))
-    kept_rows = rows_in_classes(problem, grouping)
+    kept_rows = rows_that_stay(problem, grouping.order)
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
     blanked = np.empty((problem.rows, len(problem.columns)), dtype=np.bool_)
     for place, column in enumerate(problem.columns):
@@ -36,21 +37,15 @@ def blank(problem: Problem) -> Recoding:
     return _write_blanks(problem, blanked, kept_rows)
 
 
-def _blank_with_wildcards(problem: Problem) -> Recoding:
-    """Blank the cheapest cells of every record so that it matches k, a blank standing for any value."""
-    blanked, hopeless = blank_cells(problem, problem.options.subsets)
-    return _write_blanks(problem, blanked, rows_that_stay(problem, np.flatnonzero(~hopeless)))
-
-
 def _write_blanks(problem: Problem, blanked: NDArray[np.bool_], kept_rows: NDArray[np.int64] | None) -> Recoding:
     """The columns with blanks; a value that is shown is as it was."""
     columns, changed = {}, {}
     kept = slice(None) if kept_rows is None else kept_rows
     for place, column in enumerate(problem.columns):
-        shown = column.codes < column.size - column.has_null  # a null is blank already
+        shown = column.is_filled  # a null is blank already
         changed[column.name] = int(np.count_nonzero((blanked[:, place] & shown)[kept]))
         if changed[column.name]:
-            values = column.values if is_number(column) else as_written(column.values)
+            values = column.values if column.has_distances else as_written(column.values)
             cells = values.take(pa.array(column.codes))
             columns[column.name] = pc.if_else(pa.array(blanked[:, place]), pa.scalar(None, cells.type), cells)
     return Recoding(columns, changed, kept_rows=kept_rows)

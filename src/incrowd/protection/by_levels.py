@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diverse_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
+from incrowd.protection.merge_classes import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping
 
@@ -34,11 +34,6 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     order, ends = np.concatenate([order, gathered]), np.concatenate([ends, their_ends + order.size])
     made = work.join(Grouping(order, ends), loose) if ends.size else Grouping(loose[:0], ends)
     return _make_diverse(problem, made) if problem.demand.l is not None else made
-
-
-def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] | None:
-    """The rows that are in a class, None for all; raises where more are in none than may be suppressed."""
-    return rows_that_stay(problem, grouping.order)
 
 
 def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:

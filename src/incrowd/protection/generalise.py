@@ -12,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
-from incrowd.protection.diverse_classes import find_diverse
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import (
     MOST_LISTED,
@@ -22,10 +21,9 @@ from incrowd.protection.lattice import (
     loss_by_level,
     number_classes,
 )
+from incrowd.protection.merge_classes import find_diverse, find_within, secret_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, find_kept, recode_columns
-from incrowd.protection.repair import secret_codes
-from incrowd.protection.shares import find_within
 
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes

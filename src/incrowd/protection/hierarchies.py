@@ -28,9 +28,9 @@ from incrowd.protection.interval_labels import (
     quantile_parts,
     round_widths,
 )
-from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
 from incrowd.tables.code_systems import recognise_codes
+from incrowd.wording import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +115,12 @@ class Hierarchy:
         """Make a hierarchy of rows, each a value and its label at each coarser level."""
         if not lines or len({len(line) for line in lines}) != 1 or len(lines[0]) < 2:
             raise InputError(f"{name}: every line needs a value and the same number of labels, at least one")
-        parents = {line[0].strip(): [label.strip() for label in line[1:]] for line in lines}
+        distinct = {tuple(cell.strip() for cell in line) for line in lines}
+        parents = {value: labels for value, *labels in distinct}
+        if twice := len(distinct) - len(parents):
+            raise InputError(
+                f"{name} lists {counted(twice, 'value', 'values')} twice, with different labels; keep one line of each"
+            )
 
         def rule(column: Coded) -> list[Labels]:
             values = as_text(column.values).to_pylist()
@@ -223,7 +228,7 @@ def covered_by_labels(
 
 def prefix_labels(column: Coded, keep: int) -> Labels:
     """Hide all but the first characters of codes; shorter codes stay as they are."""
-    if is_number(column) and not pa.types.is_integer(column.values.type):
+    if column.has_distances and not pa.types.is_integer(column.values.type):
         raise InputError(
             f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
         )
@@ -272,7 +277,7 @@ def _automatic(column: Coded) -> list[Labels]:
         return Hierarchy.dates().rule(column)
     if column.scale == "place":
         return _coarser_codes(column)
-    if is_number(column):
+    if column.has_distances:
         return [grid(column, width, 0.0) for width in round_widths(column)]
     length = _code_length(column)
     return Hierarchy.prefixes(range(length - 1, 0, -1)).rule(column) if length else _rarest_together(column)
@@ -280,7 +285,7 @@ def _automatic(column: Coded) -> list[Labels]:
 
 def is_category(column: Coded) -> bool:
     """Whether the values of a column have neither an order nor prefixes that tell what is alike."""
-    return not (is_number(column) or column.scale == "place" or _code_length(column))
+    return not (column.has_distances or column.scale == "place" or _code_length(column))
 
 
 def _code_length(column: Coded) -> int:

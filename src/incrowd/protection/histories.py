@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.diverse_classes import is_diverse, merge_until_diverse, sensitive_codes
+from incrowd.protection.merge_classes import (
+    SecretCodes,
+    is_diverse,
+    merge_until_close,
+    merge_until_diverse,
+    secret_codes,
+    sensitive_codes,
+)
 from incrowd.protection.partition import split_into_classes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
-from incrowd.protection.repair import SecretCodes, merge_until_close, secret_codes
 
 
 def partition_histories(problem: Problem, person: Coded) -> Recoding:

@@ -1,33 +1,102 @@
-"""Protecting a table whose rows are not here: its backend cuts it into cells, and workers protect them."""
+"""Protecting a table whose rows are not here: its backend cuts it into cells, and workers protect them.
+
+What the workers do with the rows of a cell, `CellRecoding`, is the code that protects tables on one machine. It is sent
+to them by name, so that they need this package installed.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress
-from incrowd.backends import Backend
+from incrowd.backends import Backend, Coded
 from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
 from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
-from incrowd.protection.cluster_cells import CellRecoding
-from incrowd.protection.problem import Demand, settle_aim
+from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strata_for
+from incrowd.protection.partition import partition_classes
+from incrowd.protection.problem import Demand, Problem, settle_aim
+from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
 from incrowd.protection.settle_columns import SettledColumns
-from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.protection.validate import check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
 _CLASSES_A_CELL = 20  # a cell has at least so many classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellRecoding:
+    """Local recoding of the rows of a cell, with the scales of the whole table.
+
+    Attributes:
+        names: the quasi-identifiers.
+        values: their values in the whole table, in order.
+        counts: how often each value occurs in the whole table.
+        demand: what the protected table must satisfy.
+        aim: the loss that classes are kept small by.
+        scales: the scales that somebody has given the quasi-identifiers.
+        sensitive: the sensitive column, if there is one.
+        sensitive_values: its values in the whole table, in order.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[pa.Array, ...]
+    counts: tuple[NDArray[np.int64], ...]
+    demand: Demand
+    aim: str
+    scales: tuple[Scale | None, ...]
+    sensitive: str | None = None
+    sensitive_values: pa.Array | None = None
+
+    def points(self, columns: list[Coded]) -> NDArray[np.float32]:
+        """Every row's scaled coordinates."""
+        return self._problem(columns).points()
+
+    def distances(self, columns: list[Coded]) -> NDArray[np.float64]:
+        """Every row's distance to zero, which the paper's algorithms sort by."""
+        return distance_to_zero(self._problem(columns))
+
+    def protect(
+        self, columns: list[Coded], sensitive: Coded | None, classes: NDArray[np.int64] | None
+    ) -> dict[str, pa.Array]:
+        """The protected quasi-identifiers of a cell as text: of given classes, or of those of the partition."""
+        import pyarrow as pa
+
+        problem = self._problem(columns, sensitive)
+        if classes is None:
+            grouping = partition_classes(problem)
+        else:
+            _, sizes = np.unique(classes, return_counts=True)
+            grouping = Grouping(np.argsort(classes, kind="stable"), np.cumsum(sizes))
+        made = generalise_classes(problem, grouping).columns
+        for column in columns:
+            if column.name not in made:  # nothing changed in this cell, but it may have in others
+                made[column.name] = as_written(column.values).take(pa.array(column.codes))
+        return {name: column.cast(pa.string()) for name, column in made.items()}
+
+    def written_values(self) -> list[pa.Array]:
+        """The values of every quasi-identifier as they are written where they are not changed."""
+        return [as_written(values) for values in self.values]
+
+    def _problem(self, columns: list[Coded], sensitive: Coded | None = None) -> Problem:
+        secrets = () if sensitive is None else (sensitive,)
+        columns = [replace(column, stated=scale) for column, scale in zip(columns, self.scales, strict=True)]
+        return Problem(columns, columns[0].codes.size, self.demand, secrets, self.aim, tallies=self.counts)
 
 
 def protect_in_cluster(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_days, as_floats, is_number, offset_of
+from incrowd.protection.problem import as_days, as_floats, offset_of
 from incrowd.protection.recoding import as_text, as_written, format_set, interval_labels, quote_members
 
 Labels = list[str | None]
@@ -35,7 +35,7 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     """
     if not 1 <= parts <= MOST_PARTS:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
-    if not is_number(column):
+    if not column.has_distances:
         return ValueLabels(_parts_of_text(column, parts))
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
@@ -52,7 +52,7 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
     """Intervals of one width, counted from an origin."""
     if not 0 < width < math.inf:
         raise InputError(f"an interval of width {width:g} for {column.name!r}; give a positive width")
-    if not is_number(column):
+    if not column.has_distances:
         raise InputError(f"intervals for {column.name!r}, which is text; give its hierarchy as a file")
     place, whole, start = _places(column)
     if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
@@ -103,16 +103,16 @@ def round_widths(column: Coded) -> list[float]:
 
 def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
     """Ranges of about equally many records: so many of them, of which `joined` neighbours are one."""
-    if not is_number(column):
+    if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
-    filled = column.size - column.has_null
+    filled = column.filled_size
     tally = np.bincount(column.codes, minlength=column.size)[:filled]
     return _value_ranges(column, (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined)
 
 
 def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
     """Ranges between cut points, each of which begins a range; a range ends at values that the column has."""
-    if not is_number(column):
+    if not column.has_distances:
         raise InputError(f"cut points for {column.name!r}, which is text; give its hierarchy as a file")
     place, _, start = _places(column)
     days = pa.types.is_temporal(column.values.type)
@@ -166,7 +166,7 @@ def _parts_of_text(column: Coded, parts: int) -> Labels:
 
 def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
     """Values as floats without the null, whether they are whole numbers (days for dates), and from where they count."""
-    values = column.values.slice(0, column.size - column.has_null)
+    values = column.values.slice(0, column.filled_size)
     if not len(values):
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if pa.types.is_timestamp(values.type):

@@ -21,7 +21,6 @@ from incrowd.backends import Coded, class_numbers, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
 from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import as_text, as_written
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.results import Result
@@ -116,7 +115,8 @@ def protect_items(
     if found is not None and found.k < k:
         raise UnsupportedError(f"items are shared by {found.k:,} people, and {k:,} were asked for; nothing is released")
     is_left = np.isin(owner * len(labels) + label_of[codes], shown_owner * len(labels) + shown)
-    coarser = ~np.equal(as_text(labels).to_numpy(zero_copy_only=False)[label_of], _written(what))[codes]
+    written = as_written(what.values).to_numpy(zero_copy_only=False)
+    coarser = ~np.equal(as_text(labels).to_numpy(zero_copy_only=False)[label_of], written)[codes]
     return ProtectedItems(
         to_native(released, table.native, index=False),
         k,
@@ -127,12 +127,6 @@ def protect_items(
         int(np.count_nonzero(~is_left)),
         int(np.count_nonzero(is_left & coarser)),
     )
-
-
-def _written(what: Coded) -> NDArray[Any]:
-    """Every item as text, as it is where it is not made coarser."""
-    text: NDArray[Any] = as_written(what.values).to_numpy(zero_copy_only=False)
-    return text
 
 
 def _require_items(table: Table, person: str, item: str, known: int, k: int) -> tuple[Coded, Coded]:
@@ -168,7 +162,7 @@ def _generalise_rare(
     Where a label is had by fewer than k people, all items below the next one up get that.
     """
     if hierarchy is None:
-        return np.arange(what.size), what.values if is_number(what) else as_written(what.values)
+        return np.arange(what.size), what.values if what.has_distances else as_written(what.values)
     made = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
     levels = made.levels(what)[:-1]  # the last one is * for all, which tells nothing
     height = np.zeros(what.size, dtype=np.int64)

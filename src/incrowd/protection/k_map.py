@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import Problem, as_days, is_number
+from incrowd.protection.merge_classes import order_near
+from incrowd.protection.problem import Problem, as_days
 from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_labels
-from incrowd.protection.repair import order_near
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
@@ -57,9 +57,9 @@ class _Values:
         for place, text in enumerate(texts.to_pylist()):
             places.setdefault(text, []).append(place)
         numbers = days = None
-        if is_number(column) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        if column.has_distances and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             days = as_days(column.values).to_numpy(zero_copy_only=False)
-        elif is_number(column) and not pa.types.is_temporal(kind):
+        elif column.has_distances and not pa.types.is_temporal(kind):
             numbers = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return cls(texts, places, numbers, days)
 
@@ -191,8 +191,8 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
         theirs = replace(theirs, stated=ours.stated)  # a table that is open already has scales of its own
-        theirs = as_nominal(theirs) if is_number(theirs) and pa.types.is_string(ours.values.type) else theirs
-        if is_number(ours) != is_number(theirs):
+        theirs = as_nominal(theirs) if theirs.has_distances and pa.types.is_string(ours.values.type) else theirs
+        if ours.has_distances != theirs.has_distances:
             raise InputError(
                 f"{ours.name!r} holds other values in the population than in the table; give both one type"
             )
@@ -210,7 +210,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
 
 def _require_exact(column: Coded) -> None:
     """Refuse whole numbers that are not exact as floats, which the ends of a range are."""
-    if not is_number(column) or not pa.types.is_integer(column.values.type):
+    if not column.has_distances or not pa.types.is_integer(column.values.type):
         return
     limits = pc.min_max(column.values).as_py()
     if any(limit is not None and abs(limit) > _LARGEST_EXACT for limit in limits.values()):

@@ -16,7 +16,7 @@ from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
 from incrowd.protection.method_options import MaskOptions
-from incrowd.protection.problem import Problem, is_number
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written, find_kept
 
 # Table S3, for the columns of the demo table
@@ -88,7 +88,7 @@ class _Limits:
         top, bottom = ((limits or {}).get(column.name) for limits in (problem.options.top, problem.options.bottom))
         if top is None and bottom is None:
             return None
-        if not is_number(column) or pa.types.is_temporal(column.values.type):
+        if not column.has_distances or pa.types.is_temporal(column.values.type):
             raise InputError(f"limits for {column.name!r}, which holds no numbers")
         if top is not None and bottom is not None and not bottom < top:
             raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
@@ -127,13 +127,8 @@ def _ends_of(label: str) -> tuple[str, str] | None:
 
 def _write_limit(column: Coded, limit: Any) -> str:
     """A limit as the column's values are written."""
-    return str(as_text(_to_column_type(column, limit))[0].as_py())
-
-
-def _to_column_type(column: Coded, limit: Any) -> pa.Array:
-    """A limit as an array of one number of the column's type."""
     try:
-        return pa.array([limit], column.values.type)
+        return str(as_text(pa.array([limit], column.values.type))[0].as_py())
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(f"a limit for {column.name!r} is not a number of its type ({column.values.type})") from None
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
-from incrowd.protection.problem import as_floats, is_number, offset_of
-from incrowd.protection.recoding import ANYTHING, as_written, find_kept, labels_of_codes
+from incrowd.protection.problem import TICKS, as_floats, offset_of
+from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_written, find_kept, labels_of_codes
 from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
 
 OutputKind = Literal["range", "bounds", "midpoint", "mean", "mode", "label"]
@@ -50,7 +50,7 @@ def read_outputs(
 
 def _objection(column: Coded, kind: str, hierarchies: Mapping[str, Hierarchy]) -> str:
     """Why a column cannot be written so; empty where it can."""
-    if kind in ("bounds", "midpoint", "mean") and not is_number(column):
+    if kind in ("bounds", "midpoint", "mean") and not column.has_distances:
         return "holds categories: use range, mode or label"
     return "has no hierarchy: give one, or use range" if kind == "label" and column.name not in hierarchies else ""
 
@@ -111,7 +111,10 @@ class Outputs:
         low, high = _limits(column, labels, covered) if changed else (labels, labels)
         if kind == "bounds":
             return {f"{name}_low": low.take(place), f"{name}_high": high.take(place)}
-        return {name: _midpoints(column, low, high).take(place) if changed else cells}
+        if not changed:
+            return {name: cells}
+        first = offset_of(column)
+        return {name: from_positions(column, (as_floats(low, first) + as_floats(high, first)) / 2).take(place)}
 
     def _covered(self, column: Coded, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
         """The codes of the kept values that every label of a hierarchy may mean."""
@@ -166,16 +169,15 @@ def _cast(text: pa.Array, kind: pa.DataType) -> pa.Array:
     return values if zone is None else pc.assume_timezone(values, "UTC").cast(kind)
 
 
-def _midpoints(column: Coded, low: pa.Array, high: pa.Array) -> pa.Array:
-    first = offset_of(column)
-    places = (as_floats(low, first) + as_floats(high, first)) / 2
-    return from_positions(column, places)
+def positions_with_gaps(column: Coded) -> NDArray[np.float64]:
+    """The position of every value, NaN for a null."""
+    values = column.values.slice(0, column.filled_size)
+    return np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
 
 
 def class_means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
     """The mean of every class, null where a member has no value."""
-    values = column.values.slice(0, column.size - column.has_null)
-    place = np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
+    place = positions_with_gaps(column)
     sizes = np.bincount(numbers)
     means = np.bincount(numbers, weights=place[codes]) / sizes
     low, high = np.full(sizes.size, column.size), np.zeros(sizes.size, dtype=np.int64)
@@ -190,13 +192,16 @@ def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[n
     number, code = np.divmod(pairs, column.size)
     order = np.lexsort([code, -counts, number])
     first = order[np.flatnonzero(np.diff(number[order], prepend=-1))]
-    values = column.values if is_number(column) else as_written(column.values)
+    values = column.values if column.has_distances else as_written(column.values)
     return values.take(pa.array(code[first]))
 
 
 def from_positions(column: Coded, places: NDArray[np.float64]) -> pa.Array:
-    """Positions as values of the column's own type, whole ones rounded; NaN is a null."""
+    """Positions as values of the column's own type, whole numbers and days rounded; NaN is a null."""
     kind, first, missing = column.values.type, offset_of(column), np.isnan(places)
+    if pa.types.is_timestamp(kind) and pa.types.is_date(as_days_if_whole(column.values).type):
+        day = 86_400 * TICKS[kind.unit]
+        places = np.rint((places + first) / day) * day - first
     if pa.types.is_floating(kind):
         return pa.array(places, pa.float64(), mask=missing).cast(kind)
     if pa.types.is_decimal(kind):

@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
-from incrowd.protection.by_levels import classes_by_levels, rows_in_classes
-from incrowd.protection.diverse_classes import find_diverse, is_diverse, require_diverse, sensitive_codes
+from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
+from incrowd.protection.merge_classes import (
+    find_diverse,
+    is_diverse,
+    merge_until_close,
+    merge_until_within,
+    require_diverse,
+    secret_codes,
+    sensitive_codes,
+)
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
-from incrowd.protection.repair import merge_until_close, secret_codes
-from incrowd.protection.shares import merge_until_within
 
 _PART = 256  # records among which a class picks its members: more is better and slower
 _SUBTREES = 32  # parts that are worked on at the same time
@@ -26,7 +32,7 @@ _SUBTREES = 32  # parts that are worked on at the same time
 def partition(problem: Problem) -> Recoding:
     """Make classes of records that are alike, each written as the range, set or label of its members."""
     grouping = partition_classes(problem)
-    kept_rows = rows_in_classes(problem, grouping)
+    kept_rows = rows_that_stay(problem, grouping.order)
     return replace(generalise_classes(problem, grouping), kept_rows=kept_rows)
 
 
@@ -73,7 +79,7 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
     if in_pool.any() and (problem.demand.l is not None or in_pool.sum() < k):
         # too few are left to make a class among themselves: the smallest safe classes join them
         for number in np.argsort(np.where(safe, sizes, sizes.max() + 1), kind="stable"):
-            if _can_make_class(problem, in_pool) or not safe[number]:
+            if _can_make_class(problem, np.flatnonzero(in_pool)) or not safe[number]:
                 break
             safe[number] = False
             in_pool[order[ends[number] - sizes[number] : ends[number]]] = True
@@ -81,20 +87,15 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
     return Grouping(frozen, np.cumsum(sizes[safe])), np.flatnonzero(in_pool)
 
 
-def _can_make_class(problem: Problem, in_pool: NDArray[np.bool_]) -> bool:
+def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
     """Whether the records that must change can make a class that satisfies what is asked."""
-    if in_pool.sum() < problem.demand.k:
-        return False
-    rows = np.flatnonzero(in_pool)
-    return problem.demand.l is None or is_diverse(problem.demand, sensitive_codes(problem, rows))
+    demand = problem.demand
+    return rows.size >= demand.k and (demand.l is None or is_diverse(demand, sensitive_codes(problem, rows)))
 
 
 def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Classes among some records: their order, and where classes end in it."""
-    points = problem.points()
-    if pool.size < problem.rows:
-        points = points[pool]
-    rows, ends = split_into_classes(problem, points, pool, problem.nominal())
+    rows, ends = split_into_classes(problem, problem.points()[pool], pool, problem.nominal())
     if problem.demand.l is not None:
         ends = require_diverse(problem, rows, ends)
     return rows, ends

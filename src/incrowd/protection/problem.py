@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.wishes import Wishes
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a timestamp's units in a second
 Aim = Literal["information", "granularity"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
 
@@ -77,6 +77,29 @@ class Demand:
         return max(self.k, math.ceil(self.l or 0))
 
 
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the result should look like.
+
+    Attributes:
+        importance: by column, what a loss in it weighs; 1 where nothing is said, 0 where the column may vanish.
+        keep: columns that stay as they are, so that no class mixes their values.
+        widest: by column, the longest range allowed, in its own unit (days for dates); for text, the largest set.
+    """
+
+    importance: Mapping[str, float] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    widest: Mapping[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.importance or self.keep or self.widest)
+
+    @property
+    def restrict(self) -> bool:
+        """Whether some records may be impossible to protect as wished."""
+        return bool(self.keep or self.widest)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """A table to protect.
@@ -114,7 +137,7 @@ class Problem:
     def nominal(self) -> NDArray[np.float64]:
         """The cost of one more value in a class, for columns written as sets; 0 for those written as intervals."""
         costs = [
-            0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
+            0.0 if self.aim == "information" or column.has_distances else 1.0 / max(column.size - 1, 1)
             for column in self.columns
         ]
         return np.array(costs) * self.weights
@@ -140,15 +163,10 @@ class Problem:
         return (place - mean) / deviation if deviation > 0.0 else np.zeros(column.size)
 
 
-def is_number(column: Coded) -> bool:
-    """Whether classes of this column are intervals: numbers, dates, times; text, yes/no and nominal codes are sets."""
-    return column.has_distances
-
-
 def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
     """Check the aim; without one, choose granularity where a quasi-identifier is text."""
     if aim is None:
-        return "information" if all(is_number(column) for column in columns) else "granularity"
+        return "information" if all(column.has_distances for column in columns) else "granularity"
     if aim not in AIMS:
         raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}", hint="aim")
     return aim
@@ -160,9 +178,9 @@ def positions(column: Coded) -> NDArray[np.float64]:
     A null lies half the domain's length beyond the largest value: apart from all others, but not so far that it
     dominates the standard deviation.
     """
-    if not is_number(column):
+    if not column.has_distances:
         return np.arange(column.size, dtype=np.float64)
-    filled = column.values.slice(0, column.size - column.has_null)
+    filled = column.values.slice(0, column.filled_size)
     place = as_floats(filled, offset_of(column))
     if not place.size:
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
@@ -175,7 +193,7 @@ def positions(column: Coded) -> NDArray[np.float64]:
 
 def offset_of(column: Coded) -> int:
     """The number that positions are counted from: 0, or the smallest value where floats cannot tell values apart."""
-    values = column.values.slice(0, column.size - column.has_null)
+    values = column.values.slice(0, column.filled_size)
     if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
         return 0
     if pa.types.is_timestamp(values.type):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.problem import Problem, is_number
+from incrowd.protection.problem import Problem
 from incrowd.tables import Choice, parse_generalised
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def class_labels(
     differ = low != high
     if levels:
         return (*_ancestors(column, grouping, levels), differ)
-    if is_number(column):
+    if column.has_distances:
         pairs, labels = np.unique(low.astype(np.uint64) * np.uint64(column.size) + high, return_inverse=True)
         low, high = np.divmod(pairs, np.uint64(column.size))
         return labels.astype(np.int32), interval_labels(column, low.astype(np.int64), high.astype(np.int64)), differ
@@ -141,7 +141,7 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
 def labels_of_codes(column: Coded, codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[str | None]:
     """The range or set of every list of ascending codes; the lists stand one after the other, from `starts` on."""
     ends = np.append(starts[1:], codes.size)
-    if is_number(column):
+    if column.has_distances:
         labels = interval_labels(column, codes[starts], codes[ends - 1])
     else:
         labels = set_labels(column, codes.astype(np.uint64), np.append(starts, codes.size).astype(np.int32))
@@ -220,19 +220,21 @@ def as_text(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError("a quasi-identifier holds raw bytes; make it text first")
-    if pa.types.is_timestamp(kind):
-        kind = kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
-        values = values.cast(kind)
-        days = values.cast(pa.date32(), safe=False)
-        if pc.all(pc.equal(days.cast(kind, safe=False), values)).as_py():
-            values = days
-    return values.cast(pa.string())
+    return (as_days_if_whole(values) if pa.types.is_timestamp(kind) else values).cast(pa.string())
+
+
+def as_days_if_whole(values: pa.Array) -> pa.Array:
+    """Times as dates where none has a time of day; else as they are, those with a zone in UTC."""
+    kind = values.type if values.type.tz is None else pa.timestamp(values.type.unit, "UTC")
+    values = values.cast(kind)
+    days = values.cast(pa.date32(), safe=False)
+    return days if pc.all(pc.equal(days.cast(kind, safe=False), values)).as_py() else values
 
 
 def as_nominal(column: Coded) -> Coded:
     """The column as text, so that its numbers are categories: written as sets, never as ranges."""
     text = as_text(column.values)
-    filled = column.size - column.has_null
+    filled = column.filled_size
     order = np.append(np.argsort(np.array(text.slice(0, filled).to_pylist(), dtype=object)), [filled] * column.has_null)
     place = np.empty(column.size, dtype=column.codes.dtype)
     place[order.astype(np.int64)] = np.arange(column.size)

@@ -22,12 +22,11 @@ from incrowd.protection.method_options import (
     PartitionOptions,
     PerturbOptions,
 )
+from incrowd.protection.paper_methods import sort, t_close_partition, t_closeness
 from incrowd.protection.partition import partition
 from incrowd.protection.perturbation.perturb import perturb
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding
-from incrowd.protection.sorted_runs import sort
-from incrowd.protection.tcloseness import t_close_partition, t_closeness
 
 
 @dataclass(frozen=True, slots=True)

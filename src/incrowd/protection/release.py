@@ -1,4 +1,4 @@
-"""The released table and file: built from released cells alone, and checked for anything else.
+"""The released table and file: built from released cells alone, in an order that tells nothing, and checked.
 
 Arrow dictionaries, null slots and sliced buffers keep values that no cell shows. A protected table is rebuilt here,
 column by column, before it is counted, returned or written.
@@ -21,16 +21,20 @@ from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
+from incrowd.measures import followed_columns
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.protection.result import count_guarantee
-from incrowd.tables import escape_formula, read_table, write_into
+from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
 _BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
+
+
+_DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
 
 
 def build_release(columns: Mapping[str, Any], kept_rows: NDArray[np.int64] | None = None) -> pa.Table:
@@ -233,3 +237,23 @@ def _has_unused_entries(column: pa.ChunkedArray) -> bool:
         used[chunk.indices.drop_null().to_numpy(zero_copy_only=False)] = True
     repeated = any(len(chunk.dictionary.unique()) < len(chunk.dictionary) for chunk in column.chunks[:1])
     return repeated or not used.all()
+
+
+def columns_of_order(original: Table, released: pa.Table, person: str | None) -> tuple[str, ...]:
+    """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
+    followed = followed_columns(original, person=person) or followed_columns(read_table(released), person=person)
+    return tuple(one.column for one in followed)
+
+
+def draw_telling_nothing(released: pa.Table, person: str | None) -> NDArray[np.int64]:
+    """A random order of the rows; one in which they follow a column by chance is drawn again."""
+    for _ in range(_DRAWS):
+        order = draw_order(released.num_rows)
+        if not followed_columns(read_table(in_order(released, order)), person=person):
+            break
+    return order
+
+
+def in_order(released: pa.Table, order: NDArray[np.int64]) -> pa.Table:
+    """The rows in another order, as a table that holds nothing else of the one before."""
+    return build_release(dict(zip(released.column_names, released.columns, strict=True)), order)

@@ -14,12 +14,11 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.outputs import from_positions
-from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.protection.problem import TICKS, as_floats, offset_of
 from incrowd.wording import number
 
 _HOUR = 3_600
 _STEPS = {"1 hour": _HOUR, "6 hours": 6 * _HOUR, "1 day": 24 * _HOUR, "1 week": 168 * _HOUR, "4 weeks": 672 * _HOUR}
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _GRIDS = (1024, 256, 128, 64, 32, 16, 8, 4, 2)  # cells along the longer side
 
 
@@ -38,12 +37,12 @@ class Resolution(NamedTuple):
 
 def time_steps(column: Coded) -> list[Resolution]:
     """Times as they are, and the beginnings of longer and longer intervals."""
-    if not is_number(column):
+    if not column.has_distances:
         raise InputError(f"{column.name!r} holds neither dates, times nor numbers; make it one of them")
     kind = column.values.type
     steps: dict[str, float]
     if pa.types.is_timestamp(kind):
-        steps = {words: seconds * _TICKS[kind.unit] for words, seconds in _STEPS.items()}
+        steps = {words: seconds * TICKS[kind.unit] for words, seconds in _STEPS.items()}
     elif pa.types.is_temporal(kind):
         steps = {words: seconds // (24 * _HOUR) for words, seconds in _STEPS.items() if seconds >= 24 * _HOUR}
     else:
@@ -77,7 +76,7 @@ def _by_value(words: str, column: Coded, groups: NDArray[Any], shown: pa.Array) 
 
 def place_levels(columns: Sequence[Coded], hierarchy: Hierarchy | str | None) -> list[Resolution]:
     """Places as they are, and coarser: cells of grids by their centres, or levels of regions."""
-    if len(columns) == 1 and not (is_number(columns[0]) and hierarchy is None):
+    if len(columns) == 1 and not (columns[0].has_distances and hierarchy is None):
         (region,) = columns
         made = Hierarchy.parse(hierarchy) if isinstance(hierarchy, str) else hierarchy
         levels = [] if made is None else made.levels(region)[1:]
@@ -85,7 +84,7 @@ def place_levels(columns: Sequence[Coded], hierarchy: Hierarchy | str | None) ->
             _by_value(f"level {height}", region, level.groups, pa.array([level.labels[g] for g in level.groups]))
             for height, level in enumerate(levels, start=1)
         ]
-    if len(columns) > 2 or not all(is_number(one) for one in columns) or hierarchy is not None:
+    if len(columns) > 2 or not all(one.has_distances for one in columns) or hierarchy is not None:
         raise InputError("a place is two columns of coordinates, or one of regions, which may have a hierarchy")
     extent = max(float(np.ptp(as_floats(one.values))) for one in columns)
     return [_as_it_is(columns), *(_grid(columns, width) for width in _widths(extent))]
@@ -109,7 +108,7 @@ def _cells(column: Coded, width: float) -> tuple[NDArray[np.float64], pa.Array]:
 
 def amount_levels(column: Coded) -> list[Resolution]:
     """Amounts as they are, to two digits, to one, and to a power of ten, rounded down; or left out."""
-    if not is_number(column) or pa.types.is_temporal(column.values.type):
+    if not column.has_distances or pa.types.is_temporal(column.values.type):
         raise InputError(f"{column.name!r} holds no amounts; name a column of numbers")
     values = as_floats(column.values)
     if not np.all((values > 0) & np.isfinite(values)):

@@ -17,7 +17,7 @@ from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishab
 from incrowd.errors import UnsupportedError
 from incrowd.measures import GivenBack, measure_diversity
 from incrowd.protection.problem import Demand
-from incrowd.protection.wildcard_matches import count_matches
+from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import listed

@@ -26,11 +26,11 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
-from incrowd.protection.diverse_classes import is_diverse
+from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.problem import DiversityKind
 from incrowd.protection.registry import METHODS
+from incrowd.protection.release import draw_telling_nothing, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
-from incrowd.protection.released_order import draw_telling_nothing, in_order
 from incrowd.protection.result import Protected
 from incrowd.protection.seen import Seen, is_first_batch
 from incrowd.protection.validate import check_demand

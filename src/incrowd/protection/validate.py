@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.problem import DIVERSITIES, Demand
+from incrowd.protection.problem import DIVERSITIES, Demand, Wishes
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import Method
-    from incrowd.protection.wishes import Wishes
 
 _LARGEST_NUMBER = 1e150
 
@@ -86,6 +85,46 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
             "for t, which takes several",
             hint="method=partition",
         )
+
+
+def _is_amount(value: object) -> bool:
+    """Whether a wish is a finite number of 0 or more."""
+    try:
+        return math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+    except (TypeError, OverflowError):
+        return False
+
+
+def read_wishes(
+    names: Sequence[str],
+    importance: Mapping[str, float] | None,
+    keep: Sequence[str] | None,
+    widest: Mapping[str, float] | None,
+    nominal: Sequence[str] | None,
+) -> Wishes:
+    """Check wishes one by one and against each other; `nominal` columns are checked too."""
+    given = {"an importance": importance, "a wish to keep": keep, "a largest width": widest, "a nominal scale": nominal}
+    for what, columns in given.items():
+        if isinstance(columns, str):
+            raise InputError(f"{what} is given as one text; give a list or a mapping of columns")
+        stray = [name for name in columns or () if name not in names]
+        if stray:
+            raise InputError(f"{what} for {', '.join(map(repr, stray))}, not a quasi-identifier")
+    weights, limits = dict(importance or {}), dict(widest or {})
+    for name, weight in weights.items():
+        if not _is_amount(weight):
+            raise InputError(f"an importance of {weight!r} for {name!r}; give a number of 0 or more")
+    for name, limit in limits.items():
+        if not _is_amount(limit):
+            raise InputError(f"a largest width of {limit!r} for {name!r}; give a number of 0 or more")
+    if len(weights) == len(names) and not any(weights.values()):
+        raise InputError("every quasi-identifier has importance 0, so nothing is worth keeping; raise one of them")
+    for name in keep or ():
+        if weights.get(name) == 0:
+            raise InputError(f"{name!r} is to stay as it is, and has importance 0; drop one of these wishes")
+        if name in limits:
+            raise InputError(f"{name!r} is to stay as it is, and has a largest width; drop one of these wishes")
+    return Wishes(weights, tuple(keep or ()), limits)
 
 
 def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None) -> None:

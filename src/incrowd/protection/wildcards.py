@@ -1,7 +1,7 @@
-"""Searching for the cheapest cells to blank where a blank may stand for any value.
+"""Blanks that may stand for any value: counting matches, and searching for the cheapest cells to blank.
 
-A record needs k matches, itself among them, as `incrowd.protection.wildcard_matches` counts them. Blanks of other
-records only add matches, so each record's own cheapest blanks are enough.
+Two records match where they have the same value in every column in which neither is blank. A record needs k matches,
+itself among them. Blanks of other records only add matches, so each record's own cheapest blanks are enough.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import class_numbers, pack
+from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.problem import Problem
 
@@ -22,6 +22,46 @@ _MOST_SETS = 1 << 16  # of columns that are blanked together
 _MOST_WORK, _SMALLEST_BLOCK = 1 << 30, 1024  # pairs of records that are compared, and records of a block
 
 
+def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> NDArray[np.int64]:
+    """How many records every record matches, itself among them.
+
+    Counted by patterns of nulls: records of two patterns match where they agree in the columns that are filled in both.
+
+    Args:
+        columns: the quasi-identifiers, in which a null is a blank.
+        subset_size: how many columns are compared at once; the fewest matches by any so many count. None: all.
+
+    >>> from incrowd.tables import read_table
+    >>> from incrowd.backends import encode
+    >>> count_matches(encode(read_table({"a": [1, 1, 2, None], "b": [5, None, 6, 6]}), ["a", "b"])).tolist()
+    [2, 3, 2, 3]
+    """
+    width, rows = len(columns), columns[0].codes.size
+    fewest = np.full(rows, rows)
+    for subset in combinations(columns, min(subset_size or width, width)):
+        filled = np.stack([column.is_filled for column in subset], axis=1)
+        patterns, pattern = np.unique(filled, axis=0, return_inverse=True)
+        pattern = pattern.reshape(-1)
+        members = [np.flatnonzero(pattern == number) for number in range(len(patterns))]
+        matches = np.zeros(rows, dtype=np.int64)
+        for one, mine in enumerate(members):
+            for other, theirs in enumerate(members):
+                both = [column for column, seen in zip(subset, patterns[one] & patterns[other], strict=True) if seen]
+                matches[mine] += _count_equal(both, mine, theirs)
+        fewest = np.minimum(fewest, matches)
+    return fewest
+
+
+def _count_equal(columns: Sequence[Coded], mine: NDArray[np.int64], theirs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For some rows, how many of other rows have the same values."""
+    if not columns:
+        return np.full(mine.size, theirs.size)
+    both = np.concatenate([mine, theirs])
+    numbers, _ = class_numbers(pack(Coded(one.name, one.codes[both], one.values) for one in columns))
+    tally: NDArray[np.int64] = np.bincount(numbers[mine.size :], minlength=int(numbers.max()) + 1)[numbers[: mine.size]]
+    return tally
+
+
 def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
     """The cells to blank, and the records that cannot match k others even so.
 
@@ -29,7 +69,7 @@ def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
     """
     columns, width = problem.columns, len(problem.columns)
     fixed = {place for place, column in enumerate(columns) if column.name in problem.wishes.keep}
-    missing = np.stack([column.codes >= column.size - column.has_null for column in columns], axis=1)
+    missing = np.stack([column.codes >= column.filled_size for column in columns], axis=1)
     blanked, hopeless = missing.copy(), np.zeros(problem.rows, dtype=np.bool_)
     subsets = list(combinations(range(width), min(subset_size or width, width)))
     for done, subset in enumerate(subsets):
@@ -82,7 +122,7 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
     The blanks of others may have made it needless. Large tables are worked on in blocks of records that are alike in
     the columns that are blanked least; matches in other blocks are then not counted.
     """
-    from incrowd.protection import kernels_wildcards
+    from incrowd.protection import kernels_classes
 
     removed = blanked & ~missing
     values = np.stack([column.codes for column in problem.columns], axis=1).astype(np.int32)
@@ -95,5 +135,5 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
         cells = np.where(blanked[block], -1, values[block])
         rows, places = np.nonzero(removed[block])
         order = np.argsort(-problem.weights[places], kind="stable")
-        kernels_wildcards.give_back(cells, values[block], rows[order], places[order], problem.demand.k)
+        kernels_classes.give_back(cells, values[block], rows[order], places[order], problem.demand.k)
         blanked[block] = cells < 0

@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from incrowd.backends.scales import Scale
 
 
@@ -34,48 +31,6 @@ class FileCodebook:
     unused_labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LabelConversion:
-    """Codes as their labels; a code without one keeps its own text.
-
-    `labels` has the label of each code that occurs, no label twice; `stored` is the type of the codes in the file.
-    """
-
-    labels: Mapping[Any, str]
-    stored: pa.DataType
-
-    @property
-    def type(self) -> pa.DataType:
-        """Text, by dictionary."""
-        return pa.dictionary(pa.int32(), pa.string())
-
-    def convert(self, stored: pa.Array) -> pa.Array:
-        """Codes as labels."""
-        codes = pa.array(list(self.labels), self.stored)
-        places = pc.index_in(stored.cast(self.stored), value_set=codes)
-        return pa.DictionaryArray.from_arrays(places, pa.array(list(self.labels.values()), pa.string()))
-
-    def in_sql(self, column: str) -> str:
-        """A CASE over the codes."""
-        cases = " ".join(f"WHEN {_literal(code)} THEN {_literal(label)}" for code, label in self.labels.items())
-        return f"CASE {column} {cases} END"
-
-
-@dataclass(frozen=True, slots=True)
-class WholeConversion:
-    """Doubles that are all whole as whole numbers."""
-
-    type: pa.DataType = field(default_factory=pa.int64)
-
-    def convert(self, stored: pa.Array) -> pa.Array:
-        """Doubles as whole numbers."""
-        return stored.cast(self.type)
-
-    def in_sql(self, column: str) -> str:
-        """SQL that casts a stored column."""
-        return f"CAST({column} AS BIGINT)"
-
-
 def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:
     """The text of every code: its label, with the code after it where two codes have the same, or the code itself.
 
@@ -94,7 +49,3 @@ def code_text(code: Any) -> str:
     ('2', 'a')
     """
     return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
-
-
-def _literal(value: Any) -> str:
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(float(value))

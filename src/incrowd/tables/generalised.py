@@ -6,14 +6,21 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd._support.distinct import distinct_values
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
 _OPEN_RANGE = re.compile(rf"\[\s*(?:({_NUMBER})\s*;\s*\*|\*\s*;\s*({_NUMBER}))\s*\]")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
-_ONE_MEMBER = r'\s*(?:("(?:[^"]|"")*")|([^",]*))\s*'
+_ONE_MEMBER = r'(?:\s*("(?:[^"]|"")*")\s*|([^",]*))'  # blanks fit one part only: else many of them take for ever
 _MEMBER = re.compile(_ONE_MEMBER + ",", re.DOTALL)
 _QUOTED_MEMBERS = re.compile(f"{_ONE_MEMBER}(?:,{_ONE_MEMBER})*", re.DOTALL)
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
@@ -81,6 +88,40 @@ def _members(inside: str) -> list[str | None]:
 
 def _member(bare: str) -> str | None:
     return bare.strip() or None
+
+
+class PlainSets(NamedTuple):
+    """Sets that are written without quotation marks.
+
+    Attributes:
+        places: where they stand among the labels.
+        sizes: how many members each of them has.
+        members: the members of one set after the other, as places among the texts.
+        texts: all members, each once, as they are written; None is a null.
+    """
+
+    places: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    members: NDArray[np.int64]
+    texts: list[str | None]
+
+
+def split_plain_sets(labels: pa.Array) -> PlainSets:
+    """Split the labels that are sets without quotation marks, all at once.
+
+    >>> split_plain_sets(pa.array(["{b,a}", "[1;2]", '{"a,b",c}', None, "{b,}"])).texts
+    ['b', 'a', None]
+    """
+    padded = pc.match_substring_regex(labels, r"[{,][\s\pZ\pC]|[\s\pZ\pC][,}]")
+    is_set = pc.and_not(pc.match_substring_regex(labels, r'^\{[^"]*\}$'), padded)
+    places = np.flatnonzero(pc.fill_null(is_set, False).to_numpy(zero_copy_only=False))
+    listed = pc.split_pattern(pc.utf8_slice_codeunits(labels.take(pa.array(places)), 1, -1), ",")
+    owner = pc.list_parent_indices(listed).to_numpy(zero_copy_only=False).astype(np.int64)
+    encoded = listed.flatten().dictionary_encode()
+    width = max(len(encoded.dictionary), 1)
+    cells = distinct_values(owner * width + encoded.indices.to_numpy(zero_copy_only=False))  # a member counts once
+    texts = [text or None for text in encoded.dictionary.to_pylist()]
+    return PlainSets(places, np.bincount(cells // width, minlength=places.size), cells % width, texts)
 
 
 def parse_generalised(text: str) -> Generalised | None:

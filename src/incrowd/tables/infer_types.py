@@ -46,6 +46,7 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
     PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
+_COMPILED = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = {  # how notations of dates are rewritten to the plain one, step by step: a pattern and its replacement
@@ -223,6 +224,9 @@ def _all_fit(distinct: pa.Array, kind: str) -> bool:
     """Whether all these texts are values of the type, written in its one plain way."""
     if not len(distinct):
         return True
+    # Arrow compiles a pattern anew for every column: most types are ruled out by the first text without it
+    if not _COMPILED[kind].search(distinct[0].as_buffer().to_pybytes().decode("utf-8", "replace")):
+        return False
     for some in (distinct.slice(0, _FIRST_LOOK), distinct):
         if not _all_match(some, _PATTERNS[kind]):
             return False

@@ -17,6 +17,7 @@ from incrowd._support.memory import memory_in_bytes
 from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.backends.scales import Scale, check_scales, parse_scale
+from incrowd.backends.sql.database import open_database
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
@@ -175,8 +176,6 @@ def _with_scales(table: Table, stated: Mapping[str, Scale]) -> Table:
 
 
 def _open_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
-    from incrowd.backends.sql.database import open_database
-
     rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=TypeInference)
     reading = {"table": rows.table} if query is None else {"query": query}
     not_counted = describe_others([*rows.others], "", "table")

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
+from incrowd.backends.class_size_writer import write_with_class_sizes
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.file_codebook import FileCodebook
@@ -193,8 +194,8 @@ class Table:
         """
         if self.is_at(out):
             raise InputError(f"{os.fspath(out)} is the table that is read; it is never overwritten, name another file")
-        return self.backend.write_with_class_sizes(
-            names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
+        return write_with_class_sizes(
+            self.backend, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
         )
 
     def __repr__(self) -> str:

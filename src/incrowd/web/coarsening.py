@@ -37,7 +37,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     given = _settle(question, column)
     levels = _plain(column) if given is None else read_hierarchy(given).levels(column)
     tally = np.bincount(column.codes, minlength=column.size)
-    filled = column.size - column.has_null
+    filled = column.filled_size
     common = np.argsort(-tally[:filled], kind="stable")[:_LISTED]
     first = levels[min(1, len(levels) - 1)]
     text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size

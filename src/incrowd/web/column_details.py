@@ -77,7 +77,7 @@ def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> mode
     table.check_names([question.column])
     (column,) = encode(table.table, [question.column])
     tally = np.bincount(column.codes, minlength=column.size)
-    filled = column.size - column.has_null
+    filled = column.filled_size
     found = models.Histogram(
         column=question.column,
         kind="values",

@@ -64,7 +64,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         table=describe_table(judged),
         settings=without_cells(settings)[0],
         accepted=AcceptedRisk(highest=limits.highest, average=limits.average),
-        before=DecidedNumbers(**assessed.answer().summary) if assessed else None,
+        before=_numbers_before(assessed, candidate),
         after=DecidedNumbers(**candidate.answer().summary) if candidate else None,
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
@@ -72,6 +72,13 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
     if decided.is_against_verdict and not new.note.strip():
         raise Refusal(409, "the verdict is not yes: write in the note why it goes out all the same")
     return decided
+
+
+def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
+    """What the assessment found, or else what was counted when the candidate was made; that is no verdict."""
+    if assessed is not None:
+        return DecidedNumbers(**assessed.answer().summary)
+    return None if candidate is None else DecidedNumbers(**candidate.answer().to_json()["before"])
 
 
 def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
@@ -142,7 +149,7 @@ def _population(decision: Decision) -> str:
 def _shown(numbers: DecidedNumbers | None, key: str) -> str:
     value = getattr(numbers, key, None)
     if value is None:
-        return "–"
+        return "not assessed" if key == "headline" else "–"
     if key in _PLAIN:
         return f"{value:,}" if isinstance(value, int) else str(value)
     place = _BASES.get(getattr(numbers, "basis", None) or "", "") if key in ("risk", "highest") else ""

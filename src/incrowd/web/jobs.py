@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import secrets
+import sys
 import threading
 import time
 from collections import deque
@@ -60,6 +62,12 @@ def _delete_files(outcome: Outcome) -> None:
         outcome.release.delete()
     elif outcome.file is not None:
         outcome.file.unlink(missing_ok=True)
+
+
+def _give_back_memory() -> None:
+    """Return to the system what a job has freed: glibc keeps most of it, by which a server grows to twice its size."""
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 Publish = Callable[[Outcome], None]
@@ -296,6 +304,8 @@ class Jobs:
         while (job := self._next(quick)) is not None:
             self._run(job)
             self._drop_oldest(job)
+            if not quick:
+                _give_back_memory()
 
     def _run(self, job: Job) -> None:
         def report(stage: str, share: float) -> None:

@@ -116,14 +116,7 @@ class Server:
         source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})
         if source.kind == "path":
             self._allowed(str(file))
-        table = open_table(
-            file,
-            saved["name"],
-            source,
-            self.settings,
-            saved["id"],
-            folder,
-        )
+        table = open_table(file, saved["name"], source, self.settings, saved["id"], folder)
         if source.kind == "path":
             table.seen = tuple(saved["seen"])
             table.check_file()
@@ -185,14 +178,7 @@ class Server:
         file = Path(table.table.source or "")
         source = replace(table.source, how=reading.options())
         with self.limit_concurrency():
-            again = open_table(
-                file,
-                table.name,
-                source,
-                self.settings,
-                table.id,
-                table.folder,
-            )
+            again = open_table(file, table.name, source, self.settings, table.id, table.folder)
         again.history.continue_from(table.history)
         again.history.note("read in another way", changed=_changed_options(table.source.how, source.how))
         again.seen = table.seen

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.progress import part
+from incrowd._support.progress import Progress, silent
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
@@ -18,7 +20,7 @@ from incrowd.measures import measure
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
-from incrowd.recipients import judge, limits_of
+from incrowd.recipients import Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import percent
@@ -99,19 +101,22 @@ class Protection(Result):
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
 
-def assess_protection(work: Work) -> Protection:
+def assess_protection(
+    table: Table,
+    names: Sequence[str],
+    *,
+    sensitive: Sequence[str],
+    person: str | None,
+    limits: Limits,
+    population: int | None = None,
+    made: dict[int, tuple[Table, float, bool]] | None = None,
+    progress: Progress = silent,
+) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
-    The table for that last k, the detail that it keeps, and whether its rows are in random order are shared with
-    whoever judges it.
+    The table for that last k (for every k where estimates decide), the detail that it keeps, and whether its rows are
+    in random order are put into `made` for whoever judges it.
     """
-    if not is_asked(work):
-        raise UnsupportedError("not asked for")
-    table, names, person = work.table, work.roles.quasi_identifiers, work.roles.person
-    sensitive, limits = work.roles.sensitive, work.question.limits
-    population = None if work.answers["population"] is None else work.answers["population"].population
-    made: dict[int, tuple[Table, float, bool]] = work.shared.setdefault("protected", {})
-    progress = work.part(SECTION)
     if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
@@ -119,34 +124,40 @@ def assess_protection(work: Work) -> Protection:
         )
     people = ClassSizes.from_table(table, quasi_identifiers=list(names), person=person).people
     wanted = [k for k in sorted({*_SIZES, limits.class_size}) if k <= people // 2]
+    asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
+
+    def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False)
+        after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
+        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows)
+        left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
+        if made is not None and (k == limits.class_size or population is not None):
+            made[k] = after, float(found.granularity), safe.shuffled
+        cost = ProtectionCost(
+            k=k,
+            correctness=found.correctness,
+            uniqueness=found.uniqueness,
+            granularity=found.granularity,
+            information_loss=found.information_loss,
+            cells_changed=safe.share_changed,
+            rows_dropped=found.suppressed,
+            secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
+            population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
+            population_limits=None if population is None else certain_limits(safe.classes, population),
+            leaks=tuple((risk.share_leaked, risk.probability) for risk in leak_risks(safe.classes)),
+        )
+        return cost, safe.notes
+
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
-    for done, k in enumerate(wanted):
-        step = part(progress, done / len(wanted), (done + 1) / len(wanted))
-        asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
-        safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=part(step, 0.0, 0.6))
-        after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
-        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
-        left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
-        if k == limits.class_size:
-            made[k] = after, float(found.granularity), safe.shuffled
-        costs.append(
-            ProtectionCost(
-                k=k,
-                correctness=found.correctness,
-                uniqueness=found.uniqueness,
-                granularity=found.granularity,
-                information_loss=found.information_loss,
-                cells_changed=safe.share_changed,
-                rows_dropped=found.suppressed,
-                secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
-                population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
-                population_limits=None if population is None else certain_limits(safe.classes, population),
-                leaks=tuple((risk.share_leaked, risk.probability) for risk in leak_risks(safe.classes)),
-            )
-        )
-        for note in safe.notes:
-            notes.setdefault(note, []).append(k)
+    progress("protecting the table", 0.0)
+    first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
+    with ThreadPoolExecutor(2) as pool:
+        for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
+            costs.append(cost)
+            progress(f"protected with classes of {k}", len(costs) / len(wanted))
+            for note in told:
+                notes.setdefault(note, []).append(k)
     said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
     return Protection("partition", table.rows, tuple(costs), tuple(said))
 
@@ -170,6 +181,22 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
 def is_asked(work: Work) -> bool:
     """Whether the question asks what protection costs."""
     return work.question.protection and work.question.released is None
+
+
+def _protection(work: Work) -> Protection:
+    if not is_asked(work):
+        raise UnsupportedError("not asked for")
+    risk = work.answers["population"]
+    return assess_protection(
+        work.table,
+        work.roles.quasi_identifiers,
+        sensitive=work.roles.sensitive,
+        person=work.roles.person,
+        limits=work.question.limits,
+        population=None if risk is None else risk.population,
+        made=work.shared.setdefault("protected", {}),
+        progress=work.part(SECTION),
+    )
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:
@@ -205,4 +232,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", assess_protection, _statements, weight=33, is_asked=is_asked)
+SECTION = Section("protection", _protection, _statements, weight=33, is_asked=is_asked)

@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib import import_module
 from threading import RLock
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -24,88 +22,15 @@ from incrowd.backends.base import BaseBackend
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.protocol import ClassCounts
-from incrowd.backends.relational import class_counts, quote_name
-from incrowd.errors import InputError, MissingDependencyError
+from incrowd.backends.relational import class_counts
+from incrowd.backends.sql.postgresql import Postgres
+from incrowd.backends.sql.sqlite import Sqlite
+from incrowd.backends.sql.transaction import Transaction
+from incrowd.errors import InputError
 
-_LISTED = 30
 _TOKENS = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|;|\w+|[^\s\w]|\s+""", re.DOTALL
 )
-
-
-class Column(NamedTuple):
-    """How a column is read: SQL that says its value in one way, types its text may turn out to be, a value like it."""
-
-    sql: str
-    shapes: tuple[str, ...] = ()
-    example: str = "''"
-
-
-class Session:
-    """An open transaction on one database: a table or query of it, and how each of its columns is read."""
-
-    name: str
-    table: str | None
-    file: str | None = None
-    others: tuple[str, ...] = ()
-    """The other tables of a database that is one file."""
-    relation: str
-    columns: dict[str, Column]
-    repeatable: bool = True
-    """Whether the relation has the same rows every time it is asked in this transaction."""
-    _connection: Any
-
-    def fetch(self, sql: str) -> pa.Table:
-        """A small answer."""
-        with self._cursor() as cursor:
-            cursor.execute(sql)
-            return cursor.fetch_arrow_table()
-
-    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
-        """All rows of the relation, in batches."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """End the transaction and the connection."""
-        self._connection.close()
-
-    def _batches(self, sql: str, options: dict[str, str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A large answer in batches; an error in the caller's work on a batch is not taken for one of the driver."""
-        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
-            try:
-                cursor.execute(sql)
-                batches = iter(cursor.fetch_record_batch())
-                batch = next(batches, None)
-            except Exception as error:
-                self._explain(error)
-            while batch is not None:
-                yield batch
-                try:
-                    batch = next(batches, None)
-                except Exception as error:
-                    self._explain(error)
-
-    @contextmanager
-    def _cursor(self, options: dict[str, str] | None = None) -> Iterator[Any]:
-        """A cursor whose errors are told in our words."""
-        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
-            try:
-                yield cursor
-            except Exception as error:
-                self._explain(error)
-
-    def _explain(self, error: Exception) -> NoReturn:
-        """An error of the driver in our words: its own may quote cells."""
-        raise NotImplementedError
-
-
-def driver(package: str) -> Any:
-    """Import an ADBC driver; the error says how to install it."""
-    try:
-        import_module(package)
-        return import_module(f"{package}.dbapi")
-    except ImportError:
-        raise MissingDependencyError("reading a database needs an extra: pip install 'incrowd[database]'") from None
 
 
 class TypeInference(Protocol):
@@ -155,16 +80,12 @@ def open_database(
     if timeout is not None and not timeout > 0:
         raise InputError(f"a time limit of {timeout:g} seconds; give one above 0")
     checked = None if query is None else check_select(query)
-    database: Session
+    database: Transaction
     if scheme == "sqlite":
-        from incrowd.backends.sql.sqlite import Sqlite
-
         if timeout is not None:
             raise InputError("a time limit for statements works with PostgreSQL only; leave it out")
         database = Sqlite(source, table, checked)
     else:
-        from incrowd.backends.sql.postgresql import Postgres
-
         database = Postgres(source, table, checked, timeout)
     return DatabaseBackend(database, memory=memory, infer_types=infer_types)
 
@@ -176,11 +97,11 @@ class DatabaseBackend(BaseBackend):
     tables in that.
     """
 
-    def __init__(self, database: Session, *, memory: int, infer_types: InferTypes) -> None:
+    def __init__(self, database: Transaction, *, memory: int, infer_types: InferTypes) -> None:
         super().__init__(tuple(database.columns), name=database.name, memory=memory)
         self.table, self.file, self.others = database.table, database.file, database.others
         self.needs_credentials = database.file is None
-        self.database: Session | None = database
+        self.database: Transaction | None = database
         self._infer_types = infer_types
         self._relation, self._described = database.relation, database.columns
         self._using = RLock()  # a connection does one thing at a time
@@ -232,7 +153,7 @@ class DatabaseBackend(BaseBackend):
         """None while the database counts: no rows come here."""
         return None if self.counts_in_database else self._copied().bytes_to_count(names)
 
-    def _open(self) -> Session:
+    def _open(self) -> Transaction:
         assert self.database is not None, "the connection is closed once there is a copy"
         return self.database
 
@@ -299,35 +220,3 @@ def check_select(query: str) -> str:
     if any(word[0] != ";" and word.start() > ends[0] for word in words if ends):
         raise InputError("the query has several statements; give one SELECT")
     return query[: ends[0]] if ends else query
-
-
-def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
-    """Which of the existing tables is meant; the only one needs no name."""
-    shown = ", ".join(existing[:_LISTED]) + (
-        f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
-    )
-    listed = f"there are: {shown}" if existing else "there are none that you may read"
-    if table is None:
-        if len(existing) == 1:
-            return 0
-        raise InputError(f"which table of {where}? name the table or give a query; {listed}", hint=("table", "query"))
-    if table not in existing:
-        raise InputError(f"{where} has no table {table!r}; {listed}")
-    return existing.index(table)
-
-
-def subquery(query: str) -> str:
-    """A query as a relation; on lines of its own, so that a comment at its end ends there."""
-    return f"(\n{query}\n)"
-
-
-def select_columns(columns: Sequence[Column], relation: str) -> str:
-    """A SELECT of columns as c0, c1, …: their own names do not matter to the caller."""
-    return (
-        f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
-    )
-
-
-def qualified_name(name: str) -> str:
-    """A column of the relation as SQL writes it."""
-    return f"r.{quote_name(name)}"

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from incrowd._support.addresses import masked
 from incrowd.backends.relational import quote_name
-from incrowd.backends.sql.database import (
+from incrowd.backends.sql.transaction import (
     Column,
-    Session,
+    Transaction,
     choose_table,
     driver,
     qualified_name,
@@ -69,7 +69,7 @@ ORDER BY 1, 2
 """
 
 
-class Postgres(Session):
+class Postgres(Transaction):
     """A transaction on a PostgreSQL server."""
 
     def __init__(self, address: str, table: str | None, query: str | None, timeout: float | None) -> None:

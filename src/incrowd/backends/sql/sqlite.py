@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.relational import quote_name
-from incrowd.backends.sql.database import (
+from incrowd.backends.sql.transaction import (
     Column,
-    Session,
+    Transaction,
     choose_table,
     driver,
     qualified_name,
@@ -43,7 +43,7 @@ class _Held(NamedTuple):
     uniform: bool  # of texts that may be moments: all are written in one form
 
 
-class Sqlite(Session):
+class Sqlite(Transaction):
     """A transaction on an SQLite file.
 
     It waits `wait` milliseconds for a writer to release the file.

@@ -3,12 +3,11 @@
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
-from incrowd.protection.perturbation.parse import STEPS, columns_of_step, parse_step
+from incrowd.protection.perturbation.perturb import STEPS, columns_of_step, parse_step
 from incrowd.protection.perturbation.pram import Pram, estimate_counts
-from incrowd.protection.perturbation.rank_swapping import RankSwap
-from incrowd.protection.perturbation.record_swapping import RecordSwap
 from incrowd.protection.perturbation.shuffling import Shuffle
 from incrowd.protection.perturbation.step import Step
+from incrowd.protection.perturbation.swapping import RankSwap, RecordSwap
 
 __all__ = [
     "STEPS",

@@ -63,7 +63,7 @@ class Pram(Step):
     @staticmethod
     def _redraw(column: Coded, keep: float, draws: np.random.Generator) -> pa.Array:
         """Keep or draw from the column's own values, record by record."""
-        filled = np.flatnonzero(column.codes < column.size - column.has_null)
+        filled = np.flatnonzero(column.is_filled)
         codes = column.codes.astype(np.int64)
         drawn = codes[filled[draws.integers(0, max(filled.size, 1), filled.size)]]
         codes[filled] = np.where(draws.random(filled.size) < keep, codes[filled], drawn)
@@ -116,7 +116,7 @@ def check_matrix(matrix: Matrix) -> None:
 
 def _draw(column: Coded, matrix: Matrix, draws: np.random.Generator) -> pa.Array:
     """Draw a new value for every record by the matrix."""
-    filled = column.size - column.has_null
+    filled = column.filled_size
     labels: list[str] = as_text(column.values).to_pylist()[:filled]
     missing = sum(label not in matrix for label in labels)
     if missing:

@@ -12,7 +12,6 @@ from scipy.special import ndtri
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_names, taken
-from incrowd.protection.problem import is_number
 from incrowd.special import Floats
 from incrowd.wording import listed
 
@@ -66,7 +65,7 @@ class Shuffle(Step):
 
 def _scores(column: Coded) -> Floats:
     """Normal scores of every record by its rank; NaN where it has no value."""
-    filled = column.codes < column.size - column.has_null
+    filled = column.is_filled
     tally = np.bincount(column.codes[filled], minlength=column.size)
     middle = (np.cumsum(tally) - tally / 2) / max(tally.sum(), 1)  # of the ranks that equal values share
     scores: Floats = np.where(filled, ndtri(middle)[column.codes], np.nan)
@@ -75,7 +74,7 @@ def _scores(column: Coded) -> Floats:
 
 def _predictors(column: Coded) -> Floats:
     """Normal scores of a number, the middle where it is missing; for categories one column each but the commonest."""
-    if is_number(column):
+    if column.has_distances:
         scores = np.nan_to_num(_scores(column))
         return np.stack([scores, np.isnan(_scores(column))], axis=1) if column.has_null else scores[:, None]
     commonest = np.argsort(-np.bincount(column.codes, minlength=column.size), kind="stable")[1:_MOST_CATEGORIES]
@@ -85,7 +84,7 @@ def _predictors(column: Coded) -> Floats:
 
 def _deal_out(column: Coded, drawn: Floats) -> pa.Array:
     """The sorted values of a column, dealt out by ranks."""
-    filled = np.flatnonzero(column.codes < column.size - column.has_null)
+    filled = np.flatnonzero(column.is_filled)
     codes = column.codes.copy()
     codes[filled[np.argsort(drawn[filled], kind="stable")]] = np.sort(column.codes[filled])
     return taken(column, codes)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
-from incrowd.protection.outputs import from_positions
-from incrowd.protection.problem import Problem, as_floats, is_number, offset_of
+from incrowd.protection.outputs import from_positions, positions_with_gaps
+from incrowd.protection.problem import Problem, offset_of
 from incrowd.protection.validate import check_values
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
@@ -61,18 +61,10 @@ class Columns:
         """Columns of numbers or dates with every record's position; NaN where it has none."""
         found = self.coded(names)
         for column in found:
-            if not is_number(column):
+            if not column.has_distances:
                 raise InputError(f"{column.name!r} holds categories, and this step needs numbers or dates", hint="step")
         check_values(found)
-        return [(column, positions_with_gaps(column)) for column in found]
-
-
-def positions_with_gaps(column: Coded) -> Floats:
-    """The position of every record's value, NaN for a null."""
-    values = column.values.slice(0, column.size - column.has_null)
-    place = np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
-    positions: Floats = place[column.codes]
-    return positions
+        return [(column, positions_with_gaps(column)[column.codes]) for column in found]
 
 
 def as_values(column: Coded, positions: Floats) -> pa.Array:

@@ -89,7 +89,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         not_counted.append("a first column of row names")
         notes.append("the first column has no name: it holds row names and is set aside; name it to keep it")
     inference = first.inference
-    types = {key: kind for key, kind in inference.types().items() if key in columns}
+    stored_as = dict(zip(columns, columns, strict=True))
+    types = {key: kind for key, kind in inference.types().items() if key in stored_as}
     notes += _notes_on_types(types, inference)
     conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
     if first.dialect.separator not in ",\t":
@@ -101,12 +102,12 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         "parquet",
         name=name,
         memory=options.memory,
-        conversions={key: one for key, one in inference.conversions().items() if key in columns},
-        stored_as=dict(zip(columns, columns, strict=True)),
+        conversions={key: one for key, one in inference.conversions().items() if key in stored_as},
+        stored_as=stored_as,
         workspace=workspace,
         is_own=True,
     )
-    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in stored_as})
     return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted, first.codes.counts)
 
 

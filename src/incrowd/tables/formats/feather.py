@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.feather
 
 from incrowd.backends.duckdb_backend import FileBackend
@@ -36,6 +35,8 @@ def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileConte
 
 def check_feather(paths: list[str], name: str) -> list[str]:
     """Read every cell and check that it is one, for a process that may crash; what files say beside their cells."""
+    import pyarrow.dataset as ds  # imports pandas, which takes longer than all else that reading a file needs
+
     try:
         rows = ds.dataset(paths, format="feather")
         for batch in rows.to_batches(use_threads=False, batch_readahead=0, fragment_readahead=0):

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from incrowd.errors import InputError
+from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics
+from incrowd.tables.formats.statistics_files import Package, open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
 _RECORD = 80  # bytes of a record of a transport file

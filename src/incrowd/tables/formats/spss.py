@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics
+from incrowd.tables.formats.statistics_files import Package, open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
 _KINDS: dict[str, Temporal] = {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
-from incrowd.tables.file_codebook import FileCodebook, LabelConversion, WholeConversion, code_text, label_texts
+from incrowd.tables.conversions import LabelConversion, Temporal, TemporalConversion, WholeConversion
+from incrowd.tables.file_codebook import FileCodebook, code_text, label_texts
 from incrowd.tables.formats.file_format import FileContents, ReadOptions
 from incrowd.tables.formats.spool import spool
 from incrowd.tables.missing_codes import ColumnCodes
@@ -31,9 +32,6 @@ _BYTES_A_CELL = 80  # of a chunk: the Python value and its place in a list, and 
 _FEWEST_ROWS = 20_000  # of a chunk
 _MOST_CODES = 2_000  # a column with more different codes is a quantity
 MOST_EXACT = 2.0**53  # up to it a double holds every whole number
-_FIRST_DAY, _LAST_DAY = date.min, date.max
-
-Temporal = Literal["date", "timestamp", "time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,49 +47,6 @@ class Package:
     description: str
     origin: date
     temporal: Callable[[str], tuple[Temporal, float] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TemporalConversion:
-    """Numbers that count units of time from an origin, as dates, timestamps or times of day."""
-
-    kind: Temporal
-    seconds: float
-    origin: date
-
-    @property
-    def type(self) -> pa.DataType:
-        """The Arrow type."""
-        return {"date": pa.date32(), "timestamp": pa.timestamp("us"), "time": pa.time64("us")}[self.kind]
-
-    @property
-    def _days(self) -> int:
-        """Days from the origin to 1970."""
-        return 0 if self.kind == "time" else (date(1970, 1, 1) - self.origin).days
-
-    def convert(self, stored: pa.Array) -> pa.Array:
-        """Numbers as dates."""
-        if self.kind == "date":
-            days = pc.subtract(pc.floor(pc.multiply(stored, self.seconds / 86_400)), float(self._days))
-            return days.cast(pa.int32()).cast(pa.date32())
-        ticks = pc.round(pc.multiply(stored, self.seconds * 1e6))
-        ticks = pc.subtract(ticks.cast(pa.int64()), self._days * 86_400_000_000)
-        return ticks.cast(self.type)
-
-    def in_sql(self, column: str) -> str:
-        """SQL that converts a stored column, given as SQL."""
-        if self.kind == "date":
-            days = f"CAST(floor({column} * {self.seconds / 86_400!r}) AS INTEGER) - {self._days}"
-            return f"(DATE '1970-01-01' + ({days}))"
-        ticks = f"CAST(round({column} * {self.seconds * 1e6!r}) AS BIGINT) - {self._days * 86_400_000_000}"
-        return f"make_timestamp({ticks})" + ("::TIME" if self.kind == "time" else "")
-
-    def fits(self, low: float, high: float) -> bool:
-        """Whether the smallest and the largest number are within the calendar, or within a day."""
-        if self.kind == "time":
-            return low >= 0 and high * self.seconds < 86_400
-        first, last = ((day - self.origin).days * 86_400 / self.seconds for day in (_FIRST_DAY, _LAST_DAY))
-        return first <= low and high <= last
 
 
 @dataclass(slots=True)

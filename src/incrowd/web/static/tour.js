@@ -8,10 +8,10 @@ import { assignRole } from "./roles.js";
 const place = document.getElementById("tour");
 let neighbour = null, told = null;
 
-/** The neighbour: the record that is easiest to find among these invented people, and what everybody in the street knows. */
+/** The neighbour: alone among these invented people although nothing about them is rare, and what everybody in the street knows. */
 async function meet() {
-  const found = await api("POST", `/tables/${table}/riskiest`, { quasi_identifiers: known(), rows: 1, show: true });
-  neighbour = found.rows[0];
+  const found = await api("POST", `/tables/${table}/riskiest`, { quasi_identifiers: known(), rows: 1000, show: true });
+  neighbour = found.rows.filter((one) => one.alike === found.rows[0].alike).at(-1); // the rarest come first
   told = found.columns.map((name, index) => `${name} ${neighbour.cells[index]}`).join(", ");
 }
 

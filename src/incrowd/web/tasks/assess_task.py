@@ -79,10 +79,7 @@ def report_task(release: Release, name: str) -> Task:
         asked = replace(release.question, quasi_identifiers=release.quasi_identifiers, protection=False)
         if not release.question.quasi_identifiers:
             asked = replace(asked, quasi_identifiers=None)  # guessed ones stay guessed
-        if {asked.strata, asked.cluster} - {
-            None,
-            *table.columns,
-        }:  # how people were drawn cannot be told any more, so its own classes count
+        if {asked.strata, asked.cluster} - {None, *table.columns}:  # how people were drawn cannot be told any more
             other = [*asked.other, *([] if asked.weights is None else [asked.weights])]
             asked = replace(asked, strata=None, cluster=None, weights=None, population=None, other=other)
         return outcome(assess_question(table, asked, progress=progress))

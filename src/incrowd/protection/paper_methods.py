@@ -1,4 +1,8 @@
-"""k-anonymity with t-closeness by strata: the paper's S4, and a partition that keeps its bound at a smaller loss."""
+"""Algorithms S2 and S4 of Sánchez, Martínez & Domingo-Ferrer, and a partition that keeps S4's bound at a smaller loss.
+
+S2 sorts records by distance and cuts them into runs of k. S4 makes classes of one record of every stratum of the
+sensitive column, which are k-anonymous and t-close.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.problem import Problem
+from incrowd.protection.problem import Problem, moments, positions
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
-from incrowd.protection.sorted_runs import distance_to_zero
 
 _PART = 128  # records among which a class picks its members
 _ROUNDS = 2  # how often classes may trade members
 _TRADERS = 64  # strata beyond which trading takes longer than it is worth
 _SUBTREES = 32
+
+
+def distance_to_zero(problem: Problem) -> NDArray[np.float64]:
+    """Squared standardised distance (eq. 2) of every record to the record whose quasi-identifiers are all zero.
+
+    Text counts by its rank; a column that never varies is the same for all and adds nothing to the order.
+    """
+    distance = np.zeros(problem.rows)
+    for index, column in enumerate(problem.columns):
+        place = positions(column)
+        _, deviation = moments(column, place, problem.tally(index))
+        if deviation > 0.0:
+            distance += ((place / deviation) ** 2)[column.codes]
+    return distance
+
+
+def sort(problem: Problem) -> Recoding:
+    """Apply algorithm S2: classes of k in ascending order of distance, the last of k to 2k-1."""
+    order = np.argsort(distance_to_zero(problem), kind="stable")
+    k = problem.demand.k
+    ends = np.arange(1, problem.rows // k + 1, dtype=np.int64) * k
+    ends[-1] = problem.rows
+    return generalise_classes(problem, Grouping(order, ends))
 
 
 def strata_for(n: int, k: int, t: float | None) -> int:

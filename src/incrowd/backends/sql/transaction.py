@@ -1,0 +1,122 @@
+"""A transaction on one database, which the dialects of SQL derive theirs from, and how they write columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import pyarrow as pa
+
+from incrowd.backends.relational import quote_name
+from incrowd.errors import InputError, MissingDependencyError
+
+_LISTED = 30
+
+
+class Column(NamedTuple):
+    """How a column is read: SQL that says its value in one way, types its text may turn out to be, a value like it."""
+
+    sql: str
+    shapes: tuple[str, ...] = ()
+    example: str = "''"
+
+
+class Transaction:
+    """An open transaction on one database: a table or query of it, and how each of its columns is read."""
+
+    name: str
+    table: str | None
+    file: str | None = None
+    others: tuple[str, ...] = ()
+    """The other tables of a database that is one file."""
+    relation: str
+    columns: dict[str, Column]
+    repeatable: bool = True
+    """Whether the relation has the same rows every time it is asked in this transaction."""
+    _connection: Any
+
+    def fetch(self, sql: str) -> pa.Table:
+        """A small answer."""
+        with self._cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetch_arrow_table()
+
+    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+        """All rows of the relation, in batches."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the transaction and the connection."""
+        self._connection.close()
+
+    def _batches(self, sql: str, options: dict[str, str] | None = None) -> Iterator[pa.RecordBatch]:
+        """A large answer in batches; an error in the caller's work on a batch is not taken for one of the driver."""
+        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
+            try:
+                cursor.execute(sql)
+                batches = iter(cursor.fetch_record_batch())
+                batch = next(batches, None)
+            except Exception as error:
+                self._explain(error)
+            while batch is not None:
+                yield batch
+                try:
+                    batch = next(batches, None)
+                except Exception as error:
+                    self._explain(error)
+
+    @contextmanager
+    def _cursor(self, options: dict[str, str] | None = None) -> Iterator[Any]:
+        """A cursor whose errors are told in our words."""
+        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
+            try:
+                yield cursor
+            except Exception as error:
+                self._explain(error)
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """An error of the driver in our words: its own may quote cells."""
+        raise NotImplementedError
+
+
+def driver(package: str) -> Any:
+    """Import an ADBC driver; the error says how to install it."""
+    try:
+        import_module(package)
+        return import_module(f"{package}.dbapi")
+    except ImportError:
+        raise MissingDependencyError("reading a database needs an extra: pip install 'incrowd[database]'") from None
+
+
+def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
+    """Which of the existing tables is meant; the only one needs no name."""
+    shown = ", ".join(existing[:_LISTED]) + (
+        f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
+    )
+    listed = f"there are: {shown}" if existing else "there are none that you may read"
+    if table is None:
+        if len(existing) == 1:
+            return 0
+        raise InputError(f"which table of {where}? name the table or give a query; {listed}", hint=("table", "query"))
+    if table not in existing:
+        raise InputError(f"{where} has no table {table!r}; {listed}")
+    return existing.index(table)
+
+
+def subquery(query: str) -> str:
+    """A query as a relation; on lines of its own, so that a comment at its end ends there."""
+    return f"(\n{query}\n)"
+
+
+def select_columns(columns: Sequence[Column], relation: str) -> str:
+    """A SELECT of columns as c0, c1, …: their own names do not matter to the caller."""
+    return (
+        f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
+    )
+
+
+def qualified_name(name: str) -> str:
+    """A column of the relation as SQL writes it."""
+    return f"r.{quote_name(name)}"

@@ -1,0 +1,233 @@
+"""Merging classes until sensitive columns are l-diverse, t-close, and within the limits of β and δ.
+
+A union of classes is at least as diverse as each of them, and at most as far from the table as the worse one, so that
+merging for one demand or column never breaks another. t is reached by repair: only classes that are too far from the
+table are merged, each with its best partner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import UnsupportedError
+from incrowd.protection.problem import DIVERSITIES, Demand, Problem
+from incrowd.protection.recoding import Grouping
+from incrowd.special import Floats
+
+_REACH = (200, 2_000)  # fewest and most classes on either side, as a k-d tree lists them, among which partners are
+_PAIRS = 20_000_000  # pairs of classes that are compared in about a round
+_BINS = 64  # bins of sensitive values, by which partners are compared
+_MOST_COUNTS = 2**25  # counts of bins that are held
+_ROUNDING = 1e-12
+
+
+def sensitive_codes(problem: Problem, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The codes of some rows in every sensitive column."""
+    return [column.codes[rows].astype(np.int64) for column in problem.sensitive]
+
+
+def merge_until_diverse(
+    demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Merge neighbouring classes until each is l-diverse in every sensitive column.
+
+    A union of diverse classes is diverse, so one column after the other keeps what was reached.
+
+    Args:
+        demand: the l that is asked for, and its kind.
+        sensitive: the codes of every sensitive column, class by class.
+        ends: where classes end.
+
+    Returns:
+        Where classes end now; nothing where not even all together are diverse.
+    """
+    from incrowd.protection import kernels_classes
+
+    for codes in sensitive:
+        ends = kernels_classes.merge_until_diverse(codes, ends, *_kernel_demand(demand, codes))
+    return ends
+
+
+def require_diverse(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Merge neighbouring classes of some rows until each is l-diverse; raises where all together are not."""
+    ends = merge_until_diverse(problem.demand, sensitive_codes(problem, rows), ends)
+    if not ends.size:
+        raise UnsupportedError(
+            f"the records are not {problem.demand.l:g}-diverse ({problem.demand.diversity}) even all together; "
+            f"ask for a smaller l"
+        )
+    return ends
+
+
+def _kernel_demand(demand: Demand, codes: NDArray[np.int64]) -> tuple[int, int, float, float]:
+    """The number of values, the kind of diversity, l and c."""
+    return int(codes.max(initial=0)) + 1, DIVERSITIES.index(demand.diversity), float(demand.l or 1), float(demand.c)
+
+
+def find_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which classes are l-diverse in every sensitive column, as they are."""
+    from incrowd.protection import kernels_classes
+
+    diverse = np.ones(ends.size, dtype=np.bool_)
+    for codes in sensitive:
+        kernels_classes.find_diverse(codes, ends, *_kernel_demand(demand, codes), diverse)
+    return diverse
+
+
+def is_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether one class with these codes is l-diverse in every sensitive column."""
+    return bool(find_diverse(demand, sensitive, np.array([sensitive[0].size])).all())
+
+
+class SecretCodes(NamedTuple):
+    """The sensitive value of every member, and how the whole table's values are distributed."""
+
+    codes: NDArray[np.int64]
+    share: NDArray[np.float64]
+    ordered: bool
+
+
+def secret_codes(column: Coded, rows: NDArray[np.int64] | None = None) -> SecretCodes:
+    """The codes of a column, and its distribution in some rows (None: all)."""
+    codes = column.codes.astype(np.int64)
+    tally = np.bincount(codes if rows is None else codes[rows], minlength=column.size)
+    return SecretCodes(codes, tally / tally.sum(), column.has_order)
+
+
+def merge_until_close(
+    points: NDArray[np.float32],
+    nominal: NDArray[np.float64],
+    power: int,
+    grouping: Grouping,
+    secrets: Sequence[SecretCodes],
+    t: float,
+) -> Grouping:
+    """Merge classes until none is farther than t from the table in any sensitive column.
+
+    Where even all members together are farther, they become one class.
+
+    Args:
+        points: coordinates of every member, as of `Problem.points`.
+        nominal: cost of one more value, as of `Problem.nominal`.
+        power: as of `Problem.power`.
+        grouping: the classes to begin with; every member is in one.
+        secrets: the sensitive columns.
+        t: the largest distance that is allowed.
+
+    Returns:
+        The merged classes.
+    """
+    from incrowd.protection import kernels_repair
+
+    bins, shares, widths = _make_bins(secrets, grouping.ends.size)
+    cumulative = [np.cumsum(secret.share) for secret in secrets]
+    distributions = (
+        np.cumsum([0, *(secret.share.size for secret in secrets)]),
+        np.array([secret.ordered for secret in secrets]),
+        np.concatenate([secret.share for secret in secrets]),
+        np.concatenate(cumulative),
+        np.concatenate([np.concatenate([[0.0], np.cumsum(sums)]) for sums in cumulative]),
+    )
+    part_of = kernels_repair.merge_until_close(
+        points,
+        grouping.order,
+        grouping.ends,
+        order_near(points, grouping),
+        (nominal, power, int(np.clip(_PAIRS // grouping.ends.size, *_REACH)), t + 1e-12),
+        np.stack([secret.codes for secret in secrets]),
+        distributions,
+        (bins, shares, widths),
+    )
+    class_of = np.repeat(part_of, grouping.sizes)
+    order = np.argsort(class_of, kind="stable")
+    _, sizes = np.unique(class_of, return_counts=True)
+    return Grouping(grouping.order[order], np.cumsum(sizes))
+
+
+def order_near(points: NDArray[np.float32], grouping: Grouping) -> NDArray[np.int64]:
+    """List classes so that those whose centres are near each other are near in the list, as leaves of a k-d tree."""
+    from incrowd.protection import kernels
+
+    sums = np.add.reduceat(points[grouping.order], grouping.ends - grouping.sizes, axis=0, dtype=np.float64)
+    centres = (sums / grouping.sizes[:, None]).astype(np.float32)
+    near = np.arange(grouping.ends.size)
+    kernels.split(centres, near, 0, near.size, 1, 1, np.empty(near.size, dtype=np.float32))
+    return near
+
+
+def _make_bins(
+    secrets: Sequence[SecretCodes], classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """The bin of every value, column after column; the table's share of every bin; and the number of bins a column.
+
+    Bins of ordered values are runs of them; of others, the commonest have one each and the rest one together.
+    """
+    most = int(np.clip(_MOST_COUNTS // (classes * len(secrets)), 2, _BINS))
+    bins, widths = [], np.array([min(secret.share.size, most) for secret in secrets])
+    shares = np.zeros((len(secrets), int(widths.max())))
+    for index, (secret, width) in enumerate(zip(secrets, widths.tolist(), strict=True)):
+        if secret.ordered:
+            found = np.arange(secret.share.size) * width // secret.share.size
+        else:
+            found = np.empty(secret.share.size, dtype=np.int64)
+            found[np.argsort(-secret.share, kind="stable")] = np.minimum(np.arange(secret.share.size), width - 1)
+        bins.append(found)
+        shares[index, :width] = np.bincount(found, weights=secret.share, minlength=width)
+    return np.concatenate(bins), shares, widths
+
+
+def limits_on_shares(demand: Demand, share: Floats) -> tuple[Floats, Floats]:
+    """The smallest and largest share of a class that every value may have, given its share of the table.
+
+    β-likeness (Cao & Karras 2012): at most 1 + β times as much. δ-disclosure (Brickell & Shmatikov 2008): at most e^δ
+    times as much or as little, so that no class lacks a value.
+
+    >>> limits_on_shares(Demand(2, beta=0.5), np.array([0.4, 0.6]))
+    (array([0., 0.]), array([0.6, 0.9]))
+    """
+    low, high = np.zeros(share.size), np.ones(share.size)
+    if demand.beta is not None:
+        high = np.minimum(high, (1 + demand.beta) * share)
+    if demand.delta is not None:
+        low, high = math.exp(-demand.delta) * share, np.minimum(high, math.exp(demand.delta) * share)
+    return low, high
+
+
+def merge_until_within(problem: Problem, grouping: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
+    """Join classes that are near each other until every value's share is within its limits in each."""
+    from incrowd.protection import kernels_classes
+
+    near = order_near(problem.points(), grouping)
+    members = np.split(grouping.order, grouping.ends[:-1])
+    order, ends = np.concatenate([members[number] for number in near]), np.cumsum(grouping.sizes[near])
+    for secret in secrets:
+        low, high = limits_on_shares(problem.demand, secret.share)
+        codes = secret.codes[order]
+        ends = kernels_classes.merge_until_within(codes, ends, low - _ROUNDING, high + _ROUNDING)
+    return Grouping(order, ends)
+
+
+def find_within(
+    demand: Demand, secrets: Sequence[SecretCodes], members: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which classes keep β, δ and t in every sensitive column; `members` lists the rows class by class."""
+    from incrowd.protection import kernels_classes, kernels_repair
+
+    good = np.ones(ends.size, dtype=np.bool_)
+    for secret in secrets:
+        codes = secret.codes[members]
+        if demand.beta is not None or demand.delta is not None:
+            low, high = limits_on_shares(demand, secret.share)
+            kernels_classes.find_within(codes, ends, low - _ROUNDING, high + _ROUNDING, good)
+        if demand.t is not None:
+            cumulative = np.cumsum(secret.share)
+            before = np.concatenate([[0.0], np.cumsum(cumulative)])
+            shape = (secret.ordered, secret.share, cumulative, before)
+            kernels_repair.find_close(codes, ends, *shape, demand.t + _ROUNDING, good)
+    return good
