@@ -14,7 +14,7 @@ _CONDITION = re.compile("platform|python_version|implementation")
 _CLASSIFIER = "License :: OSI Approved :: "
 
 
-def requirements_of(extras: tuple[str, ...] = ("web", "database")) -> list[str]:
+def requirements_of(extras: tuple[str, ...] = ("web", "database", "stats", "spark")) -> list[str]:
     """The names of all packages that incrowd needs, and those that they need in turn."""
     found: dict[str, None] = {}
     waiting = [("incrowd", frozenset(extras))]

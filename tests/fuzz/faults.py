@@ -1,6 +1,6 @@
 """Faults at every step of a command that writes: the n-th call fails, n = 1, 2, 3 …, or the process is killed there.
 
-    python -m tests.fuzz.faults
+    python -m tests.fuzz.faults ["protect csv" append …]
 
 Python's own calls fail by an audit hook, writes of compiled code by a limit on the size of files. Afterwards the whole
 folder is looked at: the output is there as it should be or not at all, nothing else is, and the input is as it was.
@@ -160,7 +160,7 @@ class Trial:
         return [f"the next run does not remove {path.name}" for path in hidden + kept]
 
 
-def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000)):
+def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000), told=lambda text: None):
     """Every fault of every command: how many there were by what came of them, and the broken promises."""
     counts, failures = Counter(), []
     sys.addaudithook(_hook)
@@ -185,6 +185,7 @@ def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000)):
                 for size in sizes:
                     code, broken = trial.attempt(with_file_limit(size))
                     _note(counts, failures, name, "file limit", size, code, broken + trial.clean())
+                told(f"{name}: {counts.total():,} faults so far, {len(failures):,} broken promises\n")
         finally:
             os.environ.pop("TMPDIR")
             tempfile.tempdir = None
@@ -198,7 +199,7 @@ def _note(counts, failures, name, what, number, code, broken):
 
 
 if __name__ == "__main__":
-    counted, failed = trials()
+    counted, failed = trials(sys.argv[1:], told=sys.stderr.write)
     for (what, code), times in sorted(counted.items()):
         sys.stdout.write(f"{what:12} exit {code}: {times:,}\n")
     for one in failed:

@@ -14,6 +14,7 @@ from incrowd import (
     population_risk,
     protect,
 )
+from incrowd.assessment.settings_file import from_toml
 from incrowd.attacks import split_table, synthesise
 from incrowd.protection import MaskOptions
 from incrowd.protection.regeneration import regenerate
@@ -178,6 +179,14 @@ def test_the_rows_that_undo_a_shuffle_are_for_their_owner_only(tmp_path):
 def test_more_synthetic_rows_than_memory_holds_are_refused(rows):
     with pytest.raises(UnsupportedError, match="more than the memory limit"):
         synthesise({"age": [30, 31, 32]}, rows=rows)
+
+
+def test_numbers_too_long_to_read_are_refused_in_words():
+    with pytest.raises(InputError, match="a step"):
+        protect(AGES, quasi_identifiers=["age"], k=2, method="mask", steps=[("age", "ranges=" + "9" * 5000)])
+    for text in (f"[rules]\nmin_k = {'9' * 5000}\n", f"x = {'[' * 100_000}"):
+        with pytest.raises(InputError, match="not valid TOML"):
+            from_toml(text)
 
 
 def test_a_limit_beyond_all_floats_is_told():

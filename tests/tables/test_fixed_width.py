@@ -54,6 +54,8 @@ def test_blocks_give_what_the_whole_gives(tmp_path, monkeypatch):
         ("name,start,end\na,0,3\n", "names no characters"),
         ("name,start,end\na,4,3\n", "names no characters"),
         ("name,start,end\na,x,3\n", "line 2 of the layout is not understood"),
+        (f"name,start,width\na,1,{'9' * 400}\n", "line 2 of the layout is not understood"),
+        (f"name,start,end\na,{'9' * 5000},3\n", "line 2 of the layout is not understood"),
         ("name,start,end\na,1,3\na,4,5\n", "more than once"),
         ("name,start,end\na,40,50\n", "line 1 ends before"),
     ],

@@ -76,7 +76,7 @@ def from_toml(text: str, name: str = FILE_NAME) -> Question:
     """
     try:
         sections = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also of numbers too long to read, or lists in lists without end
         raise InputError(f"{name} is not valid TOML: {error}") from None
     known = list(dict.fromkeys(option.section for option in OPTIONS if option.section is not None))
     found: dict[str, Any] = {}

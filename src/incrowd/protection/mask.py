@@ -160,7 +160,7 @@ def parse_action(column: str, action: str) -> tuple[Literal["*", "ranges", "keep
     kind, _, number = action.partition("=")
     if kind in {"*", "suppress"} and not number:
         return "*", 0
-    if kind not in {"ranges", "keep"} or not (number.isascii() and number.isdecimal()):
+    if kind not in {"ranges", "keep"} or not (number.isascii() and number.isdecimal() and len(number) <= 20):
         raise InputError(f"a step {action!r} for {column!r}; use '*', 'ranges=20' or 'keep=3'")
     return ("ranges" if kind == "ranges" else "keep"), int(number)
 

@@ -50,12 +50,8 @@ def read_measured_texts(texts: pa.Array) -> Floats | None:
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
     values = texts.drop_null()
     first = values.slice(0, _FIRST_LOOK)
-    for pattern, read in (
-        (f"^{_CLOCK}$", _read_clock),
-        (_SEPARATED, _read_dates),
-        (_MONTH, _read_months),
-        (_AMOUNT, _read_amounts),
-    ):
+    forms = {f"^{_CLOCK}$": _read_clock, _SEPARATED: _read_dates, _MONTH: _read_months, _AMOUNT: _read_amounts}
+    for pattern, read in forms.items():
         matching = pc.sum(pc.match_substring_regex(first, pattern)).as_py() or 0
         if matching >= _NEARLY_ALL * len(first) and _is_written_so(read(first)):
             quantities = read(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ def read_layout(path: str) -> list[Place]:
         raise InputError(f"the layout {os.path.basename(path)} has another header; {_LAYOUT}", hint="layout")
     places = []
     for number, line in enumerate(lines[1:], 2):
-        if len(line) != 3 or not line[0] or not (line[1] + line[2]).isascii() or not (line[1] + line[2]).isdigit():
+        if len(line) != 3 or not line[0] or not all(re.fullmatch("[0-9]{1,9}", cell) for cell in line[1:]):
             raise InputError(f"line {number} of the layout is not understood; {_LAYOUT}", hint="layout")
         start, last = int(line[1]) - 1, int(line[2])
         end = last if header[2] == "end" else start + last
