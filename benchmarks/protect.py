@@ -173,10 +173,9 @@ def methods() -> dict[str, Any]:
             else:
                 rows.append(_row(name, table, method))
         found[name] = rows
-        columns = ["method", "detail", "1-way", "2-way", "3-way", "pMSE", "score", "seconds", "GB"]
+        columns = ["method", "detail", "1-way", "2-way", "3-way", "pMSE", "score lost", "seconds", "GB"]
         cells = [[row.get(column, row.get("failed", "")) for column in columns] for row in rows]
-        original = next((row["original"] for row in rows if "original" in row), None)
-        harness.show(f"{name}, {case.outcome} (score on the original {original:.3f})", columns, cells)
+        harness.show(f"{name}, {case.outcome}", columns, cells)
     return found
 
 
@@ -211,8 +210,8 @@ def _row(name: str, table: pa.Table, method: str) -> dict[str, Any]:
         "detail": "" if safe.perturbed else _detail(safe),
         **tables,
         "pMSE": cost.utility.propensity_mse,
-        "score": cost.utility.score_protected,
-        "original": cost.utility.score_original,
+        "score lost": (cost.utility.score_original or 0.0) - (cost.utility.score_protected or 0.0),
+        "score of the original": cost.utility.score_original,
         "rows left": safe.rows,
         "seconds": seconds,
         "GB": int(status.split("VmHWM:")[1].split()[0]) / 2**20 if name == "demo" else "",

@@ -171,6 +171,7 @@ def every_result(results):
         incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         facts_of_protected(safe),
         Stream(quasi_identifiers=["age"], k=2, identifiers=[]).append({"age": [30, 30, 30, 40]}),
+        incrowd.measures.count_with_auxiliary(numbers, ["age"], ["paid"]),
         CopiedPeople(("age",), 10, 2, 10, 0),
         NearCopies(("age",), 10, 2, 10, 0),
         protect_items({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", k=2),

@@ -8,10 +8,12 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import TABLES
 
 from incrowd import Hierarchy, InputError
 from incrowd import protect as protect_and_shuffle
 from incrowd.backends import encode
+from incrowd.protection import generalise, lattice
 from incrowd.tables import read_table
 
 protect = partial(protect_and_shuffle, shuffle=False)  # rows are compared by position
@@ -64,16 +66,22 @@ def test_automatic_hierarchies_fit_the_data():
     assert labels(Hierarchy.automatic(), towns, 1)[0] == "a"
 
 
-@settings(max_examples=25)
+@settings(max_examples=max(TABLES, 25))
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=6, max_size=25),
     st.integers(2, 4),
     st.sampled_from([0.0, 0.3]),
+    st.sampled_from([0, generalise.MOST_LISTED]),
 )
-def test_the_search_finds_the_best_levels_there_are(rows, k, limit):
+def test_the_search_finds_the_best_levels_there_are(rows, k, limit, listed):
+    """Whether combinations of levels are listed, or too many for that."""
     table = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
     ladders = {name: Hierarchy.intervals([2, 4]) for name in table}
-    safe = protect(table, quasi_identifiers=["a", "b"], k=k, method="generalise", hierarchies=ladders, suppress=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (generalise, lattice):
+            patch.setattr(module, "MOST_LISTED", listed)
+        asked = {"k": k, "method": "generalise", "hierarchies": ladders, "suppress": limit}
+        safe = protect(table, quasi_identifiers=["a", "b"], **asked)
     levels = {name: ladders[name].levels(column(table[name])) for name in table}
 
     def cost(chosen):
@@ -276,3 +284,17 @@ def test_a_value_with_two_parents_is_refused(tmp_path):
     file.write_text("Ham;south\nHam ; south\nYork;north\n")
     safe = protect({"town": ["Ham", "York"]}, quasi_identifiers=["town"], k=2, hierarchies={"town": file})
     assert safe.table["town"].to_pylist() == ["*", "*"]
+
+
+@pytest.mark.parametrize("near", [1, 4, 10_000])
+def test_combinations_of_levels_come_by_their_loss_and_each_once(monkeypatch, near):
+    costs = [[0.0, 0.1, 0.4], [0.0, 0.25], [0.0, 0.1, 0.15, 0.6]]
+    by_heap, listed = [], []
+    for most, found in ((0, by_heap), (100, listed)):
+        monkeypatch.setattr(lattice, "MOST_LISTED", most)
+        monkeypatch.setattr(lattice, "_NEAR", near)
+        found += lattice.ascending_nodes(costs)
+    assert [loss for loss, _ in listed] == sorted(loss for loss, _ in by_heap)
+    assert {node: loss for loss, node in listed} == {node: loss for loss, node in by_heap}
+    assert {node for _, node in listed} == {*product(range(3), range(2), range(4))}
+    assert len(listed) == 24

@@ -303,12 +303,14 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
     ],
 )
 def test_a_hostile_mark_is_refused_in_words(tmp_path, hostile):
-    file = write_protected(undone(), tmp_path / "safe.csv")
+    _, named, safe = unrelated()  # a yes with its mark
+    file = write_protected(safe, tmp_path / "safe.csv")
+    assert answers(file, named).decision == "within"
     saved = json.loads(mark_of(file).read_text())
     mark_of(file).write_text(json.dumps(saved | hostile))
     with pytest.raises(InputError, match=r"safe\.csv\.incrowd cannot be read"):
         read_mark(read_table(str(file)))
-    assert answers(file, NAMED).decision == "undecided"
+    assert answers(file, named).decision == "undecided"
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"kept": ' * 100_000, "\ud800", "null", "1" * 10_000])

@@ -46,6 +46,10 @@ def weighted(code, weights, modulus):
     return f"{code}{-sum(weight * int(digit) for weight, digit in zip(weights, code, strict=True)) % modulus % 10}"
 
 
+def weigh(code):
+    return sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), code, strict=True))
+
+
 def with_letter(number):
     return f"{number:08}{'TRWAGMYFPDXBNJZSQVHLCKE'[number % 23]}"
 
@@ -82,6 +86,8 @@ POSSIBLE = {
     "short hashes": lambda draw: hashlib.sha1(draw.bytes(8)).hexdigest()[:8],
     "places in short": lambda draw: f"u33{letters(draw, 5, '0123456789bcdefghjkmnpqrstuvwxyz')}",
     "records without names": lambda draw: json.dumps({"u": int(draw.integers(10**6)), "v": int(draw.integers(9))}),
+    "books": lambda draw: weighted(f"978{digits(draw, 9)}", [1, 3] * 6, 10),
+    "older books": lambda draw: f"{(one := digits(draw, 9))}{'0123456789X'[-weigh(one) % 11]}",
     "pages by number": lambda draw: f"https://example.org/u/{digits(draw, 6)}",
 }
 

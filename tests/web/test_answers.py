@@ -130,7 +130,7 @@ def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, tabl
     assert income["after"]["given_away"] == 0 < income["before"]["t"]
     assert result["verdict"]["decision"] == "within"
     assert 'class="verdict within"' in page
-    assert "income: certain" in page
+    assert "income: one value in the whole class" in page
 
 
 def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_is_left_out(script, found_by):

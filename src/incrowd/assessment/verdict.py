@@ -25,7 +25,6 @@ from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent
 
 if TYPE_CHECKING:
-    from incrowd.assessment.actions import Action
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
@@ -43,6 +42,28 @@ _WORDS: Mapping[Decision, str] = {
     "over": "No: the risk is too high",
 }
 _IN_JSON = {"internal_reasons": "inside_reasons"}
+
+
+@dataclass(frozen=True, slots=True)
+class Action(Result):
+    """One thing to do.
+
+    Attributes:
+        sentence: what and why.
+        hint: parameters that the sentence speaks of.
+        commands: what to type, one after the other; a file name that is not known is TABLE.
+        expected: what the last command then says: the decision, the smallest class, the detail kept.
+        protection: what the first command asks of `protect`, by its parameters; None where it protects nothing.
+    """
+
+    sentence: str
+    hint: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    expected: dict[str, Any] | None = None
+    protection: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow.dataset as ds
 
 _COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
 _BYTES_A_ROW = 16
@@ -117,7 +118,7 @@ class FileBackend(BaseBackend):
         workspace: Workspace | None = None,
         is_own: bool = False,
     ) -> None:
-        import pyarrow.dataset as ds  # imports pandas, which takes long
+        import pyarrow.dataset as ds  # imports pandas, which readers in child processes do not need
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it

@@ -11,7 +11,7 @@ from incrowd.wording import Advice, display_names, percent, with_display_names
 
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Statement, Verdict
-    from incrowd.assessment.actions import Action
+    from incrowd.assessment.verdict import Action
     from incrowd.reports import ReportSection
 
 

@@ -188,11 +188,11 @@ def synthesise_table(
     from incrowd.tables import read_table, write_table
 
     with terminal.working("drawing people") as progress:
-        wanted = options.names(columns, table.columns) or None
+        chosen_columns = options.names(columns, table.columns) or None
         made = synthesise(
             table,
             rows=rows,
-            columns=wanted,
+            columns=chosen_columns,
             model=model,  # type: ignore[arg-type]  # checked by synthesise
             copied=copied,
             seed=seed,

@@ -49,17 +49,17 @@ def evaluate_table(
     if secret is not None and not secrets:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     after = read_table(protected)
-    wanted = options.names(qi, after.columns)
-    if not wanted:
-        wanted = [name for name in changed_columns(table, after) if name not in {*secrets, person}]
-        if not wanted:
+    quasi_identifiers = options.names(qi, after.columns)
+    if not quasi_identifiers:
+        quasi_identifiers = [name for name in changed_columns(table, after) if name not in {*secrets, person}]
+        if not quasi_identifiers:
             raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
-        terminal.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
+        terminal.note(f"comparing the columns that differ: {', '.join(quasi_identifiers)} (name them all with --qi)")
     with terminal.working("comparing") as progress:
         evaluation = evaluate(
             table,
             after,
-            quasi_identifiers=wanted,
+            quasi_identifiers=quasi_identifiers,
             sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,

@@ -209,7 +209,7 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     >>> _populations("1e6,us,mine=5e5")
     ([1000000, 'us', 'mine'], {'mine': 500000})
     """
-    wanted: list[float | str] = []
+    populations: list[float | str] = []
     named: dict[str, float] = {}
     for entry in options.names([text]):
         name, equals, size = entry.partition("=")
@@ -217,14 +217,14 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
             raise InputError("a population without a name before '='; write --at mine=5e5, or the number alone")
         if equals:
             named[name] = options.count(size, f"population {name!r}")
-            wanted.append(name)
+            populations.append(name)
         elif entry[0].isdigit():
-            wanted.append(options.count(entry, "population"))
+            populations.append(options.count(entry, "population"))
         else:
-            wanted.append(entry)
-    if not wanted:
+            populations.append(entry)
+    if not populations:
         raise InputError("no population given; write --at 1e6,us,world")
-    return wanted, named
+    return populations, named
 
 
 def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:

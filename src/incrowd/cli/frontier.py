@@ -39,11 +39,11 @@ def frontier_of_table(
 
     if secret is not None and not sensitive:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
-    wanted = options.quasi_identifiers(qi, table)
+    quasi_identifiers = options.quasi_identifiers(qi, table)
     with terminal.working("protecting in every way") as progress:
         compared = frontier(
             table,
-            quasi_identifiers=wanted,
+            quasi_identifiers=quasi_identifiers,
             methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.count(one, "k") for one in options.names([k])],
             sensitive=options.names(sensitive, table.columns) or None,

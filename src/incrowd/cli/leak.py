@@ -71,13 +71,13 @@ def leak_attack(
     """
     from incrowd.leaks import simulate_partial_leak
 
-    wanted = _wanted(targets)
+    target_counts = _read_targets(targets)
     if targets_from != "table" and not simulate:
         raise InputError("--targets-from is about simulated attacks; say how many with --simulate")
     sizes = _sizes(table, qi, person, people, k)
     number = parse_leak_size(leaked, sizes.people)
     answer = _answer(
-        sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed,
+        sizes, number, target_counts, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed,
         targets_from=targets_from,
     )  # fmt: skip
     in_part = {"share_of_records": records_leaked, "known_records": records_known, "error_rate": error_rate}
@@ -103,7 +103,7 @@ def leak_attack(
 def _answer(
     sizes: ClassSizes,
     leaked: int,
-    wanted: list[int],
+    target_counts: list[int],
     *,
     at_most: float | None,
     compare: bool,
@@ -119,18 +119,18 @@ def _answer(
         return Answer(
             sizes=sizes,
             leaked=leaked,
-            risks=[leak_risk(sizes, leaked, targets=each) for each in wanted],
+            risks=[leak_risk(sizes, leaked, targets=each) for each in target_counts],
             named=_named(sizes, leaked, seed, progress),
             simulated=[
                 simulate_leak(
                     sizes, leaked, targets=each, trials=trials, seed=seed, targets_from=targets_from, progress=progress
                 )
-                for each in wanted
+                for each in target_counts
                 if trials and each <= leaked
             ],
-            recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
-            planned=_planned(sizes, leaked, min(wanted), at_most),
-            table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
+            recursions={name: [_recursion(sizes, leaked, each, name) for each in target_counts] for name in methods},
+            planned=_planned(sizes, leaked, min(target_counts), at_most),
+            table=leak_table(people=sizes.people, targets=min(target_counts)) if plan else None,
         )
 
 
@@ -158,7 +158,7 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> 
         return str(error)
 
 
-def _wanted(targets: str) -> list[int]:
+def _read_targets(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
     counts = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
     if not counts:

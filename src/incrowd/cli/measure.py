@@ -61,7 +61,7 @@ def measure_table(
         _measure_items(table, person, item, known, min_k, json=json)
         return
     by_name = options.groups(groups)
-    wanted = options.quasi_identifiers(qi, table, dict.fromkeys(name for group in by_name.values() for name in group))
+    columns = options.quasi_identifiers(qi, table, dict.fromkeys(name for group in by_name.values() for name in group))
     for flag, is_given in (("--fit", fit), ("--minimal", minimal is not None), ("--records", records is not None)):
         if person is not None and is_given:
             raise InputError(f"{flag} looks at records, not at people with several; leave out --person or {flag}")
@@ -72,23 +72,25 @@ def measure_table(
     with terminal.working("counting people who look alike") as progress:
         measurement = measure(
             table,
-            quasi_identifiers=wanted,
+            quasi_identifiers=columns,
             sensitive=options.names(sensitive, table.columns),
             person=person,
             progress=progress,
         )
         homes = None
         if household is not None:
-            homes = household_risk(table, household=household, quasi_identifiers=wanted, relationship=relationship)
+            homes = household_risk(table, household=household, quasi_identifiers=columns, relationship=relationship)
         by_group = risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
-        by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
-        single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
+        by_set = (
+            risk_by_subset(table, columns, up_to=sets, person=person, progress=progress) if sets is not None else ()
+        )
+        single = minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None
         if place is not None:
             progress("writing the class size of every record", 0.95)
-            write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
-        fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
+            write_class_sizes(table, place, quasi_identifiers=columns, force=force)
+        fitting = count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
     looked_at = not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH
-    if looked_at and (coarse := ", ".join(generalised_columns(table, wanted))):
+    if looked_at and (coarse := ", ".join(generalised_columns(table, columns))):
         terminal.note(f"masked values in {coarse} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:
         terminal.note(text)

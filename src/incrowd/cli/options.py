@@ -112,10 +112,10 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
 
 def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iterable[str] = ()) -> list[str]:
     """The columns named with --qi, or those otherwise; one at least."""
-    wanted = names(given, table.columns) or list(otherwise)
-    if not wanted:
+    columns = names(given, table.columns) or list(otherwise)
+    if not columns:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
-    return wanted
+    return columns
 
 
 def groups(given: Sequence[str] | None) -> dict[str, list[str]]:

@@ -138,11 +138,13 @@ def protect_table(
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
     if (codebook or kept_rows) and not table.backend.rows_are_local:
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
-    given = _read_arguments(typed, table.columns) | read_method_options(of_method)
-    given["quasi_identifiers"] = options.quasi_identifiers(qi, table)
-    question = _read_question(given, recipient)
+    arguments = _read_arguments(typed, table.columns) | read_method_options(of_method)
+    arguments["quasi_identifiers"] = options.quasi_identifiers(qi, table)
+    question = _read_question(arguments, recipient)
     any_method = method is None and not read_method_options(of_method)
-    made = _protect_and_write(table, question, given, k, out, codebook, kept_rows, any_method=any_method, force=force)
+    made = _protect_and_write(
+        table, question, arguments, k, out, codebook, kept_rows, any_method=any_method, force=force
+    )
     if json:
         terminal.as_json(to_json(made, masked(out)))
     else:
@@ -176,15 +178,15 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     }
 
 
-def _read_question(given: Mapping[str, Any], recipient: str | None) -> Question | None:
+def _read_question(arguments: Mapping[str, Any], recipient: str | None) -> Question | None:
     """The question of `assess` about the release, where it is for somebody."""
     if recipient is None:
         return None
     question = Question(
-        quasi_identifiers=given["quasi_identifiers"],
-        sensitive=given["sensitive"] or [],
-        person=given["person"],
-        other=given["other"] or [],
+        quasi_identifiers=arguments["quasi_identifiers"],
+        sensitive=arguments["sensitive"] or [],
+        person=arguments["person"],
+        other=arguments["other"] or [],
         recipient=recipient,
     )
     _ = question.limits  # refuses a recipient that is not known before any work
@@ -194,7 +196,7 @@ def _read_question(given: Mapping[str, Any], recipient: str | None) -> Question 
 def _protect_and_write(
     table: Table,
     question: Question | None,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     k: int | None,
     out: str,
     codebook: str | None,
@@ -212,11 +214,11 @@ def _protect_and_write(
         trials: Sequence[Trial] = ()
         if question is not None and k is None and not in_cluster:
             methods = METHODS_TO_TRY if any_method else ()
-            solution = find_release(table, question, methods=methods, progress=progress, **given)
+            solution = find_release(table, question, methods=methods, progress=progress, **arguments)
             safe, trials = solution.protected, solution.trials
         else:
-            given |= {"k": 5 if k is None else k, "out": target if in_cluster else None, "force": force}
-            safe = protect(table, progress=progress, **given)
+            arguments |= {"k": 5 if k is None else k, "out": target if in_cluster else None, "force": force}
+            safe = protect(table, progress=progress, **arguments)
         cost = linkage = None
         if not in_cluster:
             progress("measuring what it cost", 0.9)

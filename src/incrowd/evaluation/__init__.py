@@ -1,11 +1,10 @@
 """A protected table against its original: boxes, information loss, disclosure, utility."""
 
 from incrowd.evaluation.api import changed_columns, evaluate
-from incrowd.evaluation.boxes import Uniques, unique_records
+from incrowd.evaluation.boxes import Uniques, count_fitting_uniques, generalised_columns, unique_records
 from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
 from incrowd.evaluation.distributions import ColumnDistribution, distributions
 from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
-from incrowd.evaluation.masked_alone import count_fitting_uniques, generalised_columns
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import Coefficient, Utility
 

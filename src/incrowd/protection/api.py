@@ -34,14 +34,15 @@ from incrowd.protection.registry import METHODS, choose_method
 from incrowd.protection.release import columns_of_order, draw_telling_nothing, in_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
 from incrowd.protection.result import Protected
-from incrowd.protection.settle_columns import SettledColumns, settle_columns
 from incrowd.protection.validate import (
+    SettledColumns,
     check_columns,
     check_demand,
     check_values,
     check_wishes,
     read_wishes,
     require_sensitive,
+    settle_columns,
 )
 from incrowd.tables import Table, read_table, to_native
 

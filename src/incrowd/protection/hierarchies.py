@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +24,11 @@ from incrowd.protection.interval_labels import (
     calendar,
     cut_parts,
     grid,
+    label_groups,
     quantile_parts,
     round_widths,
 )
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, labels_of_codes
 from incrowd.tables.code_systems import recognise_codes
 from incrowd.wording import counted
 
@@ -309,14 +309,3 @@ def _rarest_together(column: Coded) -> list[Labels]:
             groups[:2] = [(sorted(first[0] + second[0]), first[1] + second[1])]
         levels.append(label_groups(column, [codes for codes, _ in groups]))
     return levels
-
-
-def label_groups(column: Coded, groups: Sequence[Sequence[int]]) -> ValueLabels:
-    """The label of every value where ascending codes are grouped: sets, and values alone as they are."""
-    labels: Labels = as_written(column.values).to_pylist()
-    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
-    for codes in groups:
-        if len(codes) > 1:
-            for code in codes:
-                labels[code] = format_set([members[other] for other in codes])
-    return ValueLabels(labels)

@@ -28,13 +28,11 @@ from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
-from incrowd.protection.settle_columns import SettledColumns
-from incrowd.protection.validate import check_values
+from incrowd.protection.validate import SettledColumns, check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
 
 _CLASSES_A_CELL = 20  # a cell has at least so many classes
 

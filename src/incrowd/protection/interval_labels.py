@@ -27,6 +27,17 @@ class ValueLabels(Labels):
     """Labels made of the column's own values: sets of them, or ranges that begin and end at one."""
 
 
+def label_groups(column: Coded, groups: Sequence[Sequence[int]]) -> ValueLabels:
+    """The label of every value where ascending codes are grouped: sets, and values alone as they are."""
+    labels: Labels = as_written(column.values).to_pylist()
+    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
+    for codes in groups:
+        if len(codes) > 1:
+            for code in codes:
+                labels[code] = format_set([members[other] for other in codes])
+    return ValueLabels(labels)
+
+
 def equal_parts(column: Coded, parts: int) -> Labels:
     """Algorithm S3: the domain in so many intervals of about the same length.
 
@@ -36,7 +47,8 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     if not 1 <= parts <= MOST_PARTS:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not column.has_distances:
-        return ValueLabels(_parts_of_text(column, parts))
+        starts = [index * column.size // parts for index in range(parts + 1)]
+        return label_groups(column, [range(start, end) for start, end in pairwise(starts)])
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:
@@ -151,17 +163,6 @@ def _month_start(month: int) -> int:
     """The day a month begins on, months counted from January of year 0; the calendar ends with 9999-12-31."""
     year, number = divmod(month, 12)
     return date(max(year, 1), number + 1, 1).toordinal() if year <= date.max.year else date.max.toordinal() + 1
-
-
-def _parts_of_text(column: Coded, parts: int) -> Labels:
-    """Runs of consecutive values as sets."""
-    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
-    labels: Labels = as_written(column.values).to_pylist()
-    edges = [index * column.size // parts for index in range(parts + 1)]
-    for start, end in pairwise(edges):
-        if end - start > 1:
-            labels[start:end] = [format_set(members[start:end])] * (end - start)
-    return labels
 
 
 def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:

@@ -18,7 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, pack
-from incrowd.protection.hierarchies import Hierarchy, Level, is_category, label_groups
+from incrowd.protection.hierarchies import Hierarchy, Level, is_category
+from incrowd.protection.interval_labels import label_groups
 from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 

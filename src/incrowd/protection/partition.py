@@ -95,7 +95,10 @@ def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
 
 def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Classes among some records: their order, and where classes end in it."""
-    rows, ends = split_into_classes(problem, problem.points()[pool], pool, problem.nominal())
+    points = problem.points()
+    if pool.size < problem.rows:
+        points = points[pool]
+    rows, ends = split_into_classes(problem, points, pool, problem.nominal())
     if problem.demand.l is not None:
         ends = require_diverse(problem, rows, ends)
     return rows, ends

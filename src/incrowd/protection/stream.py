@@ -90,6 +90,11 @@ class Stream:
     Every person is in one batch only, which is checked where a column says whose record it is. Wishes and outputs are
     those of `protect`; where they leave a record without a class of k, it waits.
 
+    Attributes:
+        released: all rows that are out, None where there are none.
+        waiting: the records that wait, as they came: cells that nobody else may see.
+        waited: for how many batches each of them has waited.
+
     >>> stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 5}, delay=1)
     >>> stream.append({"age": [30, 31, 67]}).sentence
     '2 records joined in 1 class of at least 2; 1 wait for later batches; 0 had waited for 1 and were left out'
@@ -141,7 +146,7 @@ class Stream:
         """Go on with a release that is out: its log, its rows, the records that wait, with for how long, and hashes."""
         stream = cls.__new__(cls)
         stream._begin(log, seen, wishes)
-        stream._released, stream._waiting, stream._waited = released, waiting, np.asarray(waited, dtype=np.int64)
+        stream.released, stream.waiting, stream.waited = released, waiting, list(waited)
         return stream
 
     def _begin(self, log: ReleaseLog, seen: Seen, wishes: dict[str, Any]) -> None:
@@ -158,30 +163,15 @@ class Stream:
                 f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"
             )
         self.log, self.seen, self._wishes = log, seen, wishes
-        self._released: pa.Table | None = None
-        self._waiting: pa.Table | None = None
-        self._waited = np.zeros(0, dtype=np.int64)
+        self.released: pa.Table | None = None
+        self.waiting: pa.Table | None = None
+        self.waited: list[int] = []
         self._native: Any = None
 
     @property
     def table(self) -> Any:
         """All rows that are out, in the kind of frame of the last batch; None where there are none."""
-        return None if self._released is None else to_native(self._released, self._native, index=False)
-
-    @property
-    def released(self) -> pa.Table | None:
-        """All rows that are out, as an Arrow table."""
-        return self._released
-
-    @property
-    def waiting(self) -> pa.Table | None:
-        """The records that wait, as they came: cells that nobody else may see."""
-        return self._waiting
-
-    @property
-    def waited(self) -> list[int]:
-        """For how many batches each of them has waited."""
-        return list(self._waited.tolist())
+        return None if self.released is None else to_native(self.released, self._native, index=False)
 
     def append(self, data: Any, *, progress: Progress = silent) -> Appended:
         """Release what has a class among the new records and those that wait.
@@ -205,8 +195,8 @@ class Stream:
         arrived = self._select(came)
         kinds = {**kinds_of({one.name: one.type for one in arrived.schema}), **self.log.kinds}
         arrived = _in_kinds(arrived, kinds)
-        pool = arrived if self._waiting is None else _stack(self._waiting, arrived)
-        waited = np.append(self._waited, np.zeros(arrived.num_rows, dtype=np.int64))
+        pool = arrived if self.waiting is None else _stack(self.waiting, arrived)
+        waited = np.array([*self.waited, *[0] * arrived.num_rows], dtype=np.int64)
         safe = self._protect(pool, progress)
         rows = None if safe is None else self._in_columns(read_table(safe.table).to_arrow())
         left = np.ones(pool.num_rows, dtype=np.bool_)
@@ -221,23 +211,23 @@ class Stream:
             int(waits.sum()),
             int((left & ~waits).sum()),
         )
-        released, order = self._released, None
+        released, order = self.released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
             order = draw_telling_nothing(released, None)
             released = in_order(released, order)
-        self._native, self._waited = batch.native, waited[waits] + 1  # nothing is refused from here on
+        self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # nothing is refused from here on
         self.seen = seen
-        self._waiting = pool.filter(pa.array(waits)) if waits.any() else None
+        self.waiting = pool.filter(pa.array(waits)) if waits.any() else None
         if safe is not None:
-            self._released = released
+            self.released = released
             self.log = replace(self.log, released=safe.released_quasi_identifiers)
         self.log = replace(self.log, batches=(*self.log.batches, counts), kinds=kinds)
         return Appended(rows, counts, self.log, (*assumed, *(() if safe is None else safe.notes)), safe, order)
 
     def _recognise(self, came: pa.Table) -> tuple[Seen, list[str]]:
         """The hashes with those of a batch, and notes on what nobody can tell; refuses one that came before."""
-        log, out = self.log, self._released
+        log, out = self.log, self.released
         assumed = []
         if log.person is not None:
             _require_columns(came, [log.person])
@@ -256,10 +246,10 @@ class Stream:
 
     def _select(self, batch: pa.Table) -> pa.Table:
         """The columns of a batch that are released or recoded; all but the person where nothing is out yet."""
-        if self._released is None:
+        if self.released is None:
             batch = batch.select([name for name in batch.column_names if name != self.log.person])
-            return batch if self._waiting is None else _require_columns(batch, self._waiting.column_names)
-        held = [name for name in self._released.column_names if name not in self.log.released]
+            return batch if self.waiting is None else _require_columns(batch, self.waiting.column_names)
+        held = [name for name in self.released.column_names if name not in self.log.released]
         return _require_columns(batch, [*self.log.quasi_identifiers, *held])
 
     def _protect(self, pool: pa.Table, progress: Progress) -> Protected | None:
@@ -270,7 +260,7 @@ class Stream:
         secrets = encode(read_table(pool), list(log.sensitive)) if log.sensitive and log.l is not None else []
         if secrets and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in secrets]):
             return None
-        settled: dict[str, Any] = {} if self._released is None else {"identifiers": []}
+        settled: dict[str, Any] = {} if self.released is None else {"identifiers": []}
         try:
             return protect(
                 pool,
@@ -292,13 +282,13 @@ class Stream:
 
     def _in_columns(self, rows: pa.Table) -> pa.Table:
         """New rows in the columns of those that are out."""
-        if self._released is None:
+        if self.released is None:
             return rows
-        if set(rows.column_names) != set(self._released.column_names):
+        if set(rows.column_names) != set(self.released.column_names):
             raise InputError(
                 "the new rows would have other columns than those that are out; ask for the same output", hint="output"
             )
-        return rows.select(self._released.column_names)
+        return rows.select(self.released.column_names)
 
 
 def _require_columns(batch: pa.Table, names: Sequence[str]) -> pa.Table:

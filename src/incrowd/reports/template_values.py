@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
-from incrowd.assessment.actions import Action
 from incrowd.assessment.command_line import to_command
+from incrowd.assessment.verdict import Action
 from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, ReportSection

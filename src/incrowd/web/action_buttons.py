@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from incrowd.assessment import Assessment
-from incrowd.assessment.actions import Action
+from incrowd.assessment.verdict import Action
 from incrowd.web.fields import Id, Model, Role
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest

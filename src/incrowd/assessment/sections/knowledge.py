@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from incrowd._support.progress import Progress, part, silent
-from incrowd.assessment.sections.person_knowledge import risk_of_histories
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.backends import TooManyDistinctError, encode
+from incrowd.classes import assign_classes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import (
-    AuxiliaryKnowledge,
     KnowledgeRisk,
-    count_with_auxiliary,
     minimal_sets,
     risk_by_group,
     risk_by_subset,
@@ -33,7 +35,6 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 127  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
-_AUXILIARY = 8  # columns without a role that are counted one by one
 _FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
@@ -59,12 +60,7 @@ class Knowledge(Result):
     """What attackers with less than all attributes can do.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
-    `auxiliary` is what columns that look like quasi-identifiers and have no role would add: all together first, then
-    one by one.
     """
-
-    _hidden: ClassVar[frozenset[str]] = frozenset({"auxiliary"})
-    _derived: ClassVar[tuple[str, ...]] = ("beside",)
 
     by_group: tuple[KnowledgeRisk, ...]
     by_set: tuple[KnowledgeRisk, ...]
@@ -73,12 +69,6 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
-    auxiliary: tuple[AuxiliaryKnowledge, ...] = ()
-
-    @property
-    def beside(self) -> tuple[AuxiliaryKnowledge, ...]:
-        """`auxiliary` under its name in the published JSON."""
-        return self.auxiliary
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
@@ -86,20 +76,10 @@ class Knowledge(Result):
         return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
 
 
-def assess_knowledge(
-    table: Table,
-    names: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-    person: str | None,
-    seed: int,
-    progress: Progress = silent,
-    *,
-    without_role: Sequence[str] = (),
-) -> Knowledge:
-    """Count every set that the table's size allows, and share the counts among all questions.
-
-    `without_role` are columns that look like quasi-identifiers and were given no role.
-    """
+def assess_knowledge(work: Work) -> Knowledge:
+    """Count every set that the table's size allows, and share the counts among all questions."""
+    table, names, person, groups = work.table, work.roles.quasi_identifiers, work.roles.person, work.question.groups
+    seed, progress = work.seed, work.part(SECTION)
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
     every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
@@ -109,7 +89,7 @@ def assess_knowledge(
     if in_one_count:
         counted, singling = _count_records(table, names, largest, step)
     elif person is not None and table.backend.rows_are_local:
-        counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
+        counted, minimal, by_size = _risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
         counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
@@ -138,17 +118,7 @@ def assess_knowledge(
         None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),
-        _count_auxiliary(table, names, without_role, person),
     )
-
-
-def _count_auxiliary(
-    table: Table, names: Sequence[str], without_role: Sequence[str], person: str | None
-) -> tuple[AuxiliaryKnowledge, ...]:
-    """All columns without a role together, and each of the first ones alone."""
-    each = [[name] for name in without_role[:_AUXILIARY]] if len(without_role) > 1 else []
-    sets = [list(without_role), *each] if without_role else []
-    return tuple(count_with_auxiliary(table, names, others, person=person) for others in sets)
 
 
 def _count_records(
@@ -164,6 +134,50 @@ def _count_records(
         return counted, str(reason)
 
 
+def _risk_of_histories(
+    table: Table, names: Sequence[str], person: str, *, up_to: int, progress: Progress
+) -> tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]:
+    """The risk of every set of at most `up_to` attributes over the whole histories of people.
+
+    Each set takes one count of all histories, so that everything about it is read from the same count.
+
+    Returns:
+        The risk of each set; how many people each set singles out that no part of it does; how many people some set of
+        at most each size singles out.
+    """
+    (persons,) = encode(table, [person])
+    first = np.unique(persons.codes, return_index=True)[1]
+    sets = [columns for size in range(1, up_to + 1) for columns in combinations(names, size)]
+    risks, unique_by = [], {}
+    for done, columns in enumerate(sets):
+        classes = assign_classes(table, columns, person)
+        sizes = classes.people[classes.numbers[first]]
+        unique_by[columns] = sizes == 1
+        counts = (int(np.count_nonzero(classes.people)), int(unique_by[columns].sum()), int(sizes.min()))
+        risks.append(KnowledgeRisk(", ".join(columns), columns, first.size, *counts))
+        progress("counting sets of attributes", done / len(sets))
+    minimal, by_size = _minimal(unique_by, up_to)
+    return tuple(risks), minimal, by_size
+
+
+def _minimal(
+    unique_by: dict[tuple[str, ...], NDArray[np.bool_]], up_to: int
+) -> tuple[dict[tuple[str, ...], int], dict[int, int]]:
+    """How many people each set singles out though no part of it does, and how many the sets up to each size.
+
+    Whoever is alone by a set is alone by every larger one, so that only the parts with one attribute less matter.
+    """
+    minimal: dict[tuple[str, ...], int] = {}
+    by_size = {}
+    for size in range(1, up_to + 1):
+        of_size = {columns: unique for columns, unique in unique_by.items() if len(columns) == size}
+        for columns, unique in of_size.items():
+            by_part = [unique_by[part] for part in combinations(columns, size - 1)] if size > 1 else []
+            minimal[columns] = int((unique & ~np.any(by_part, axis=0)).sum()) if by_part else int(unique.sum())
+        by_size[size] = int(np.any(list(of_size.values()), axis=0).sum())
+    return {columns: people for columns, people in minimal.items() if people}, by_size
+
+
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
     try:
@@ -173,8 +187,11 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     return True
 
 
-def look_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+def look_at_knowledge(work: Work) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    table, names, progress = work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15)
+    if work.roles.person is not None or not table.backend.rows_are_local:
+        raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
     counted = risk_by_subset(table, names, up_to=min(_FIRST_LOOK, len(names)), progress=part(progress, 0.0, 0.5))
     parts = contributions(
         table, names, orders=_FIRST_LOOK_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0)
@@ -210,24 +227,6 @@ def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
 def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The sets that are the smallest for most people."""
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
-
-
-def _knowledge(work: Work) -> Knowledge:
-    return assess_knowledge(
-        work.table,
-        work.roles.quasi_identifiers,
-        work.question.groups,
-        work.roles.person,
-        work.seed,
-        work.part(SECTION),
-        without_role=work.roles.overlooked_quasi_identifiers,
-    )
-
-
-def _first_look(work: Work) -> Knowledge:
-    if work.roles.person is not None or not work.table.backend.rows_are_local:
-        raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
-    return look_at_knowledge(work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15))
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:
@@ -271,4 +270,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("knowledge", _knowledge, _statements, weight=25, first_look=_first_look, is_slow=True)
+SECTION = Section("knowledge", assess_knowledge, _statements, weight=25, first_look=look_at_knowledge, is_slow=True)

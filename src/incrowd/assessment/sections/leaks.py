@@ -40,18 +40,15 @@ def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
         yield leak_risk(sizes, leaked, targets=targets)
 
 
-def assess_leaks(sizes: ClassSizes, threshold: float) -> Leaks:
+def assess_leaks(work: Work) -> Leaks:
     """The exact chances for a few leaks, one target and several."""
+    work.progress("working out leaks", 0.1)
+    sizes, threshold = work.answers["facts"].sizes, work.question.limits.highest
     people = sizes.people
     risks = tuple(risk for targets in TARGETS if targets <= people for risk in leak_risks(sizes, targets))
     ks = [k for k in KS if k <= people]
     planned = leak_table(people=people, ks=ks, shares=SHARES) if ks else None
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)
-
-
-def _leaks(work: Work) -> Leaks:
-    work.progress("working out leaks", 0.1)
-    return assess_leaks(work.answers["facts"].sizes, work.question.limits.highest)
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:
@@ -82,4 +79,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
     )
 
 
-SECTION = Section("leaks", _leaks, _statements, is_first=True)
+SECTION = Section("leaks", assess_leaks, _statements, is_first=True)

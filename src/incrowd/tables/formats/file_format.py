@@ -129,5 +129,5 @@ def describe_others(members: list[str], read: str, what: str) -> list[str]:
     >>> describe_others(["people", "names"], "people", "sheet")
     ['1 other sheet, names']
     """
-    others = [one for one in members if one != read]
+    others = [member for member in members if member != read]
     return [f"{counted(len(others), f'other {what}', f'other {what}s')}, {listed(others, 5)}"] if others else []

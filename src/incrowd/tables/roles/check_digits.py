@@ -40,6 +40,20 @@ def have_check_digits(values: Iterable[str]) -> bool:
     return any(_satisfy_an_equation(*_features(letters, doubled=doubled)) for doubled in (False, True))
 
 
+def are_articles(values: Iterable[str]) -> bool:
+    """Whether codes with a check digit are those of books and goods (EAN, ISBN), and no Swiss numbers of people.
+
+    >>> are_articles(["9783161484100", "978-0-306-40615-7"]), are_articles(["756.9217.0769.85"])
+    (True, False)
+    """
+    codes = ["".join(filter(str.isalnum, value)).upper() for value in values]
+    sums = [sum(int(digit) for digit in code[-1::-2] + 3 * code[-2::-2]) for code in codes if code.isdigit()]
+    goods = len(sums) >= _HOLDS * len(codes) and sum(one % 10 == 0 for one in sums) >= _HOLDS * len(codes)
+    if goods and {*map(len, codes)} <= {8, 12, 13, 14}:
+        return not all(code.startswith("756") for code in codes)
+    return any(len(code) == 10 and code.endswith("X") and code[:9].isdigit() for code in codes)
+
+
 def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
     needed = features.shape[1] + _SPARE
     if not needed < len(features) or features.shape[1] > _MOST_COLUMNS or len({*places}) <= _PLACES:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from incrowd.tables.roles.check_digits import have_check_digits
+from incrowd.tables.roles.check_digits import are_articles, have_check_digits
 from incrowd.tables.roles.column_facts import ColumnFacts, is_json
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
@@ -18,6 +18,7 @@ _KNOWN_NAMES, _DIFFERENT = 0.3, 5  # of names of people that have a given name o
 _SURNAMES_KNOWN = 0.2  # of surnames that the list has, or an ending of it
 _CODES, _ROWS_EACH = 50, 5  # different codes, each in so few rows on average that they may be of people
 _RANDOM_BITS, _SPARE_BITS = 48, 6  # of a text: no list of things has as many; beyond those that tell the values apart
+_LONGEST = 64  # characters of a code that are looked at
 _CHECKED_EACH = 20  # rows for each code with a check digit, above which it is an article's
 
 
@@ -32,8 +33,9 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
         return None
     values = {*facts.sample} if facts.kind == "text" else {f"{int(value)}" for value in facts.sample}
     if facts.repeats <= _CHECKED_EACH and have_check_digits(values):
-        meaning = "codes with a check digit, as numbers of people, accounts and devices have"
-        return ValueEvidence("identifier", "national number", f"its cells have the form of {meaning}", "high")
+        what, sure = ("goods", "medium") if are_articles(values) else ("people, accounts and devices", "high")
+        reason = f"its cells are codes with a check digit, as numbers of {what} have"
+        return ValueEvidence("identifier", "national number", reason, sure)
     if facts.kind != "text":
         return None
     found = []
@@ -91,7 +93,8 @@ def _bits(values: Collection[str]) -> float:
     mixed = [sum(map(str.isdigit, code)) >= (1 if re.search("[A-Za-z]", code) else 6) for code in codes]
     if len(codes) < max(_CODES, _ALL * len(values)) or sum(mixed) < _MANY * len(codes):
         return 0.0
-    letters = np.array([list(code.ljust(max(map(len, codes)))) for code in codes])
+    width = min(max(map(len, codes)), _LONGEST)
+    letters = np.array([list(code[:width].ljust(width)) for code in codes])
     shares = [np.unique(column, return_counts=True)[1] / len(codes) for column in letters.T]
     return float(-sum((share * np.log2(share)).sum() for share in shares))
 

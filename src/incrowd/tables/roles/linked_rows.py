@@ -16,6 +16,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
@@ -25,6 +26,7 @@ from incrowd.tables.table import Table
 _FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share one, at most
 _IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
 _LINKED = 0.2  # share of the rows with a value that must share it with others
+_CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
@@ -69,6 +71,32 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
         shown = _shown_by(table, linking, others[:_TRIED], codes)
         if shown or (shown is not None and linking.kind == "number" and _is_shared(table, linking)):
             return linking.column, shown
+    return None
+
+
+def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int, str] | None:
+    """A number or a time that climbs from row to row and starts again, while an attribute of people stays the same.
+
+    Returns:
+        The column, how often it starts again, and the attribute; None where there is none.
+    """
+    if not table.backend.rows_are_local:
+        return None
+    codes_of = cache(lambda name: np.asarray(encode(table, [name])[0].codes, dtype=np.int64))
+    of_people = [one.column for one in columns if one.topic in _OF_A_PERSON and one.distinct >= 2]
+    may_count = [one for one in columns if one.kind in ("integer", "date or time") and 1 < one.distinct <= one.rows / 2]
+    for one in may_count if of_people else ():
+        (column,) = encode(table, [one.column])
+        rank = np.empty(column.size, dtype=np.int64)
+        rank[pc.array_sort_indices(column.values).to_numpy()] = np.arange(column.size)
+        steps = np.diff(rank[column.codes])
+        starts = np.flatnonzero(np.append(-1, steps) < 0)
+        again = starts.size - 1
+        if again < _FEWEST or np.count_nonzero(steps == 1) < max(_CLIMBS * (steps.size - again), again):
+            continue
+        for name in of_people:
+            if name != one.column and _is_constant(*_count_errors(codes_of(name), starts)):
+                return one.column, again, name
     return None
 
 

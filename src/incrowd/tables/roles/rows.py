@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import pyarrow.compute as pc
-
-from incrowd.backends import encode
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
-from incrowd.tables.roles.linked_rows import find_linked_rows
+from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
@@ -23,7 +19,6 @@ Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
 _MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
 _REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
-_STARTS, _CLIMBS = 20, 0.9  # times that a count starts again, and share of the other rows in which it goes on
 _TIMES = 400  # values of a wave, a year or a month; a moment has more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
 
@@ -129,17 +124,15 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     """Several records each by the order of the rows: a number or a time climbs from row to row, and starts again."""
-    may_count = [one for one in columns if one.kind in ("integer", "date or time") and 1 < one.distinct <= one.rows / 2]
-    for one in may_count if table.backend.rows_are_local else ():
-        (column,) = encode(table, [one.column])
-        rank = np.empty(column.size, dtype=np.int64)
-        rank[pc.array_sort_indices(column.values).to_numpy()] = np.arange(column.size)
-        steps = np.diff(rank[column.codes])
-        again = np.count_nonzero(steps < 0)
-        if again >= _STARTS and np.count_nonzero(steps == 1) >= max(_CLIMBS * (steps.size - again), again):
-            reason = f"from row to row {one.column} counts up, and starts again {again:,} times: several records each"
-            return RowKind("transactions", reason, "medium")
-    return None
+    found = find_runs(table, columns)
+    if found is None:
+        return None
+    column, times, shown_by = found
+    reason = (
+        f"from row to row {column} counts up, and starts again {times:,} times, and rows agree in {shown_by} until it "
+        "does: several records each"
+    )
+    return RowKind("transactions", reason, "medium")
 
 
 _NUMBERS = {"person number", "record number"}
