@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 SETUP := $(VENV)/.setup
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+# modules are compiled when they are first imported: most never are
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
 # compiled modules are kept: else every process that a test starts compiles the package anew
 unexport PYTHONDONTWRITEBYTECODE
 
