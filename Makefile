@@ -81,7 +81,7 @@ $(SETUP): $(BASE) requirements/dev.lock
 
 # what the tests use besides Python; where one cannot be installed its tests are skipped, and say so
 .tools:
-	command -v chromium > /dev/null || command -v google-chrome > /dev/null || $(call install,chromium)
+	command -v chromium-headless-shell > /dev/null || command -v google-chrome > /dev/null || $(call install,chromium-headless-shell)
 	command -v java > /dev/null || $(call install,openjdk-17-jre-headless)
 	test -x "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2> /dev/null | tail -1)" || $(call install,postgresql)
 	test -f .tools-npm/node_modules/axe-core/axe.min.js || npm install --silent --no-fund --no-audit --prefix .tools-npm axe-core@4 \
