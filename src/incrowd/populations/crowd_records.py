@@ -198,13 +198,13 @@ def _rake_records(
     # of a record alone in the sample: E[1/F] = p + (1 − p) q, q = E[1/F | F > 1] ≤ 1/2
     rest = np.where(alone, np.clip(2.0 * (share - chance) / np.maximum(1.0 - chance, _TINY), 0.0, 1.0), share)
     chance = np.where(alone, chance, 0.0)
-    chance[alone] = _rake(chance[alone], np.ones(int(alone.sum())), uniqueness)
+    chance[alone] = rake(chance[alone], np.ones(int(alone.sum())), uniqueness)
     scale = np.where(alone, 0.5 * (1.0 - chance), 1.0 / seen)
-    rest = _rake(rest, scale, correctness - chance.sum())
+    rest = rake(rest, scale, correctness - chance.sum())
     return chance + scale * rest, chance
 
 
-def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
+def rake(shares: Floats, scale: Floats, total: float) -> Floats:
     """Move shares between 0 and 1 by one amount on the log-odds scale, so that Σ scale · share is `total`."""
     if total <= 0.0 or not shares.size:
         return np.zeros(shares.size)

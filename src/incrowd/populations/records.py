@@ -16,7 +16,7 @@ from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
-from incrowd.populations.crowd_records import CrowdRecords
+from incrowd.populations.crowd_records import CrowdRecords, rake
 from incrowd.populations.estimators import estimate_with_records
 from incrowd.populations.fitted_sample import Options
 from incrowd.populations.posterior_estimator import estimate_by_posterior
@@ -147,7 +147,7 @@ def record_risk(
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
     else:
         growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
-        of_class = _risk_columns(growth, classes.people)
+        of_class = _rake_to(headline.sample_to_population, _risk_columns(growth, classes.people))
         notes = (*notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
@@ -219,6 +219,18 @@ def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str
         "risk_low": np.minimum(1.0 / growth.high, risk)[place],
         "risk_high": np.maximum(1.0 / growth.low, risk)[place],
         "risk_unique": growth.unique[place],
+    }
+
+
+def _rake_to(total: float, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The added columns with risks that average to the headline over people, none above 1/f."""
+    people = columns["class_size"]
+    risk = rake(columns["risk"] * people, np.ones(people.size), total * float(people.sum())) / people
+    return columns | {
+        "risk": risk,
+        "risk_low": np.minimum(columns["risk_low"], risk),
+        "risk_high": np.maximum(columns["risk_high"], risk),
+        "risk_unique": np.minimum(columns["risk_unique"], risk),
     }
 
 
