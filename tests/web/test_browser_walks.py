@@ -67,7 +67,7 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
     page.wait_for_selector("#inspector .histogram i")
     rows = "document.querySelector('#columns').clientHeight / document.querySelector('.column').offsetHeight"
-    assert page.evaluate(rows) >= 7  # columns in sight at once
+    page.wait_for_function(f"{rows} >= 7")  # columns in sight at once, when all is laid out
     pane = "document.querySelector('.columns-pane')"
     assert page.evaluate(f"{pane}.scrollHeight - {pane}.clientHeight") <= 1  # the list scrolls, not all around it
     page.fill("#search", "answer_")
