@@ -80,3 +80,60 @@ def test_noise_follows_from_nothing(rows, seed):
     kept["rare"] = np.where(draw.random(rows) < 0.03, "yes", "no")
     kept["older"] = np.where(draw.random(rows) < before["age"] / 70, "yes", "no")
     assert kept_column_facts(before | kept, after | kept, ["age", "region"], list(kept)) == ()
+
+
+def asked_where(is_asked, draw):
+    """Answers of those who were asked; nobody can guess them."""
+    return [value if asked else None for value, asked in zip(draw.choice(list("abc"), ROWS), is_asked, strict=True)]
+
+
+def smallest(after, *columns):
+    """The smallest class by ages and regions, and by which cells of other columns are missing."""
+    flags = [[cell is None for cell in column] for column in columns]
+    return min(Counter(zip(after["age"], after["region"], *flags, strict=True)).values())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02])
+def test_which_cells_are_missing_counts_as_known_of_a_secret(share):
+    draw = np.random.default_rng(4)
+    before, after = people(draw)
+    kept = {"a": asked_where(altered(before["age"] < 34, share, draw), draw)}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
+    assert (fact.column, fact.gives_back, fact.missing, fact.follows) == ("a", "age", True, True)
+    assert (fact.k, fact.k_without) == (smallest(after, kept["a"]), smallest(after))
+    assert fact.undoes
+
+
+def test_missing_cells_that_do_no_harm_alone_are_counted_together():
+    ages = [29] * 25 + [age for age in range(30, 36) for _ in range(20)]
+    table = {"age": ages * 2, "sex": ["f"] * 145 + ["m"] * 145}
+    after = {**table, "age": ["[20;29]" if age < 30 else "[30;35]" for age in table["age"]]}
+    kept = {f"from{start}": [None if age < start else "x" for age in table["age"]] for start in (33, 34)}
+
+    def facts(names):
+        return kept_column_facts(table | kept, after | kept, ["age", "sex"], names, coarse=["age"], secrets=names)
+
+    assert [facts([name]) for name in kept] == [(), ()]
+    (fact,) = facts(list(kept))  # those of 33 are told by both together
+    assert (fact.column, fact.k, fact.k_without) == ("from34", 20, 25)
+
+
+@pytest.mark.parametrize("refused", [0.0, 0.02])
+def test_missing_cells_that_follow_from_what_is_released_as_it_was_give_nothing_back(refused):
+    draw = np.random.default_rng(5)
+    before, after = people(draw)
+    after["region"] = before["region"]
+    is_asked = (before["region"] > 2) & (draw.random(ROWS) >= refused)
+    kept = {"a": asked_where(is_asked, draw)}
+    named = {"coarse": ["age"], "secrets": ["a"]}
+    assert kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], **named) == ()
+    kept = {"a": asked_where(is_asked & (before["age"] != 69), draw)}  # now ages tell more than regions do
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], **named)
+    assert (fact.gives_back, fact.k) == ("age", smallest(after, kept["a"]))
+
+
+def test_cells_that_are_missing_at_random_give_nothing_back():
+    draw = np.random.default_rng(6)
+    before, after = people(draw)
+    kept = {f"x{share}": asked_where(draw.random(ROWS) > share, draw) for share in (0.01, 0.2, 0.5, 0.98)}
+    assert kept_column_facts(before | kept, after | kept, list(before), list(kept), secrets=list(kept)) == ()

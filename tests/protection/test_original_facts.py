@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 
 import pytest
 
@@ -319,3 +320,55 @@ def test_a_mark_that_is_no_mark_is_refused_in_words(tmp_path, text):
     mark_of(file).write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InputError, match="cannot be read"):
         read_mark(read_table(str(file)))
+
+
+JOBS = ["none", "none", "none", "clerk", "clerk", "clerk", "cook", "cook", "cook", "smith"]
+ASKED = {"quasi_identifiers": ["job", "town"]}
+
+
+def at_work(refused=()):
+    """Jobs in five towns, and how much people like theirs: missing for those who have none, and where it is refused."""
+    draw = random.Random(4)
+    jobs = [JOBS[row % 10] for row in range(600)]
+    likes = [None if job == "none" or row in refused else draw.choice("abc") for row, job in enumerate(jobs)]
+    return {"job": jobs, "town": [f"t{row // 10 % 5}" for row in range(600)], "likes": likes}
+
+
+def with_jobs_joined(tmp_path, groups, role, k=14, refused=()):
+    """The table, its release in which jobs are joined so, and the file of that."""
+    table, named = at_work(refused), {**ASKED, role: ["likes"]}
+    joined = Hierarchy.from_rows([[job, group] for group, jobs in groups.items() for job in jobs])
+    towns = Hierarchy.from_rows([[f"t{number}", f"t{number}"] for number in range(5)])
+    safe = protect(table, **named, k=k, method="generalise", hierarchies={"job": joined, "town": towns}, identifiers=[])
+    return table, named, safe, write_protected(safe, tmp_path / "safe.csv")
+
+
+@pytest.mark.parametrize("role", ["sensitive", "other"])
+def test_which_cells_of_a_kept_column_are_missing_counts_as_known_where_it_follows(tmp_path, role):
+    groups = {"x": ["none", "clerk"], "y": ["cook", "smith"]}
+    table, named, safe, file = with_jobs_joined(tmp_path, groups, role)
+    job, town, likes = (safe.table[name].to_pylist() for name in ("job", "town", "likes"))
+    assert min(Counter(zip(job, town, (like is None for like in likes), strict=True)).values()) == 36
+    (warning,) = safe.kept_column_warnings
+    assert "which of its cells are missing gives job back: with it the smallest class has 36 and not 48" in warning
+    assert judge_protected(safe, Question(**named)).giving_back == ("likes",)
+    for asked in (named, {**ASKED, "sensitive": ["likes"]}):
+        for more in ({}, {"original": table}):
+            found = answers(file, asked, **more)
+            assert (found.decision, found.giving_back) == ("exposed", ("likes",))
+    mark_of(file).unlink()
+    assert answers(file, named, original=table).giving_back == ("likes",)
+    advised = assess(table, **named, rows_are_people=True)
+    assert "likes" not in " ".join(advised.verdict.giving_back)  # exact jobs: the missing cells add nothing
+
+
+@pytest.mark.parametrize("role", ["sensitive", "other"])
+@pytest.mark.parametrize("k", [11, 14])
+def test_missing_cells_that_the_released_classes_tell_anyway_stop_no_yes(tmp_path, role, k):
+    groups = {"idle": ["none"], "working": ["clerk", "cook", "smith"]}
+    table, named, safe, file = with_jobs_joined(tmp_path, groups, role, k)
+    assert safe.changed_cells["job"] == (0 if k == 11 else 600)
+    assert safe.kept_column_warnings == ()
+    assert judge_protected(safe, Question(**named)).decision == "within"
+    assert answers(file, named).decision == "within"
+    assert answers(file, named, original=table).decision == "within"

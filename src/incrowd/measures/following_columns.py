@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -45,12 +47,13 @@ def facts_of_following_columns(
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [_bits(one) for one in known]
     for column in kept:
-        telling = _telling(column, known, coarse, bits)
+        telling = next(_telling(column, known, coarse, bits), None)
         if telling is None:
             continue
         columns, found = telling
         (after,) = encode(table, [column.name])
-        counted = _count(table, names, after, _are_in(after, column, _expected(columns, column)), person)
+        expected = _are_in(after, column, _expected(columns, column))[after.codes]
+        counted = _count(table, [*encode(table, names), after], expected, person)
         fact = GivenBack(
             *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
             others=tuple(one.name for one in columns[1:]),
@@ -60,17 +63,89 @@ def facts_of_following_columns(
             yield fact
 
 
+def facts_of_missing_cells(
+    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
+) -> Iterator[GivenBack]:
+    """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
+
+    A question that only those who work were asked tells who of a class works, whatever they answered. Columns that do
+    no harm alone are counted together with the others of that kind. The arguments are those of
+    `facts_of_following_columns`.
+
+    Yields:
+        A fact for every column that makes the smallest class smaller.
+    """
+    with_nulls = [column for column in kept if column.has_null and column.filled_size]
+    if not with_nulls:
+        return
+    names = [column.name for column in known]
+    k_without = count_with_auxiliary(table, names, [], person=person).k
+    bits = [_bits(one) for one in known]
+    released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
+    seen: dict[bytes, tuple[tuple[Coded, ...], Determination] | None] = {}
+    for column in with_nulls:
+        flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
+        key = np.packbits(flag.codes).tobytes()  # many columns are missing in the same records
+        if key not in seen:
+            found_ones = _telling(flag, known, coarse, bits)
+            seen[key] = next((one for one in found_ones if not _is_told_anyway(one[0], flag, coarse)), None)
+        telling = seen[key]
+        if telling is None:
+            continue
+        columns, found = telling
+        expected = _expected(columns, flag)[after.codes]
+        counts = (
+            _count(table, [*released, after], expected, person),
+            _count(table, [*released, *harmless, after], expected & told, person),
+        )
+        gives_back = next(one.name for one in columns if one.name in coarse)
+        fact = GivenBack(
+            *(column.name, gives_back, found.told, found.by_chance, *min(counts), k_without), follows=True, missing=True
+        )
+        if fact.undoes:
+            yield fact
+        else:
+            harmless.append(after)
+            told &= expected
+
+
+def missing_flag(column: Coded) -> Coded:
+    """Whether each cell of a column is missing, as a column."""
+    return Coded(column.name, (~column.is_filled).astype(np.int64), pa.array([False, True]))
+
+
+def count_with_missing_cells(
+    table: Table, quasi_identifiers: Sequence[str], column: str, person: str | None
+) -> tuple[int, int]:
+    """The smallest class by quasi-identifiers and whether a column is missing, and the people who are alone."""
+    *known, kept = encode(table, [*quasi_identifiers, column])
+    return _count(table, [*known, missing_flag(kept)], np.ones(table.rows, dtype=bool), person)
+
+
 def _telling(
     column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
-) -> tuple[tuple[Coded, ...], Determination] | None:
-    """The one or two quasi-identifiers, some of them made coarser, that a column follows from."""
+) -> Iterator[tuple[tuple[Coded, ...], Determination]]:
+    """The one or two quasi-identifiers each, some of them made coarser, that a column follows from."""
     alone = [(one,) for one in known if one.name in coarse]
     pairs = (pair for pair in _pairs(known, column, bits) if any(one.name in coarse for one in pair))
     for columns in itertools.chain(alone, pairs):
         found = _determination(columns, column)
         if found is not None and found.tells_nearly_all:
-            return columns, found
-    return None
+            yield columns, found
+
+
+def _is_told_anyway(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
+    """Whether columns tell a flag for no record for which those of them that are released as they were do not."""
+    as_they_were = [one for one in columns if one.name not in coarse]
+    return bool(as_they_were) and not (_tell_flag(columns, flag) & ~_tell_flag(as_they_were, flag)).any()
+
+
+def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
+    """Whether most of the other records with the same values have the flag that a record has."""
+    groups = np.unique(_joint(columns), return_inverse=True)[1]
+    sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
+    alike = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
+    return np.asarray(2 * alike - 1 > sizes[groups])
 
 
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
@@ -126,24 +201,19 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which values of a released column are expected; all where the original has them in another type."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if released.values.type != original.values.type:
         return np.ones(released.size, dtype=bool)
     found = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _count(
-    table: Table, names: Sequence[str], column: Coded, expected: NDArray[np.bool_], person: str | None
-) -> tuple[int, int]:
-    """The smallest class by quasi-identifiers and an expected value of a column, and the people who are alone."""
-    classes = np.asarray(column.codes, dtype=np.int64)
-    for one in encode(table, list(names)):
+def _count(table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None) -> tuple[int, int]:
+    """The smallest class by released columns that holds an expected record, and the people who are alone."""
+    classes = np.zeros(table.rows, dtype=np.int64)
+    for one in columns:
         classes = np.unique(classes * one.size + one.codes, return_inverse=True)[1].astype(np.int64)
     is_expected = np.zeros(int(classes.max()) + 1, dtype=bool)
-    is_expected[classes[expected[column.codes]]] = True
+    is_expected[classes[expected]] = True
     if person is not None:
         (whose,) = encode(table, [person])
         classes = np.unique(classes * whose.size + whose.codes) // whose.size

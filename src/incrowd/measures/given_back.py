@@ -25,6 +25,7 @@ class GivenBack(Result):
             for whoever computes the quasi-identifier from all of them.
         follows: whether it is the other way round: the column follows from the quasi-identifier and the others, so that
             whoever knows these expects its value. Of a secret that is counted as disclosure.
+        missing: whether only that is known which of the column's cells are missing, as that follows.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("undoes",)
@@ -37,6 +38,7 @@ class GivenBack(Result):
     k_without: int
     others: tuple[str, ...] = ()
     follows: bool = False
+    missing: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -46,6 +48,8 @@ class GivenBack(Result):
     @property
     def telling(self) -> str:
         """The columns that give something back, in words."""
+        if self.missing:
+            return f"{self.column} is kept, and which of its cells are missing gives"
         if not self.others:
             return f"{self.column} is kept and gives"
         return f"{listed(self.others)} and {self.column} are kept and together give"

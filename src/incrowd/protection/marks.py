@@ -203,7 +203,8 @@ def _given_back(saved: dict[str, Any]) -> GivenBack:
     found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
     _names([found.column, found.gives_back])
-    if not all(isinstance(number, int | float) for number in numbers) or not isinstance(found.follows, bool):
+    flags = (found.follows, found.missing)
+    if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
         raise TypeError
     return found
 

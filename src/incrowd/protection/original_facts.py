@@ -114,7 +114,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     """
     if one is None or other is None:
         return other if one is None else one
-    told = {frozenset(fact.columns): fact for fact in (*other.given_back, *one.given_back)}
+    told = {(frozenset(fact.columns), fact.missing): fact for fact in (*other.given_back, *one.given_back)}
     return OriginalFacts(
         kept=_union(one.kept, other.kept),
         given_back=tuple(told.values()),

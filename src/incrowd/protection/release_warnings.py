@@ -39,7 +39,9 @@ def warn_of_undoing(
     `given_back` has the facts about all kept columns. Those that are `unknown` outside are warned of only where they
     give something back.
     """
-    yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
+    undoing = [fact for fact in given_back if fact.undoes]
+    as_a_whole = {fact.column for fact in undoing if not fact.missing}
+    yield from (describe_given_back(one) for one in undoing if not one.missing or one.column not in as_a_whole)
     if not kept:
         return
     after = read_table(protected)

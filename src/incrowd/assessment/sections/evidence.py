@@ -14,6 +14,7 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
+from incrowd.measures.following_columns import count_with_missing_cells
 from incrowd.measures.given_back import GivenBack
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
@@ -247,13 +248,16 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
     names, person = roles.quasi_identifiers, roles.person
-    seen = {one.columns: one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    seen = {(one.columns, False): one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():
-        if one.follows and roles.role(one.column) == "sensitive":
+        if one.follows and not one.missing and roles.role(one.column) == "sensitive":
             continue
-        if one.columns not in seen and alone.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
-            seen[one.columns] = _counted_here(work, one, kept)
+        if one.missing and any(fact.undoes and fact.column == one.column for fact in seen.values()):
+            continue
+        key = (one.columns, one.missing)
+        if key not in seen and alone.isdisjoint(one.columns) and {*one.columns} <= {*kept, *names}:
+            seen[key] = _counted_here(work, one, kept)
     unasked = kept if original is None else [name for name in kept if name not in original.kept]
     if coarse and unasked:
         unanswered.append(_not_asked(coarse, unasked))
@@ -271,8 +275,11 @@ def _counted_here(work: Work, fact: GivenBack, kept: Sequence[str]) -> GivenBack
     if to_go and to_go[0] != fact.column:  # it is known now, and another may go
         others = tuple(name for name in fact.columns if name != to_go[0])
         fact = replace(fact, column=to_go[0], others=others)
-    if to_go and fact.others and fact.k < k:
+    if to_go and (fact.others or fact.missing) and fact.k < k:
         return replace(fact, k_without=k)
+    if to_go and fact.missing:
+        counted = count_with_missing_cells(work.table, roles.quasi_identifiers, fact.column, roles.person)
+        return replace(fact, k=counted[0], uniques=counted[1], k_without=k)
     with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, to_go, person=roles.person)
     return replace(fact, k=with_it.k, uniques=with_it.uniques, k_without=k)
 
