@@ -294,6 +294,7 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"given_back": [{**dict.fromkeys(NUMBERS, "x"), "column": "code"}]},
         {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": "code"}]},
         {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": [1]}]},
+        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "missing": "no"}]},
         {"rows": {"kind": [1], "reason": "", "confidence": "high"}},
         {"rows": {"kind": "people", "reason": "", "confidence": "high", "person": 1}},
         {"rows": ["people"]},
