@@ -186,8 +186,8 @@ def protect(
     nested = settled.without_role(table.nested)
     settled.removed.extend(nested)
     progress("reading", 0.0)
-    needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
-    require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
+    doing = f"protecting {table.rows:,} records of {len(table.columns):,} columns"
+    require_memory(doing, memory_to_protect(table), table.memory)
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     read_rules = _read_hierarchies(hierarchies, columns)
@@ -210,6 +210,11 @@ def protect(
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, settled.removed, outputs)
     return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
+
+
+def memory_to_protect(table: Table) -> int:
+    """About how many bytes of memory `protect` takes."""
+    return table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
 
 
 def _read_demand(
