@@ -326,6 +326,8 @@ def test_as_many_records_as_people_are_enough_whatever_they_are_written_as():
     safe = protect(people, k_map=5, population=40, **asked)
     assert safe.guarantee.asked_k == safe.guarantee.k == 5
     assert min(Counter(safe.table["town"].to_pylist()).values()) == 5
+    with pytest.raises(UnsupportedError, match="together cover, by an estimate, fewer than 50 people"):
+        protect({"town": people["town"]}, **asked | {"quasi_identifiers": ["town"]}, k_map=50, population=500)
     with pytest.raises(InputError, match="k-map of 500 takes, by an estimate, classes of more than the 40 records"):
         protect({"age": people["age"]}, **asked | {"quasi_identifiers": ["age"]}, k_map=500, population=500)
 

@@ -242,9 +242,10 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
                 hint="k",
             )
         if len(made) == 1:
+            by_estimate = "" if problem.demand.sample is None else ", by an estimate,"
             raise UnsupportedError(
-                f"all records together cover fewer than {problem.demand.k_map:,} people of the population; ask for "
-                "less",
+                f"all records together cover{by_estimate} fewer than {problem.demand.k_map:,} people of the "
+                "population; ask for less",
                 hint="k_map",
             )
         made, is_new = _join_neighbours(made, few)
