@@ -248,7 +248,9 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
     if roles.dropped:
         yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *naming):
-        yield f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones"
+        yield (
+            f"it is assumed that no other file has the numbers in {roles.person}; protect replaces them by random ones"
+        )
     if roles.unused_person is not None:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "

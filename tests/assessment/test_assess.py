@@ -1,23 +1,38 @@
 """The journey as a whole: the same numbers as the rooms it passes through, and reasons where there is no answer."""
 
 import json
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect, record_risk
+from incrowd import (
+    InputError,
+    assess,
+    demo_table,
+    forecast,
+    leak_risk,
+    measure,
+    population_risk,
+    protect,
+    read_table,
+    record_risk,
+)
 from incrowd.assessment import Question, api, judge_protected, propose_roles, way_to_yes
 from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.reasons import highest_risk
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections import population as population_section
+from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import share_progress
 from incrowd.assessment.verdict import decide
 from incrowd.pitman_yor import fit_class_sizes
+from incrowd.protection.api import memory_to_protect
 from incrowd.recipients import limits_of
+from incrowd.tables import Table
 
 pytestmark = [
     pytest.mark.xdist_group("assess"),  # the whole assessment below is made once
@@ -667,11 +682,11 @@ def test_a_verdict_that_stops_at_a_certain_no_mends_as_the_whole_one_does():
     assert (stopped.disclosed, stopped.giving_back) == (whole.disclosed, whole.giving_back) == (("illness",), ())
 
 
-def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k):
+def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, memory=10**9):
     """The class size that the search advises, or why none; and the sizes that it tried."""
     tried = []
 
-    def try_size(work, k):
+    def try_size(work, k, progress):
         tried.append(k)
         plan = way_to_yes.Plan((), k, 0.95, diverse=diverse)
         return way_to_yes._Way(plan, None, lambda: way_to_yes._Cost(detail(k), 0)) if passes(k) else f"{k} is too few"
@@ -681,7 +696,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k):
     monkeypatch.setattr(way_to_yes, "_try_size", try_size)
     monkeypatch.setattr(way_to_yes, "_protect_action", lambda work, way: way.plan.k)
     monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
-    table = SimpleNamespace(rows=100)
+    table = SimpleNamespace(rows=100, columns=[], memory=memory)
     work = SimpleNamespace(progress=lambda doing, share: None, question=None, table=table)
     return way_to_yes.way_to_yes(work), tried
 
@@ -692,6 +707,9 @@ def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely,
     advised, tried = searched(monkeypatch, likely, lambda k: k >= least)
     assert advised == (least if least <= 11 else "11 is too few")
     assert len(tried) <= 5
+    alone, one_by_one = searched(monkeypatch, likely, lambda k: k >= least, memory=0)
+    assert alone == advised
+    assert set(one_by_one) <= set(tried)  # none is begun before it is needed
 
 
 @pytest.mark.parametrize("likely", range(5))
@@ -714,3 +732,85 @@ def test_the_class_size_that_is_likely_to_pass_comes_from_the_sampling_fraction(
     assert likely(1_000_000, 3_985_166) == 8
     assert likely(200_000, 3_985_166) == 3
     assert likely(1_000, 10**6) == 2
+
+
+class CancelledError(Exception):
+    pass
+
+
+_DRAWS = np.random.default_rng(0)
+AGES = {"age": _DRAWS.integers(20, 80, 240).tolist(), "sex": _DRAWS.integers(0, 2, 240).tolist()}
+
+
+def test_one_protection_at_a_time_where_the_memory_limit_does_not_allow_two_and_the_result_is_the_same(monkeypatch):
+    asked = {"quasi_identifiers": ["age", "sex"], "population": 240}
+    protect_one, running, most = protection_section.protect, [], []
+
+    def counted(*given, **options):
+        running.append(None)
+        most.append(len(running))
+        try:
+            time.sleep(0.05)
+            return protect_one(*given, **options)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(protection_section, "protect", counted)
+    monkeypatch.setattr(way_to_yes, "protect", counted)
+    needed = memory_to_protect(read_table(AGES))
+    found = []
+    for memory, at_once in ((2 * needed, 2), (2 * needed - 1, 1)):
+        monkeypatch.setattr(Table, "memory", property(lambda table, memory=memory: memory))
+        most.clear()
+        told = assess(AGES, **asked).to_dict()
+        found.append({name: part for name, part in told.items() if name != "provenance"})
+        assert max(most) == at_once
+        assert len(most) > 3
+    assert found[0] == found[1]
+
+
+def test_only_protections_with_which_the_way_to_a_yes_begins_are_kept(monkeypatch):
+    works = []
+    monkeypatch.setattr(api, "next_actions", lambda work, verdict: works.append(work) or [])
+    assess(AGES, quasi_identifiers=["age", "sex"])
+    assess(AGES, quasi_identifiers=["age", "sex"], population=240)
+    assess(AGES, quasi_identifiers=["age", "sex"], population=3_000)
+    assert [way_to_yes.sizes_to_begin_with(work) for work in works] == [[11], [8, 11], [3, 5]]
+    assert [sorted(work.shared["protected"]) for work in works] == [[11], [11], [3, 5]]
+
+
+@pytest.mark.parametrize(("stage", "call"), [("protect", 3), ("protect", 20), ("trying", 1), ("trying", 6)])
+def test_a_cancelled_assessment_stops_within_one_trial(stage, call, monkeypatch):
+    told, finished = [], []
+
+    def progress(doing, share):
+        if doing.startswith(stage):
+            told.append(doing)
+            if len(told) == call:  # and not again
+                raise CancelledError
+
+    def noted(how):
+        def run(*given, progress, **options):
+            done = how(*given, **options, progress=progress)
+            late = len(told) >= call
+            progress("done", 1.0)
+            finished.append(late)
+            return done
+
+        return run
+
+    for room, name in ((protection_section, "protect"), (protection_section, "evaluate"), (way_to_yes, "protect")):
+        monkeypatch.setattr(room, name, noted(getattr(room, name)))
+    with pytest.raises(CancelledError):
+        assess(AGES, quasi_identifiers=["age", "sex"], population=240, progress=progress)
+    assert len(told) == call
+    assert not any(finished)
+
+
+def test_progress_does_not_go_back_while_protections_are_tried():
+    told = []
+    assess(AGES, quasi_identifiers=["age", "sex"], progress=lambda *said: told.append(said))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert any(doing.startswith("trying classes of") for doing, _ in told)
+    assert max(shares) <= 1.0

@@ -2,7 +2,7 @@
 
 import shlex
 import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import signature
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd import InputError, assess, read_table
-from incrowd.assessment import Question, read_question
+from incrowd.assessment import Question, api, read_question
 from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.question import OPTIONS, READING
 from incrowd.assessment.settings_file import from_toml, save_question, to_toml
@@ -151,6 +151,18 @@ def test_every_option_of_a_question_is_a_keyword_of_assess_and_an_option_of_its_
     verb = typer.main.get_command(app).commands["assess"]
     flags = {flag for parameter in verb.params for flag in parameter.opts}
     assert {option.flag for option in OPTIONS if option.flag} <= flags
+
+
+def test_every_keyword_of_assess_reaches_the_question(monkeypatch):
+    questions = []
+    monkeypatch.setattr(api, "Question", lambda **asked: asked)
+    monkeypatch.setattr(api, "assess_question", lambda data, question, **others: questions.append(question))
+    by_hand = {"released", "holdout", "kept_rows", "original", "groups"}
+    given = {name: f"what {name} says" for name in signature(assess).parameters if name not in ("progress", "partial")}
+    assess(**given)
+    asked = {name: value for name, value in given.items() if name != "data"}
+    assert questions == [asked]
+    assert set(asked) - by_hand <= {one.name for one in fields(Question)}
 
 
 def test_a_threshold_that_is_the_recipients_own_is_not_written():

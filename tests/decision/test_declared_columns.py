@@ -69,3 +69,18 @@ def test_columns_that_others_usually_know_are_told_with_a_yes():
     places = np.random.default_rng(5).integers(10_000, 10_040, ROWS)
     told = [str(reason) for reason in decide(crowd(zip=places), other=["zip"]).internal_reasons]
     assert any(reason.startswith("Declared by you to be unknown to others, who usually know") for reason in told)
+
+
+def test_a_yes_says_who_is_found_by_whoever_knows_what_was_called_secret():
+    draw = np.random.default_rng(4)
+    table = {
+        "sex": draw.integers(0, 2, 400),
+        "born": draw.integers(1950, 2000, 400),
+        "pay": draw.integers(0, 10**5, 400),
+    }
+    found = assess(table, quasi_identifiers=["sex"], sensitive=["born", "pay"], rows_are_people=True).verdict
+    assert found.decision == "within"
+    (told,) = (str(one) for one in found.internal_reasons if "as secret" in str(one))
+    rows = list(zip(*(column.tolist() for column in table.values()), strict=True))
+    alone = sum(rows.count(row) == 1 for row in rows)
+    assert told.startswith(f"This yes takes born, pay as secret: whoever knows them too finds {alone} people alone")

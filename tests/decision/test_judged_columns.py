@@ -145,7 +145,7 @@ def test_the_person_column_is_no_identifier_to_check():
     found = check(table, quasi_identifiers=["sex"], person="patient_id", min_k=2, max_identifiers=0)
     assert found.passed
     assert found.notes == (
-        "patient_id is taken for numbers that stand in no other file; protect replaces them by random ones",
+        "it is assumed that no other file has the numbers in patient_id; protect replaces them by random ones",
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import nbinom, rankdata
 
 from incrowd import ClassSizes, InputError, population_risk, record_risk
+from incrowd.populations import sample as crowd_sample
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.crowd_records import expected_inverse, quantile_of_others
 
@@ -140,6 +141,21 @@ def test_whoever_may_be_unique_may_have_a_risk_of_one(monkeypatch, grown):
     assert np.all(found["risk_high"][found["class_size"] > 1] <= 0.5)
     assert headline.highest == pytest.approx(found["risk"].max())
     assert headline.highest_interval[1] == found["risk_high"].max() == 1.0
+
+
+def test_a_model_that_fails_beside_the_copula_is_told(monkeypatch):
+    fit, failures = crowd_sample.fit_crowd_model, [MemoryError("once")]
+
+    def fails_once(*given):
+        if failures:
+            raise failures.pop()
+        return fit(*given)
+
+    monkeypatch.setattr(crowd_sample, "MOST_RECORDS", 50)
+    monkeypatch.setattr(crowd_sample, "fit_crowd_model", fails_once)
+    rows = {"a": np.arange(100) % 7, "b": np.arange(100) % 3}
+    with pytest.raises(MemoryError, match="once"):
+        population_risk(rows, population=1_000, quasi_identifiers=list(rows))
 
 
 def test_the_chance_of_the_next_person_is_counted_with_the_record():

@@ -257,7 +257,7 @@ def test_the_report_says_what_was_judged_declared_and_given_away(ordinary, decla
     assert "Declared by you (--other): nobody outside can know shoe_size." in words
     assert "Declared by you (--rows-are-people): every row is another person." in words
     assert "Declared by you (--secret): the secret of illness is 1 named value." in words
-    assert "school is missing for 400 people because of age_group (structural missing); that is no secret." in words
+    assert "school is missing in 400 records because of age_group (structural missing); that is no secret." in words
     (section,) = (one for one in document(declared) if one.key == "evidence")
     (secrets,) = (table for table in section.tables if "attribute disclosure" in table.caption)
     by_column = {row[0]: row for row in secrets.rows}

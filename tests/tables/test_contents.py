@@ -139,6 +139,8 @@ def test_dates_and_articles_have_no_check_digit_of_people():
 
 OTHERS = {
     "codes of few things": lambda draw: f"{'ABCDEF'[draw.integers(6)]}-{draw.integers(1_000, 1_060)}",
+    "body mass": lambda draw: f"{draw.integers(1_500, 4_500) / 100:.2f} kg/m²",
+    "nested brackets": lambda draw: "[" * 1_500 + str(draw.integers(10**6)),
     "versions": lambda draw: f"{draw.integers(3)}.{draw.integers(6)}.{draw.integers(4)}",
     "blood pressure": lambda draw: f"{draw.integers(90, 180)}/{draw.integers(50, 110)}",
     "quarters of an hour": lambda draw: f"{draw.integers(24):02}:{draw.integers(4) * 15:02}",
@@ -149,6 +151,23 @@ OTHERS = {
         draw.choice(["Toyota", "Renault", "Peugeot", "Skoda", "Audi", "Fiat", "Volvo", "Mazda", "Honda", "Opel"])
     ),
 }
+
+
+AMOUNTS_AND_SPANS = {
+    "multiples of 11": lambda draw: str(11 * draw.integers(10**7, 9 * 10**7)),
+    "amounts with a tenth of tax": lambda draw: f"{11 * draw.integers(10**6, 9 * 10**6) / 100:.2f}",
+    "seasons": lambda draw: f"{(year := draw.integers(1700, 2400))}-{year + 1}",
+    "spans of months": lambda draw: (
+        f"{(year := draw.integers(1900, 2100))}-{(month := draw.integers(1, 13)):02}/{year + 1}-{month:02}"
+    ),
+}
+
+
+@pytest.mark.parametrize("form", AMOUNTS_AND_SPANS)
+def test_amounts_with_tax_and_spans_have_no_check_digit(form):
+    draw = np.random.default_rng(5)
+    assert not have_check_digits([AMOUNTS_AND_SPANS[form](draw) for _ in range(400)])
+    assert suggested(AMOUNTS_AND_SPANS[form]).confidence != "high"
 
 
 @pytest.mark.parametrize("form", OTHERS)

@@ -1,6 +1,9 @@
 """Progress reporting for long-running work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, from 0 to 1."""
@@ -17,3 +20,47 @@ def part(progress: Progress, start: float, stop: float) -> Progress:
         progress(doing, start + (stop - start) * share)
 
     return tell
+
+
+class Stopped(Exception):  # noqa: N818
+    """Raised in work that nobody waits for any more, when it next says how far it is."""
+
+
+@contextmanager
+def side_by_side(workers: int, progress: Progress) -> Iterator[tuple[ThreadPoolExecutor, Progress, Progress]]:
+    """Threads that all stop as soon as the progress raises in one of them, or the block is left.
+
+    Yields:
+        The threads; the progress of the block, whose shares never go back; and that of the work in the threads, of
+        which nothing is passed on: it repeats what the block said last, so that the caller can raise.
+    """
+    lock = Lock()
+    said = ("", 0.0)
+    ended: BaseException | None = None
+
+    def repeat(doing: str = "", share: float = 0.0) -> None:
+        nonlocal ended
+        with lock:
+            if ended is not None:
+                raise ended
+            try:
+                progress(*said)
+            except BaseException as error:
+                ended = error
+                raise
+
+    def tell(doing: str, share: float) -> None:
+        nonlocal said
+        with lock:
+            said = doing, max(share, said[1])
+        repeat()
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool, tell, repeat
+        if ended is not None:
+            raise ended
+    finally:
+        with lock:
+            ended = ended or Stopped()
+        pool.shutdown(cancel_futures=True)

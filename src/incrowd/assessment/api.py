@@ -19,7 +19,7 @@ from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.evidence import weigh_declared
-from incrowd.assessment.sections.section import PENDING, Work, share_progress
+from incrowd.assessment.sections.section import PENDING, WRITING, Work, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
@@ -162,7 +162,7 @@ def assess_question(
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
     found = _assessment(work)
-    progress("writing it down", 0.99)
+    progress("writing it down", WRITING)
     verdict = weigh_declared(work, found.verdict)
     return replace(found, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 

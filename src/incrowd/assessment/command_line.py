@@ -96,6 +96,7 @@ def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, 
 def to_arguments(question: Question) -> list[str] | None:
     """The options of `incrowd assess`, without the table; None where a command line cannot hold a name.
 
+    >>> from incrowd.assessment import Question
     >>> to_arguments(Question(quasi_identifiers=["age", "sex"], population=900))
     ['--qi', 'age,sex', '--population', '900']
     """

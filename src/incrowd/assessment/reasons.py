@@ -164,7 +164,7 @@ def list_internal_reasons(
         )
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
         yield Advice(
-            f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
+            f"It is assumed that no other file has the numbers in {roles.person}; protect replaces them by random ones."
         )
     for one in roles.suggested:
         if one.column in roles.known_anyway:
@@ -187,8 +187,8 @@ def list_internal_reasons(
             skipped.setdefault((column.structural_missing, column.missing_follows_from), []).append(column.column)
     for (missing, follows_from), names in skipped.items():
         yield Advice(
-            f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing for {people(missing)} because of "
-            f"{listed(follows_from)}; that is no secret."
+            f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing in {counted(missing, 'record', 'records')} "
+            f"because of {listed(follows_from)}; that is no secret."
         )
     usual = [
         f"{one.column} ({one.reason})"

@@ -5,28 +5,27 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from incrowd._support.compressed_files import full_suffix
-from incrowd._support.progress import part
+from incrowd._support.progress import Progress, part, side_by_side
 from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
+from incrowd.assessment.sections.section import WRITING, Work
 from incrowd.assessment.verdict import Action, Verdict
 from incrowd.errors import IncrowdError
 from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import protect
+from incrowd.protection.api import memory_to_protect
 from incrowd.protection.original_facts import facts_of_tables
 from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import counted, listed, number, percent
-
-if TYPE_CHECKING:
-    from incrowd.assessment.sections.section import Work
 
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
@@ -87,24 +86,28 @@ def way_to_yes(work: Work) -> Action:
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
     outcomes: dict[int, _Way | str] = {}
-    with ThreadPoolExecutor(2) as pool:
+    at_once = trials_at_once(work.table)
+    with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
+
+        def begin(k: int) -> Future[_Way | Action | str]:
+            return pool.submit(_try_size, work, k, repeat)
+
+        tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
-        trials = {
-            near: pool.submit(_try_size, work, sizes[near]) for near in (place, place - 1) if 0 <= near < len(sizes)
-        }
+        trials = {near: begin(sizes[near]) for near in (place, place - 1)[:at_once] if 0 <= near < len(sizes)}
         while 0 <= place < len(sizes) and place not in outcomes:
-            part(work.progress, 0.98, 0.99)(f"trying classes of {sizes[place]}", 0.5)
-            found = (trials.get(place) or pool.submit(_try_size, work, sizes[place])).result()
+            tell(f"trying classes of {sizes[place]}", len(outcomes) / len(sizes))
+            found = (trials.get(place) or begin(sizes[place])).result()
             if isinstance(found, Action):
                 return found
             outcomes[place] = found
             place += -1 if isinstance(found, _Way) else 1
-    passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
-    if passed and passed[0].plan.diverse and len(sizes) - 1 not in outcomes:
-        largest = _try_size(work, sizes[-1])
-        passed += [largest] if isinstance(largest, _Way) else []
-    if passed:
-        return _protect_action(work, _least_costly(work, passed))
+        passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
+        if passed and passed[0].plan.diverse and len(sizes) - 1 not in outcomes:
+            largest = begin(sizes[-1]).result()
+            passed += [largest] if isinstance(largest, _Way) else []
+        if passed:
+            return _protect_action(work, _least_costly(work, passed))
     too_small = "the table is too small for classes that large"
     return _no_way(work.question, str(outcomes[max(outcomes)]) if outcomes else too_small)
 
@@ -130,13 +133,13 @@ def _least_costly(work: Work, ways: Sequence[_Way]) -> _Way:
     return max(ways, key=gain)
 
 
-def _try_size(work: Work, k: int) -> _Way | Action | str:
+def _try_size(work: Work, k: int, progress: Progress) -> _Way | Action | str:
     """The way to a yes with classes of one size; else what must be said first, or why there is none."""
     plan: Plan | None = Plan(columns_to_remove(work), k, work.question.certain_from)
     why = ""
     while plan is not None:
         try:
-            verdict, measure_cost = _try(work, plan)
+            verdict, measure_cost = _try(work, plan, progress)
         except IncrowdError as error:
             why, plan = str(error), plan.without(plan.diverse)
             continue
@@ -168,6 +171,18 @@ def _sizes_to_try(work: Work) -> list[int]:
     return [size for size in wanted if 2 <= size <= people // 2]
 
 
+def sizes_to_begin_with(work: Work) -> list[int]:
+    """The class sizes that the way to a yes tries in any case or most likely: the likely one and the one below it."""
+    sizes = _sizes_to_try(work)
+    place = _likely_to_pass(work, sizes)
+    return sizes[max(place - 1, 0) : place + 1]
+
+
+def trials_at_once(table: Table) -> int:
+    """How many protections of the table are made side by side: two, where the memory limit allows for both."""
+    return 2 if 2 * memory_to_protect(table) <= table.memory else 1
+
+
 def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
     """The place of the first class size that is likely to pass.
 
@@ -190,7 +205,7 @@ class _Cost:
     rows_left_out: int
 
 
-def _try(work: Work, plan: Plan) -> tuple[Verdict, Callable[[], _Cost]]:
+def _try(work: Work, plan: Plan, progress: Progress) -> tuple[Verdict, Callable[[], _Cost]]:
     """Protect the table so, and judge what comes out as it will be judged once it is written.
 
     Returns:
@@ -198,7 +213,7 @@ def _try(work: Work, plan: Plan) -> tuple[Verdict, Callable[[], _Cost]]:
     """
     from incrowd.assessment.api import judge_release
 
-    released, measure_detail, shuffled = _protected(work, plan)
+    released, measure_detail, shuffled = _protected(work, plan, progress)
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
@@ -208,11 +223,12 @@ def _try(work: Work, plan: Plan) -> tuple[Verdict, Callable[[], _Cost]]:
         work.table, released, names, kept, person, rows, shuffled=shuffled, secrets=work.roles.sensitive
     )
     drawn = () if person is None else (person,)
-    verdict = judge_release(released, asked, original=replace(facts, pseudonymised=drawn), only_if_yes=True)
+    facts = replace(facts, pseudonymised=drawn)
+    verdict = judge_release(released, asked, original=facts, only_if_yes=True, progress=progress)
     return verdict, lambda: _Cost(measure_detail(), work.table.rows - released.rows)
 
 
-def _protected(work: Work, plan: Plan) -> tuple[Table, Callable[[], float], bool]:
+def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
     """The table protected so, what measures the detail that is kept, and whether rows are in random order.
 
     What the section on protection made is not made again.
@@ -232,9 +248,10 @@ def _protected(work: Work, plan: Plan) -> tuple[Table, Callable[[], float], bool
         person=work.roles.person,
         identifiers=list(plan.removed),
         warn=False,
+        progress=progress,
         **plan.demand,
     )
-    return read_table(safe.table), lambda: float(safe.evaluate().granularity), safe.shuffled
+    return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
 
 def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:

@@ -97,7 +97,10 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     again = "" if linkage is not None else "Counted again on the file itself. "
     terminal.line(f"{again}Written to {out}.")
     if cost is not None:
-        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")
+        terminal.note(
+            f"{mark_of(Path(out))} tells the next assess what only the original shows; keep it beside the file, and do "
+            "not pass it on"
+        )
         if safe.perturbed:
             terminal.note(
                 f"nothing but that mark tells that {listed(safe.perturbed)} changed by chance: without it the file is "

@@ -170,14 +170,16 @@ class FittedSample:
                 progress=part(options.progress, 0.0, 0.7),
             )
         with ThreadPoolExecutor(1) as pool:
-            if sample.is_modelled_ungrown():  # its records are asked for afterwards, whatever the copula says
-                pool.submit(lambda: sample.crowd_model)
+            # its records are asked for afterwards, whatever the copula says
+            modelled = pool.submit(lambda: sample.crowd_model) if sample.is_modelled_ungrown() else None
             # the copula does not know of weights
             if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
                 self.copula = self._fit_copula(self.drawn, sample.population)
             if self.no_records is not None and self.copula is not None:
                 options.progress("joining it with the class sizes", 0.95)
                 self.trials = combined.fit_trials(self.copula, seed=[options.seed])
+            if modelled is not None:
+                modelled.result()
 
     def _fit_copula(self, drawn: int, population: int) -> anchored.AnchoredEstimate:
         return anchored.fit_anchored(

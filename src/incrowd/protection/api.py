@@ -19,6 +19,7 @@ from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.method_options import (
     BlankOptions,
+    GeneraliseOptions,
     MaskOptions,
     MethodKeywords,
     MethodName,
@@ -151,10 +152,15 @@ def protect(
         raise TypeError(f"protect() got an unexpected keyword argument {stray[0]!r}")
     given = {option: value for option, value in of_method.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
+    if person is not None and "k_map" in given:
+        raise UnsupportedError(
+            "k-map counts records as people and is not for histories of people; leave the person column or k-map out",
+            hint=("person", "k_map"),
+        )
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = _read_demand(k, l, diversity, c, t, beta, delta, options, table.rows)
+    demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
     check_demand(demand, table.rows, secrets, entry)
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
@@ -186,8 +192,8 @@ def protect(
     nested = settled.without_role(table.nested)
     settled.removed.extend(nested)
     progress("reading", 0.0)
-    needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
-    require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
+    doing = f"protecting {table.rows:,} records of {len(table.columns):,} columns"
+    require_memory(doing, memory_to_protect(table), table.memory)
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     read_rules = _read_hierarchies(hierarchies, columns)
@@ -195,6 +201,10 @@ def protect(
         if output is not None:
             raise UnsupportedError("k-map is counted by ranges and sets; leave the output out", hint="output")
         demand = replace(demand, population=read_population(options.population_table, columns, read_rules))
+    elif isinstance(options, PartitionOptions) and options.population is not None:
+        ranges = sum(column.has_distances and column.name not in read_rules for column in columns)
+        around = 0 if isinstance(options, GeneraliseOptions) else 2 * ranges
+        demand = _as_sample(demand, RandomSample.of(table.rows, options.population), around)
     problem = Problem(
         columns,
         table.rows,
@@ -212,6 +222,11 @@ def protect(
     return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
 
 
+def memory_to_protect(table: Table) -> int:
+    """About how many bytes of memory `protect` takes."""
+    return table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
+
+
 def _read_demand(
     k: int,
     l: float | None,  # noqa: E741
@@ -221,9 +236,8 @@ def _read_demand(
     beta: float | None,
     delta: float | None,
     options: MethodOptions | None,
-    rows: int,
 ) -> Demand:
-    """The guarantee that is asked for, of a table with so many rows."""
+    """The guarantee that is asked for."""
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     demand = Demand(
@@ -232,11 +246,21 @@ def _read_demand(
     if isinstance(options, BlankOptions):
         return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(options, PartitionOptions) and options.k_map is not None:
-        demand = replace(demand, k_map=options.k_map)
-        if options.population is not None:
-            sample = RandomSample.of(rows, options.population)
-            return replace(demand, k=max(k, sample.smallest_class(options.k_map)), sample=sample)
+        return replace(demand, k_map=options.k_map)
     return demand
+
+
+def _as_sample(demand: Demand, sample: RandomSample, around: int) -> Demand:
+    """A k-map by an estimate, with classes of enough records, so many of them at the ends of ranges."""
+    assert demand.k_map is not None
+    k = max(demand.k, min(demand.k_map, sample.smallest_class(demand.k_map) + around))
+    if k > sample.records:
+        raise InputError(
+            f"a k-map of {demand.k_map:,} takes, by an estimate, classes of more than the {sample.records:,} records "
+            "that there are; ask for less",
+            hint="k_map",
+        )
+    return replace(demand, k=k, sample=sample)
 
 
 def _columns_of_steps(options: MethodOptions | None, table: Table) -> set[str]:

@@ -55,10 +55,8 @@ class Build:
                 raise UnsupportedError(
                     f"histories of people are protected by the partition; {self.method!r} works on records"
                 )
-            if problem.demand.limits_shares or problem.demand.k_map is not None:
-                raise UnsupportedError(
-                    "beta, delta and k-map are limits for records, not for histories of people; ask for t"
-                )
+            if problem.demand.limits_shares:
+                raise UnsupportedError("beta and delta are limits for records, not for histories of people; ask for t")
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
         if method.run is None or (method.run_by_strata is not None and self._by_bound):
             return self._require_guarantee(self._run_by_strata())

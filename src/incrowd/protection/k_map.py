@@ -4,7 +4,8 @@ An attacker who looks somebody up in that table finds at least so many who fit t
 that is joined with another covers all that either did, so that classes are joined until they cover enough.
 
 Where there is no such table, a class of a random sample makes some number of people likely, and classes are made large
-enough for it. That is an estimate: classes are chosen where the sample is dense, so that no confidence limit holds
+enough for it. Records that a range or set is drawn around say nothing about how many others are in it, so that a class
+has these besides. That is an estimate: classes are chosen where the sample is dense, so that no confidence limit holds
 exactly.
 """
 
@@ -151,7 +152,9 @@ class RandomSample:
         """The fewest records of a class that make it likely that as many people of the population fit it.
 
         The lower end of the exact 95 % interval: if one person fewer did, so many of them would be in the sample with
-        a probability of 2.5 % at most (hypergeometric).
+        a probability of 2.5 % at most (hypergeometric). That is for a class whose limits do not depend on its records;
+        where they do, `edges_of_classes` come on top, up to as many records as people are asked for, who fit for
+        certain.
 
         >>> RandomSample(1_000, 10_000).smallest_class(20), RandomSample(10_000, 10_000).smallest_class(20)
         (6, 20)
@@ -222,26 +225,63 @@ def _require_exact(column: Coded) -> None:
 
 def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
     """Join classes with their neighbours until each covers enough people of the population."""
-    demand = problem.demand
-    assert demand.population is not None
-    assert demand.k_map is not None
-    names = [column.name for column in problem.columns]
     members = np.split(grouping.order, grouping.ends[:-1])
     made = [members[number] for number in order_near(problem.points(), grouping)]
     is_new = np.ones(len(made), dtype=np.bool_)
     while True:
         merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
-        labels = [(numbers[is_new], texts) for numbers, texts in _labels_of_classes(problem, merged)]
         few = np.zeros(len(made), dtype=np.bool_)
-        few[is_new] = demand.population.count(names, labels, demand.k_map) < demand.k_map
+        few[is_new] = _covers_few(problem, merged, is_new)
         if not few.any():
             return merged
-        if len(made) == 1:
+        if problem.wishes.restrict:
             raise UnsupportedError(
-                f"all records together cover fewer than {demand.k_map:,} people of the population; ask for less",
+                "sets and labels around their own records need larger classes for k-map, and classes are merged "
+                "without regard to columns that stay as they are and to largest widths; wish for one, or for a "
+                "larger k",
+                hint="k",
+            )
+        if len(made) == 1:
+            by_estimate = "" if problem.demand.sample is None else ", by an estimate,"
+            raise UnsupportedError(
+                f"all records together cover{by_estimate} fewer than {problem.demand.k_map:,} people of the "
+                "population; ask for less",
                 hint="k_map",
             )
         made, is_new = _join_neighbours(made, few)
+
+
+def _covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the chosen classes cover too few people, as a table of everybody shows or by an estimate."""
+    demand = problem.demand
+    assert demand.k_map is not None
+    if demand.population is not None:
+        labels = [(numbers[chosen], texts) for numbers, texts in _labels_of_classes(problem, grouping)]
+        return demand.population.count([one.name for one in problem.columns], labels, demand.k_map) < demand.k_map
+    assert demand.sample is not None
+    needed = demand.sample.smallest_class(demand.k_map) + edges_of_classes(problem, grouping)
+    few: NDArray[np.bool_] = np.diff(grouping.ends, prepend=0) < np.minimum(needed, demand.k_map)
+    return few[chosen]
+
+
+def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
+    """How many of every class's records, beyond one, define what its labels cover.
+
+    Two for a range, one at each end; one for every further value of a set, which lists none that was not seen; one for
+    a label of a hierarchy that is the lowest above two records. Given these, the other records are a sample of all
+    who fit (Tukey's tolerance regions).
+    """
+    classes = np.repeat(np.arange(grouping.ends.size), np.diff(grouping.ends, prepend=0))
+    edges = np.zeros(grouping.ends.size, dtype=np.int64)
+    for column in problem.columns:
+        pairs = np.unique(classes * column.size + column.codes[grouping.order])
+        further = np.bincount(pairs // column.size, minlength=edges.size) - 1
+        if column.name in problem.hierarchies:
+            further = np.minimum(further, 1)
+        elif column.has_distances:
+            further = np.minimum(further, 2)
+        edges += further
+    return edges
 
 
 def _join_neighbours(

@@ -47,7 +47,8 @@ class PartitionOptions(SuppressOptions):
     """The share of rows that may be suppressed where wishes leave no class for them; and k-map.
 
     With `k_map` every class covers at least so many people of `population_table`, a table of everybody; or, by an
-    estimate, of a `population` of so many people, of which the table is a random sample.
+    estimate, of a `population` of so many people, of which the table is a random sample. An estimated class of the
+    partition has two more records for every column written as ranges, and one for every further value of a set.
     """
 
     k_map: int | None = option("whole", "Every class covers so many people of the population.", lowest=1)

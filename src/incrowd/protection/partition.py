@@ -50,9 +50,10 @@ def partition_classes(problem: Problem) -> Grouping:
         order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
         made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
     demand = problem.demand
-    if demand.t is None and not demand.limits_shares and demand.population is None:
+    merges = demand.t is not None or demand.limits_shares or demand.population is not None
+    if not merges and demand.sample is None:
         return made
-    if problem.wishes.restrict:
+    if merges and problem.wishes.restrict:
         raise UnsupportedError(
             "classes are merged for t, beta, delta and k-map without regard to columns that stay as they are and to "
             "largest widths; wish for one of them"
@@ -63,7 +64,7 @@ def partition_classes(problem: Problem) -> Grouping:
         made = merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, demand.t)
     if demand.limits_shares:
         made = merge_until_within(problem, made, secrets)
-    return made if demand.population is None else merge_until_mapped(problem, made)
+    return made if demand.k_map is None else merge_until_mapped(problem, made)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:

@@ -49,7 +49,8 @@ class Guarantee(Result):
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
     With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
     `k_map` are the fewest people of the population that a row fits; with `k_map_is_estimated` those that the smallest
-    class makes likely, 97.5 % for each class of a random sample by itself, which is no guarantee.
+    class makes likely, 97.5 % for each class of a random sample by itself without the records that its ranges and sets
+    are drawn around, which is no guarantee.
     `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
@@ -123,9 +124,10 @@ class Guarantee(Result):
             if self.subsets is not None:
                 crowd += f", by every {self.subsets:,} columns"
             if self.asked_k_map is not None:
-                fits = f"every row fits at least {self.k_map:,} people of the population (k-map)"
-                by_estimate = "by an estimate, which guarantees nothing, " if self.k_map_is_estimated else ""
-                crowd += f"; {by_estimate}{fits}"
+                fits = "every row fits"
+                if self.k_map_is_estimated:
+                    fits = "by an estimate, which guarantees nothing, every row is likely to fit"
+                crowd += f"; {fits} at least {self.k_map:,} people of the population (k-map)"
         crowd += self._shares()
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
             return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)

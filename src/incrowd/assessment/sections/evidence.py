@@ -138,29 +138,46 @@ def gather_evidence(work: Work) -> Evidence:
 
 def weigh_declared(work: Work, verdict: Verdict) -> Verdict:
     """Say of a yes how much of it rests on what was declared: how many are found by whoever knows those columns too."""
-    table, roles = work.table, work.roles
-    passed_over = {*table.nested, *roles.pseudonyms}
+    passed_over = {*work.table.nested, *work.roles.pseudonyms}
     declared = [name for name in verdict.declared if name not in passed_over]
-    if verdict.decision != "within" or not declared or verdict.basis == "attacks":
+    secret = [name for name in work.roles.sensitive if name not in passed_over]
+    if verdict.decision != "within" or verdict.basis == "attacks":
         return verdict
+    found, reason = _found_by(work, declared, verdict.limits.class_size)
+    _, of_secrets = _found_by(work, secret, verdict.limits.class_size)
+    rests_on = [
+        *([f"This yes rests on your word that nobody outside knows {listed(declared)}: {reason}."] if reason else ()),
+        *([f"This yes takes {listed(secret)} as secret: {of_secrets}."] if of_secrets else ()),
+    ]
+    told = (*map(Advice, rests_on), *verdict.internal_reasons)
+    return replace(verdict, found_if_declared=found, internal_reasons=told)
 
-    def count(names: Sequence[str]) -> ClassSizes:
-        return ClassSizes.from_table(table, quasi_identifiers=[*roles.quasi_identifiers, *names], person=roles.person)
 
-    found = count(declared)
-    few = found.below(verdict.limits.class_size)
+def _found_by(work: Work, names: Sequence[str], least: int) -> tuple[int, str]:
+    """How many are alone to whoever knows these columns besides the quasi-identifiers, and that in words, if any are.
+
+    Args:
+        work: the table and its roles.
+        names: the columns.
+        least: the size from which on classes are large enough.
+    """
+    if not names:
+        return 0, ""
+
+    def count(more: Sequence[str]) -> ClassSizes:
+        known = [*work.roles.quasi_identifiers, *more]
+        return ClassSizes.from_table(work.table, quasi_identifiers=known, person=work.roles.person)
+
+    found = count(names)
+    few = found.below(least)
     if not few:
-        return verdict
-    by_column = {name: count([name]).uniques for name in declared[:_MOST_ALONE]} if len(declared) > 1 else {}
+        return found.uniques, ""
+    by_column = {name: count([name]).uniques for name in names[:_MOST_ALONE]} if len(names) > 1 else {}
     worst = sorted((name for name in by_column if by_column[name]), key=lambda name: -by_column[name])[:3]
     alone = f"{people(found.uniques)} alone, and " if found.uniques else ""
     most = f"; by {listed([f'{name} alone {by_column[name]:,}' for name in worst])}" if worst else ""
-    them = "them" if len(declared) > 1 else "it"
-    reason = Advice(
-        f"This yes rests on your word that nobody outside knows {listed(declared)}: whoever knows {them} too finds "
-        f"{alone}{people(few)} in classes smaller than {verdict.limits.class_size}{most}."
-    )
-    return replace(verdict, found_if_declared=found.uniques, internal_reasons=(reason, *verdict.internal_reasons))
+    them = "them" if len(names) > 1 else "it"
+    return found.uniques, (f"whoever knows {them} too finds {alone}{people(few)} in classes smaller than {least}{most}")
 
 
 def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:

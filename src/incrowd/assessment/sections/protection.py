@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.progress import Progress, silent
+from incrowd._support.progress import side_by_side
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation import evaluate
@@ -20,9 +20,9 @@ from incrowd.measures import measure
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
-from incrowd.recipients import Limits, judge, limits_of
+from incrowd.recipients import judge, limits_of
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import read_table
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
@@ -101,37 +101,32 @@ class Protection(Result):
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
 
-def assess_protection(
-    table: Table,
-    names: Sequence[str],
-    *,
-    sensitive: Sequence[str],
-    person: str | None,
-    limits: Limits,
-    population: int | None = None,
-    made: dict[int, tuple[Table, float, bool]] | None = None,
-    progress: Progress = silent,
-) -> Protection:
+def assess_protection(work: Work) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
-    The table for that last k (for every k where estimates decide), the detail that it keeps, and whether its rows are
-    in random order are put into `made` for whoever judges it.
+    The tables for those k with which the way to a yes begins, the detail that they keep, and whether their rows are in
+    random order are kept for it.
     """
+    if not is_asked(work):
+        raise UnsupportedError("not asked for")
+    table, roles, risk = work.table, work.roles, work.answers["population"]
+    population = None if risk is None else risk.population
     if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
             "assess a sample of it"
         )
-    people = ClassSizes.from_table(table, quasi_identifiers=list(names), person=person).people
-    wanted = [k for k in sorted({*_SIZES, limits.class_size}) if k <= people // 2]
-    asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
+    asked: dict[str, Any] = {"quasi_identifiers": list(roles.quasi_identifiers), "person": roles.person}
+    people = ClassSizes.from_table(table, **asked).people
+    wanted = [k for k in sorted({*_SIZES, work.question.limits.class_size}) if k <= people // 2]
+    kept, made = sizes_to_begin_with(work), work.shared.setdefault("protected", {})
 
     def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
-        safe = protect(table, **asked, k=k, identifiers=[], warn=False)
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=repeat)
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
-        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows)
-        left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
-        if made is not None and (k == limits.class_size or population is not None):
+        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=repeat)
+        left = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
+        if k in kept:
             made[k] = after, float(found.granularity), safe.shuffled
         cost = ProtectionCost(
             k=k,
@@ -150,12 +145,12 @@ def assess_protection(
 
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
-    progress("protecting the table", 0.0)
-    first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
-    with ThreadPoolExecutor(2) as pool:
+    with side_by_side(trials_at_once(table), work.part(SECTION)) as (pool, tell, repeat):
+        tell("protecting the table", 0.0)
+        first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
         for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
             costs.append(cost)
-            progress(f"protected with classes of {k}", len(costs) / len(wanted))
+            tell(f"protected with classes of {k}", len(costs) / len(wanted))
             for note in told:
                 notes.setdefault(note, []).append(k)
     said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
@@ -181,22 +176,6 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
 def is_asked(work: Work) -> bool:
     """Whether the question asks what protection costs."""
     return work.question.protection and work.question.released is None
-
-
-def _protection(work: Work) -> Protection:
-    if not is_asked(work):
-        raise UnsupportedError("not asked for")
-    risk = work.answers["population"]
-    return assess_protection(
-        work.table,
-        work.roles.quasi_identifiers,
-        sensitive=work.roles.sensitive,
-        person=work.roles.person,
-        limits=work.question.limits,
-        population=None if risk is None else risk.population,
-        made=work.shared.setdefault("protected", {}),
-        progress=work.part(SECTION),
-    )
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:
@@ -232,4 +211,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", _protection, _statements, weight=33, is_asked=is_asked)
+SECTION = Section("protection", assess_protection, _statements, weight=33, is_asked=is_asked)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PENDING = "still being worked on"
 _BEGIN, _END = 0.02, 0.98  # of the progress: before it the columns are looked at, after it all is written down
+WRITING = 0.99  # of the progress: from there on the way to a yes is searched
 COUNTED = "counted, exact for this table"
 
 

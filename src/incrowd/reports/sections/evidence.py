@@ -8,7 +8,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.question import OPTIONS
 from incrowd.measures.secret_values import parse_secret
 from incrowd.reports.elements import DataTable, Method, ReportSection, about
-from incrowd.wording import listed, people, percent
+from incrowd.wording import counted, listed, percent
 
 _METHODS = (
     Method(
@@ -89,7 +89,7 @@ def _notes(assessment: Assessment) -> Iterator[str]:
     for one in evidence.secrets.columns if evidence.secrets else ():
         if one.structural_missing:
             yield (
-                f"{one.column} is missing for {people(one.structural_missing)} because of "
+                f"{one.column} is missing in {counted(one.structural_missing, 'record', 'records')} because of "
                 f"{listed(one.missing_follows_from)} (structural missing); that is no secret."
             )
     if evidence.harmless:

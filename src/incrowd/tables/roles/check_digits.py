@@ -2,13 +2,15 @@
 
 A check digit makes a weighted sum of the characters a multiple of some number, nearly always of 5 (as part of 10), 11,
 23, 31 or 97. So the codes, written as rows of numbers, satisfy a linear equation in the remainders of that prime; the
-equation is solved for on some codes and counted on the others.
+equation is solved for on some codes and counted on the others. Two equations are no check digits: multiples of 11 (or
+23, 31), as amounts with a tenth of tax are, and parts that differ by a constant, such as 2019-2020.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,8 @@ _SPARE = 12  # codes beyond those that determine the equation: by chance it hold
 _MOST_COLUMNS = 60  # of the equations; texts that have more are no numbers
 _PLACES = 5  # characters of the code that the equation must rest on; fewer are parts that repeat
 _HOLDS = 0.88  # share of the other codes for which it must hold: where 11 is written as 0 a tenth differs
-_DRAWS = 30
+_DRAWS = 60
+_OF_WHOLE_NUMBERS = 97  # account and citizens' numbers are made multiples of it; multiples of the others are amounts
 
 
 def have_check_digits(values: Iterable[str]) -> bool:
@@ -30,14 +33,16 @@ def have_check_digits(values: Iterable[str]) -> bool:
     >>> have_check_digits(plain), have_check_digits(code + str(-sum(map(int, code)) % 11 % 10) for code in plain)
     (False, True)
     """
-    codes = ["".join(filter(str.isalnum, value)).upper() for value in dict.fromkeys(values)]
+    codes = [
+        "".join(parts).upper() for parts in _without_repeated_parts(sorted({*values}))
+    ]  # in one order, whatever theirs
     if not codes:
         return False
     length, times = Counter(map(len, codes)).most_common(1)[0]
     if length not in _LENGTHS or times < _HOLDS * len(codes):
         return False
     letters = np.array([list(code) for code in codes if len(code) == length])
-    return any(_satisfy_an_equation(*_features(letters, doubled=doubled)) for doubled in (False, True))
+    return any(_satisfy_an_equation(*_features(letters, doubled=doubled), length) for doubled in (False, True))
 
 
 def are_articles(values: Iterable[str]) -> bool:
@@ -54,7 +59,24 @@ def are_articles(values: Iterable[str]) -> bool:
     return any(len(code) == 10 and code.endswith("X") and code[:9].isdigit() for code in codes)
 
 
-def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
+def _without_repeated_parts(values: Sequence[str]) -> list[list[str]]:
+    """The parts of codes between separators, without those that an earlier part and a constant tell."""
+    codes = [re.findall(r"[^\W_]+", value) for value in values]
+    number = max(map(len, codes), default=0)
+    usual = [parts for parts in codes if len(parts) == number and all(part.isdecimal() for part in parts)]
+    if number < 2 or len(usual) < _HOLDS * len(codes):
+        return codes
+    numbers = np.array([[float(part) for part in parts] for parts in usual])
+    told = {
+        later
+        for later in range(1, number)
+        for earlier in range(later)
+        if Counter((numbers[:, later] - numbers[:, earlier]).tolist()).most_common(1)[0][1] >= _HOLDS * len(usual)
+    }
+    return [[part for place, part in enumerate(parts) if place not in told] for parts in codes]
+
+
+def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64], length: int) -> bool:
     needed = features.shape[1] + _SPARE
     if not needed < len(features) or features.shape[1] > _MOST_COLUMNS or len({*places}) <= _PLACES:
         return False
@@ -65,7 +87,14 @@ def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64])
             if weights is None:
                 continue
             holds = np.mean(features @ weights % prime == 0)
-            if holds >= _HOLDS and len({*places[weights != 0]} - {-1}) >= _PLACES:
+            weighed = weights != 0
+            weighed[0] = False  # the constant
+            if holds < _HOLDS or len({*places[weighed]}) < _PLACES:
+                continue
+            powers = np.array([pow(10, length - 1 - int(place), prime) for place in places[weighed]])
+            weights = weights[weighed]
+            is_multiple = np.all((weights * powers[0] - weights[0] * powers) % prime == 0)
+            if prime == _OF_WHOLE_NUMBERS or not is_multiple:
                 return True
     return False
 
@@ -74,7 +103,7 @@ def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.i
     """What an equation may weigh, and the place of each: digits, whether they exceed 4 (Luhn), each other character."""
     found, places = [np.ones(len(letters), dtype=np.int64)], [-1]
     for place, column in enumerate(letters.T):
-        is_digit = np.char.isdigit(column)
+        is_digit = (column >= "0") & (column <= "9")
         digits = np.where(is_digit, column, "0").astype(np.int64)
         others = [column == letter for letter in np.unique(column[~is_digit])[int(is_digit.all()) :]]
         for one in (digits, *([digits > 4] if doubled else []), *others[: None if is_digit.any() else -1]):

@@ -195,7 +195,7 @@ def is_json(text: str) -> bool:
     """Whether a text is a record, or a list of records, in JSON."""
     try:
         found = json.loads(text) if text[:1] in "{[" else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) or (isinstance(found, list) and any(isinstance(one, dict) for one in found))
 
