@@ -20,7 +20,7 @@ from incrowd.tables import RowKind, Table, escape_formula, read_table
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import Kind
 
-SCHEMA = "incrowd/release/1"
+SCHEMA = "incrowd/release/2"
 
 
 @dataclass(frozen=True, slots=True)
