@@ -17,8 +17,9 @@ from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
-from incrowd.measures.following_columns import facts_of_following_columns, facts_of_missing_cells
+from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
+from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, PlainSets, Prefix, split_plain_sets
 
