@@ -108,7 +108,7 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: in
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
-    write_record_risk(table, path, **given, force=force)
+    write_record_risk(table, path, **given, seed=seed, force=force)
     return {}
 
 

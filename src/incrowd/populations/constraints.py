@@ -13,14 +13,16 @@ from incrowd.populations.sample import Sample
 
 
 def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
-    """Limit the uniques to the classes, N · B, and the interval of `still_unique` to what that of the risk allows.
+    """Limit the uniques to the classes, N · B, and `still_unique` and its interval to what the risk allows.
 
-    A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, and any other at
-    most a half: of n records n B at most are unique there, and n (2 B − 1) at least.
+    A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, any other unique of
+    the sample at most a half, and each further class at most 1 for all its records together.
     """
     alone, still, middle = risk.population_uniques, risk.still_unique, risk.sample_to_population
     alone = None if alone is None else min(alone, middle * risk.population)
-    still = None if still is None else min(still, middle * risk.people / risk.uniques)
+    if still is not None:
+        named, shared = middle * risk.people, risk.classes - risk.uniques
+        still = min(max(still, 2.0 * (named - shared) / risk.uniques - 1.0), named / risk.uniques, 1.0)
     risk = replace(risk, population_uniques=alone, still_unique=still)
     ends = risk.still_unique_interval
     if ends is None or still is None or risk.interval is None:

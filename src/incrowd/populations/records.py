@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
-from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
-from incrowd.populations.crowd_records import CrowdRecords, rake
-from incrowd.populations.estimators import estimate_with_records
+from incrowd.populations.crowd_records import CrowdRecords
+from incrowd.populations.estimators import assess_by_size, estimate_risk, estimate_with_records
 from incrowd.populations.fitted_sample import Options
-from incrowd.populations.posterior_estimator import estimate_by_posterior
+from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -146,8 +145,7 @@ def record_risk(
     if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
     else:
-        growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
-        of_class = _rake_to(headline.sample_to_population, _risk_columns(growth, classes.people))
+        of_class = _risk_of_sizes(sample, headline, classes.people)
         notes = (*notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
@@ -165,12 +163,15 @@ def write_record_risk(
     population: float | None = None,
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
+    seed: int = 0,
     force: bool = False,
+    progress: Progress = silent,
 ) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
     The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
     engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
+    The records add up to the estimates of `population_risk` with the same seed all the same.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -178,7 +179,9 @@ def write_record_risk(
         population: how many people the table was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the table, instead of `population`.
+        seed: of the grown populations.
         force: whether an existing file may be replaced.
+        progress: called with what is done and the share that is done.
 
     Returns:
         Where it was written.
@@ -186,51 +189,32 @@ def write_record_risk(
     Raises:
         InputError: the population is not known, or no table was given.
     """
+    import pyarrow as pa
+
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
+    sizes = sample.sizes.sizes
+    columns = _risk_of_sizes(sample, estimate_risk(sample, "combined", seed=seed, progress=progress), sizes)
+    columns["risk_rank"] = _ranks(columns["risk"], sizes * sample.sizes.counts)
     return sample.table.write_with_class_sizes(
         sample.names,
         out,
-        facts_by_size=_risk_of_sizes(sample),
+        facts_by_size=pa.table(columns),
         class_counts=sample.sizes.histogram(),
         force=force,
     )
 
 
-def _risk_of_sizes(sample: Sample) -> Any:
-    """The added columns for every class size there is."""
-    import pyarrow as pa
-
-    sizes, counts = sample.sizes.sizes, sample.sizes.counts
-    growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
-    columns = _risk_columns(growth, sizes)
-    columns["risk_rank"] = _ranks(columns["risk"], sizes * counts)
-    return pa.table(columns)
-
-
-def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """The added columns, without the rank, for records in classes of these sizes."""
-    place = np.searchsorted(growth.seen, sizes)
-    risk = growth.expected_inverse
+    found, place = assess_by_size(sample, headline), np.searchsorted(sample.sizes.sizes, sizes)
     return {
         "class_size": sizes,
-        "risk": risk[place],
-        "risk_low": np.minimum(1.0 / growth.high, risk)[place],
-        "risk_high": np.maximum(1.0 / growth.low, risk)[place],
-        "risk_unique": growth.unique[place],
-    }
-
-
-def _rake_to(total: float, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The added columns with risks that average to the headline over people, none above 1/f."""
-    people = columns["class_size"]
-    risk = rake(columns["risk"] * people, np.ones(people.size), total * float(people.sum())) / people
-    return columns | {
-        "risk": risk,
-        "risk_low": np.minimum(columns["risk_low"], risk),
-        "risk_high": np.maximum(columns["risk_high"], risk),
-        "risk_unique": np.minimum(columns["risk_unique"], risk),
+        "risk": found.risk[place],
+        "risk_low": found.low[place],
+        "risk_high": found.high[place],
+        "risk_unique": found.unique[place],
     }
 
 
