@@ -238,7 +238,18 @@ def adds_up(found, headline):
 @pytest.mark.parametrize("rows", [{"a": [1, 1]}, {"a": [1, 1, 2, 2], "b": [3, 3, 4, 4]}])
 def test_records_alike_have_the_risk_of_the_headline(rows):
     known = {"population": 100, "quasi_identifiers": list(rows)}
-    assert adds_up(record_risk(rows, **known), population_risk(rows, **known))
+    headline = population_risk(rows, **known)
+    assert adds_up(record_risk(rows, **known), headline)
+    assert "the posterior estimator alone: all records are alike" in headline.notes or "b" in rows
+
+
+@pytest.mark.parametrize("method", ["crowd", "posterior", "anchored", "gaussian"])
+def test_records_add_up_to_the_estimate_of_the_method_that_is_asked(people, method):
+    known = {"population": 60_000, "quasi_identifiers": ["age", "zip"], "method": method}
+    headline = population_risk(people, **known)
+    found = record_risk(people, **known)
+    assert found["risk"].mean() == pytest.approx(headline.sample_to_population)
+    assert found["risk_unique"].sum() == pytest.approx(headline.still_unique * headline.uniques)
 
 
 def test_records_that_stay_in_a_cluster_add_up_to_the_estimate_of_copula_and_class_sizes(monkeypatch, people):

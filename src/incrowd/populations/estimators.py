@@ -110,6 +110,9 @@ def _add_highest(
 
     Where records are not modelled, the highest is that of a class size, if the method knows class sizes.
     """
+    if risk.population == risk.people:
+        highest = 1.0 / int(sample.sizes.sizes[0])
+        return replace(risk, highest=highest, highest_interval=(highest, highest)), None
     is_grown = crowd is not None and len(crowd.growths) > 0
     records = None
     if is_grown or (risk.method == "combined" and sample.is_modelled_ungrown()):
@@ -120,7 +123,7 @@ def _add_highest(
             estimate=crowd if is_grown else None,
             leave_out=leave_out,
         )
-    elif risk.method not in ("combined", "crowd", "posterior") and risk.population > risk.people:
+    elif risk.method not in ("combined", "crowd", "posterior"):
         return risk, None
     highest, interval = (records or assess_by_size(sample, risk)).highest
     return replace(risk, highest=highest, highest_interval=interval), records
@@ -176,7 +179,7 @@ def estimate_risks(
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
         found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
-        if not alone:
+        if not alone and one.population > people:
             return risk
         risk, records = _add_highest(one, risk, found.crowd)
         return _add_telling(one, risk, records) if tell else risk
@@ -331,7 +334,12 @@ def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
         return note_alone(estimate_from_class_sizes(sample), "all records are alike")
     population = sample.population
     crowd = grow_sample(
-        sample.crowd_model, [population], seed=[options.seed], keep=population, progress=options.progress
+        sample.crowd_model,
+        [population],
+        seed=[options.seed],
+        keep=population,
+        leave_out=options.leave_out,
+        progress=options.progress,
     )[population]
     return estimate_from_crowd(sample, crowd, None)
 

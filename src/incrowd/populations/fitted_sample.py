@@ -76,7 +76,9 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
     if reason is not None:
         return reason
     telling = sample.telling_columns.sizes
-    if max(telling) < 2 or (sample.design is None and len(telling) < 2):
+    if max(telling) < 2:
+        return "all records are alike"
+    if sample.design is None and len(telling) < 2:
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 

@@ -16,7 +16,7 @@ from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
-from incrowd.populations.estimators import assess_by_size, estimate_risk, estimate_with_records
+from incrowd.populations.estimators import Method, assess_by_size, check_method, estimate_risk, estimate_with_records
 from incrowd.populations.fitted_sample import Options
 from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
@@ -93,13 +93,14 @@ def record_risk(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
+    method: Method = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
     """The chance to name each record in the population, from its own values by the crowd model.
 
-    The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
-    (people with several records, one telling column, too many records) the risk is that of the size of the record's
+    The records add up to the estimates of `population_risk` with the same method and seed. Where the columns cannot be
+    used (people with several records, one telling column, another method) the risk is that of the size of the record's
     class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
     the weights of the record's own class, is added, and ranked where the risk itself does not use them.
 
@@ -112,6 +113,7 @@ def record_risk(
         person: the column that says whose record a row is, where people have several.
         strata: the column that says in which stratum each record was drawn; needs `weights`.
         cluster: the column that says with which cluster (household, village) each record was drawn.
+        method: as for `population_risk`; only "combined" and "crowd" tell records apart by their values.
         seed: of the grown populations.
         progress: called with what is done and the share that is done.
 
@@ -127,6 +129,7 @@ def record_risk(
     >>> risks["risk_rank"].tolist()
     [4, 4, 4, 1, 2, 2]
     """
+    check_method(method)
     sample = read_sample(
         data,
         population=population,
@@ -140,7 +143,7 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress, leave_out=True))
+    headline, records = estimate_with_records(sample, method, options=Options(seed, 1, False, progress, leave_out=True))
     notes = headline.notes
     if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
@@ -163,6 +166,7 @@ def write_record_risk(
     population: float | None = None,
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
+    method: Method = "combined",
     seed: int = 0,
     force: bool = False,
     progress: Progress = silent,
@@ -171,7 +175,7 @@ def write_record_risk(
 
     The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
     engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
-    The records add up to the estimates of `population_risk` with the same seed all the same.
+    The records add up to the estimates of `population_risk` with the same method and seed all the same.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -179,6 +183,7 @@ def write_record_risk(
         population: how many people the table was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the table, instead of `population`.
+        method: as for `population_risk`.
         seed: of the grown populations.
         force: whether an existing file may be replaced.
         progress: called with what is done and the share that is done.
@@ -191,11 +196,12 @@ def write_record_risk(
     """
     import pyarrow as pa
 
+    check_method(method)
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     sizes = sample.sizes.sizes
-    columns = _risk_of_sizes(sample, estimate_risk(sample, "combined", seed=seed, progress=progress), sizes)
+    columns = _risk_of_sizes(sample, estimate_risk(sample, method, seed=seed, progress=progress), sizes)
     columns["risk_rank"] = _ranks(columns["risk"], sizes * sample.sizes.counts)
     return sample.table.write_with_class_sizes(
         sample.names,
