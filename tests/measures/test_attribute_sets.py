@@ -101,7 +101,7 @@ def test_small_sets_are_counted_on_the_classes_by_fewer_columns(monkeypatch):
     draws = np.random.default_rng(5)
     table = {name: draws.integers(0, size, 2_000) for name, size in zip("abcdef", (2, 3, 2, 5, 90, 7), strict=True)}
     risk_by_subset(table, list(table))
-    assert sum(sorted_rows) < 0.6 * max(sorted_rows) * len(list(chains(6, 6)))
+    assert min(sorted_rows) < 0.2 * max(sorted_rows)  # sets without e have few classes
 
 
 def test_groups_are_combined():
