@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
-from incrowd.tables.generalised import split_plain_sets
+from incrowd.tables.generalised import parse_ranges, split_plain_sets
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,11 @@ def test_a_cell_of_many_blanks_is_read_at_once(cell):
     started = time.process_time()
     parse_generalised(cell)
     assert time.process_time() - started < 2
+
+
+def test_all_labels_are_read_as_each_of_them_is():
+    labels = ["[24;28]", "[28;24]", "[-1.5;0.25]", " [1;2] ", "[1e3;2e3]", "(1;2)", "[1;*]", "[2020-01-01;2020-02-01]"]
+    labels += ["{a,b}", "937**", "*", "[1;2]x", "White", "", "٣", "[٣;٤]", "[0000000000000001;2]", None]
+    assert parse_ranges(pa.array(labels), labels) == [
+        None if label is None else parse_generalised(label) for label in labels
+    ]

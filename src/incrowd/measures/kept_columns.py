@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -21,7 +22,16 @@ from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.tables import parse_generalised, read_table
-from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, PlainSets, Prefix, split_plain_sets
+from incrowd.tables.generalised import (
+    Anything,
+    Choice,
+    Generalised,
+    Interval,
+    PlainSets,
+    Prefix,
+    parse_ranges,
+    split_plain_sets,
+)
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
@@ -316,13 +326,13 @@ def range_middles(column: Coded) -> NDArray[np.float64] | None:
     """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return None
+    ranges, others = (pc.match_substring_regex(column.values, signs) for signs in (r"[\[(]", r"[{*]"))
+    if not pc.any(ranges).as_py():
+        return None
+    if any(isinstance(parse_generalised(label), Choice | Prefix) for label in column.values.filter(others).to_pylist()):
+        return None
     labels = column.values.to_pylist()
-    parsed: list[Generalised | None] = []
-    for label in labels:
-        parsed.append(None if label is None else parse_generalised(label))
-        if isinstance(parsed[-1], Choice | Prefix):  # one set is enough: the others need not be parsed
-            return None
-    limits = _limits(labels, parsed)
+    limits = _limits(labels, parse_ranges(column.values, labels))
     return None if limits is None else (limits[0] + limits[1]) / 2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, TypeAlias
@@ -18,6 +19,7 @@ from incrowd._support.distinct import distinct_values
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
 _OPEN_RANGE = re.compile(rf"\[\s*(?:({_NUMBER})\s*;\s*\*|\*\s*;\s*({_NUMBER}))\s*\]")
+_PLAIN_RANGE = r"^\[(?P<low>-?\d{1,15}(?:\.\d{1,15})?);(?P<high>-?\d{1,15}(?:\.\d{1,15})?)\]$"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
 _ONE_MEMBER = r'(?:\s*("(?:[^"]|"")*")\s*|([^",]*))'  # blanks fit one part only: else many of them take for ever
@@ -122,6 +124,23 @@ def split_plain_sets(labels: pa.Array) -> PlainSets:
     cells = distinct_values(owner * width + encoded.indices.to_numpy(zero_copy_only=False))  # a member counts once
     texts = [text or None for text in encoded.dictionary.to_pylist()]
     return PlainSets(places, np.bincount(cells // width, minlength=places.size), cells % width, texts)
+
+
+def parse_ranges(labels: pa.Array, texts: Sequence[str | None]) -> list[Generalised | None]:
+    """What `parse_generalised` says of all labels, given as texts too; ranges of plain numbers are read all at once.
+
+    >>> parse_ranges(pa.array(["[24;28]", "White", None]), ["[24;28]", "White", None])
+    [Interval(low=24.0, high=28.0), None, None]
+    """
+    low, high = (side.cast(pa.float64()).to_pylist() for side in pc.extract_regex(labels, _PLAIN_RANGE).flatten())
+    return [
+        Interval(first, last)
+        if first is not None and first <= last
+        else None
+        if text is None
+        else parse_generalised(text)
+        for first, last, text in zip(low, high, texts, strict=True)
+    ]
 
 
 def parse_generalised(text: str) -> Generalised | None:
