@@ -23,15 +23,17 @@ _KINDS = (".html", ".svg", ".png", ".json")
 
 def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Add a title, a sentence below it, and the common fonts and colours to a chart."""
-    return (
-        chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
-        .configure(font=_FONT, background="white")
-        .configure_range(category=PALETTE)
-        .configure_axis(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13)
-        .configure_title(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66")
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
-        .configure_view(stroke=None)
+    config = alt.Config(
+        font=_FONT,
+        background="white",
+        range=alt.RangeConfig(category=PALETTE),
+        axis=alt.AxisConfig(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13),
+        title=alt.TitleConfig(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66"),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=320),
+        view=alt.ViewConfig(stroke=None),
     )
+    titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
+    return chart.properties(title=titled, config=config)  # at once: each call copies the whole chart
 
 
 def chart_of(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
@@ -46,7 +48,11 @@ def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
 
 def limit_line(bound: float, across: str = "y") -> Any:
     """A dashed line at a limit."""
-    return alt.Chart(inline([{"bound": bound}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(**{across: "bound:Q"})
+    return (
+        alt.Chart(inline([{"bound": bound}]))
+        .mark_rule(color=GREY, strokeDash=[5, 4])
+        .encode(getattr(alt, across.upper())("bound:Q"))
+    )
 
 
 def percent_tooltips(*fields: str) -> list[Any]:
