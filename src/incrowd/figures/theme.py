@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,14 @@ _KINDS = (".html", ".svg", ".png", ".json")
 
 def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Add a title, a sentence below it, and the common fonts and colours to a chart."""
-    config = alt.Config(
+    titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
+    return chart.properties(title=titled, config=_look())  # at once: each call copies the whole chart
+
+
+@cache
+def _look() -> Any:
+    """The common fonts and colours, made and checked once."""
+    return alt.Config(
         font=_FONT,
         background="white",
         range=alt.RangeConfig(category=PALETTE),
@@ -32,8 +40,6 @@ def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=320),
         view=alt.ViewConfig(stroke=None),
     )
-    titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
-    return chart.properties(title=titled, config=config)  # at once: each call copies the whole chart
 
 
 def chart_of(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
