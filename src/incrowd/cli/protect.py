@@ -139,6 +139,8 @@ def protect_table(
     if (codebook or kept_rows) and not table.backend.rows_are_local:
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
     arguments = _read_arguments(typed, table.columns) | read_method_options(of_method)
+    if not qi:
+        _suggest_roles(table, arguments, recipient, out)
     arguments["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     question = _read_question(arguments, recipient)
     any_method = method is None and not read_method_options(of_method)
@@ -176,6 +178,20 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
         "leave_out": options.names(typed["drop"], columns),
         "hierarchies": options.rules(typed["hierarchy"]),
     }
+
+
+def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | None, out: str) -> None:
+    """Refuse to protect what nobody named, with the command that names what the columns suggest, if they do."""
+    from incrowd.assessment import propose_roles
+    from incrowd.cli.prompts import suggest_command
+
+    roles = propose_roles(table)
+    if roles.quasi_identifiers:
+        named = {"person": arguments["person"], "drop": arguments["leave_out"], "recipient": recipient}
+        named |= {name: arguments[name] for name in ("sensitive", "other", "identifiers")}
+        question = Question().with_given(**named)
+        told = suggest_command(table, question, roles, "--out", masked(out), verb="protect")
+        raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
 
 
 def _read_question(arguments: Mapping[str, Any], recipient: str | None) -> Question | None:
