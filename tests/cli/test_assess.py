@@ -157,6 +157,17 @@ def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, 
     assert run(capsys, *words[1:])[0] in (0, 1)  # every column has a role
 
 
+def test_assess_and_protect_say_which_numbers_may_be_missing_codes(capsys, tmp_path):
+    file, said = tmp_path / "t.csv", "--null age=-9 --null kids=97,99"
+    rows = [f"{-9 if row % 50 == 0 else 20 + row % 4},{[0, 1, 2, 97, 99][row % 5]},{row % 100}" for row in range(200)]
+    file.write_text("\n".join(["age,kids,years", *rows]) + "\n")
+    asked = ["--qi", "age,kids,years"]
+    assert said in run(capsys, "assess", file, *asked, "--no-protection")[2]
+    assert said in run(capsys, "protect", file, *asked, "--out", tmp_path / "safe.csv")[2]
+    stated = ["--null", "age=-9", "--null", "kids=97,99"]
+    assert "may stand for missing" not in run(capsys, "assess", file, *asked, "--no-protection", *stated)[2]
+
+
 def test_rules_without_a_verdict_are_said_to_be_none(capsys, stays, tmp_path):
     report = tmp_path / "junit.xml"
     code, _, err = run(capsys, "check", stays, *QI, "--min-k", "1", "--junit", report)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options, terminal
-from incrowd.cli.hints import with_flags
+from incrowd.cli.hints import null_flags, with_flags
 from incrowd.errors import InputError
 from incrowd.recipients import choices, limits_of
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question, Roles
@@ -51,6 +52,18 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
     terminal.note("these answers are kept for the next run with --save")
     others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
     return replace(question.with_roles(roles), drop=roles.dropped, other=others)
+
+
+def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
+    """Say which numbers may stand for missing values, before they become the ends of ranges or secrets."""
+    from incrowd.tables.suggest_reading import suspect_missing_codes
+
+    codes = suspect_missing_codes(table, [*columns])
+    if codes:
+        terminal.note(
+            f"numbers in {listed(list(codes))} may stand for missing values, and count as values until you say so: "
+            f"{null_flags(codes)}"
+        )
 
 
 def suggest_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> str:
