@@ -116,7 +116,7 @@ def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> boo
 
 
 def _are_checked(letters: NDArray[np.str_]) -> bool:
-    """Whether numbers divided by 97 leave 1 (ISO 7064) or nothing (French accounts), not what those in steps of 97 do."""
+    """Whether numbers divided by 97 leave 1 (ISO 7064) or nothing (French accounts), unlike most steps of 97."""
     codes = ["".join(row) for row in letters]
     left = [int(code) % _OF_WHOLE_NUMBERS for code in codes if code.isdecimal()]
     return len(left) < len(codes) or max(left.count(0), left.count(1)) >= _HOLDS * len(left)
