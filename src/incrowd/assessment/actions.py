@@ -90,9 +90,9 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
-            f"Say what a row is. If every row is another person and {rows.household} is their household, say that rows "
-            f"are people; {rows.household} is then left out. To keep it, name it as the person, so that households are "
-            "counted, and protect by household. If people have several rows, name the column that tells whose they are.",
+            f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
+            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, and "
+            "protect by household. If people have several rows, name the column that tells whose they are.",
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
