@@ -91,8 +91,8 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     if rows.kind == "households" and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
-            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, and "
-            "protect by household. If people have several rows, name the column that tells whose they are.",
+            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
+            "and protect by household. If people have several rows, name the column that tells whose they are.",
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
