@@ -90,9 +90,9 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
-            f"Say what a row is: if {rows.household} groups people by household, say that every row is another person "
-            f"and {rows.household} is left out; to keep it, name it as the person, so that households are counted, and "
-            "protect by household. If people have several rows, name the column that tells whose they are.",
+            f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
+            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
+            "and protect by household. If people have several rows, name the column that tells whose they are.",
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
@@ -133,9 +133,9 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         else "Confirm the roles of the columns: they were guessed."
     )
     return Action(
-        f"{what} Read this command, move each name to where it belongs, and run it: what others may know, what is "
-        "secret, what names people, what is to be left out (here every column of which nothing is suggested), and what "
-        "nobody outside can know.",
+        f"{what} The command below is a suggestion: read it, move each name to where it belongs, and run it. Its "
+        "options say, in this order: what others may know, what is secret, what names people, what is left out (there "
+        "stand the columns for which nothing is suggested), what nobody outside can know.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )

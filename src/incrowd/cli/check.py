@@ -15,7 +15,7 @@ from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.declared_options import question_from, takes, takes_question_options
-from incrowd.cli.hints import with_flags
+from incrowd.cli.hints import flag, with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
 
@@ -100,7 +100,8 @@ def check_table(
 ) -> None:
     """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
 
-    With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes.
+    With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes. Without it, rules that are
+    kept say nothing on whether the table may go out.
 
     [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
 
@@ -128,6 +129,10 @@ def check_table(
                 terminal.line(f"      {with_flags(open_point.sentence, open_point.hint)}")
         for note in result.notes:
             terminal.note(note)
+        if result.verdict is None:
+            from incrowd.gate import RULES_ONLY
+
+            terminal.note(f"{RULES_ONLY}: name the recipient to have it too (--recipient public).")
     if not result.passed:
         raise typer.Exit(1)
 
@@ -141,6 +146,12 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
         raise InputError(
             "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
             f"the table has: {', '.join(table.columns)}"
+        )
+    if not question.rules and question.recipient is None:
+        flags = ", ".join(flag(name) for name in _RULES)
+        raise InputError(
+            "there is nothing to check; name who is to get the table, for the verdict (--recipient public), or set a "
+            f"rule: {flags}"
         )
     return question
 
