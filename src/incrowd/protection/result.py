@@ -250,6 +250,7 @@ class Protected(Result):
     columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
+    `counted` is `table` as its guarantee was counted, so that nobody has to encode it again (None: read `table`).
     `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
     `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
     `row_order` are columns of the original that the order of the released rows follows.
@@ -259,7 +260,7 @@ class Protected(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
-            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back", "counted"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -287,6 +288,7 @@ class Protected(Result):
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None
+    counted: Table | None = None
     method_help: str = ""
     perturbed: tuple[str, ...] = ()
     shuffled: bool = False
