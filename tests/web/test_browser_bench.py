@@ -40,6 +40,7 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     table = demo(page, rows=300)
     ask(page, "PATCH", f"/tables/{table}/settings", {"population": None})
     look(page, base, table)
+    expect(page.locator("#population-unknown")).to_be_visible()
     page.click("#more-ways summary")
     page.fill("#k-map", "30")
     page.click("#solve")
@@ -54,6 +55,7 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
 def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(opened, base):
     page = opened()
     look(page, base, demo(page, rows=300))
+    expect(page.locator("#population-unknown")).to_be_hidden()  # it is known
     page.click("#more-ways summary")
     fields = page.locator("#protection :is(input, select, summary):visible")
     for place in range(fields.count()):
