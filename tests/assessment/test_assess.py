@@ -1,10 +1,7 @@
 """The journey as a whole: the same numbers as the rooms it passes through, and reasons where there is no answer."""
 
 import json
-import threading
-import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,19 +18,12 @@ from incrowd import (
     read_table,
     record_risk,
 )
-from incrowd.assessment import Question, api, judge_protected, propose_roles, way_to_yes
-from incrowd.assessment.command_line import to_command, to_python
-from incrowd.assessment.reasons import highest_risk
+from incrowd.assessment import propose_roles
 from incrowd.assessment.result import SECTIONS
-from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import share_progress
-from incrowd.assessment.verdict import decide
 from incrowd.pitman_yor import fit_class_sizes
-from incrowd.protection.api import memory_to_protect
 from incrowd.recipients import limits_of
-from incrowd.tables import Table
 
 pytestmark = [
     pytest.mark.xdist_group("assess"),  # the whole assessment below is made once
@@ -128,61 +118,6 @@ def test_the_decision_is_the_risk_against_the_threshold(table, found):
     assert (cautious.verdict.decision, cautious.verdict.limits.class_size) == ("over", 10_000)
 
 
-def test_a_low_average_with_somebody_alone_is_no_plain_yes():
-    crowd = {"age": [30] * 60 + [40] * 60 + [99], "illness": ["a", "b"] * 60 + ["a"]}
-    found = assess(crowd, quasi_identifiers=["age"], recipient="trusted")
-    assert found.facts.correctness < found.verdict.threshold
-    assert (found.verdict.decision, found.passed) == ("exposed", False)
-    assert "1 person (0.83%)" in found.verdict.exposures[0]
-    assert "1 of them alone" in found.verdict.exposures[0]
-    assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
-    assert "Protect it with classes of at least 3" in found.verdict.actions[-1].sentence
-    assert found.verdict.actions[-1].expected["decision"] == "within"
-    without = {name: values[:-1] for name, values in crowd.items()}
-    assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
-    told = {"age": without["age"], "illness": ["c"] * 60 + ["a", "b"] * 30}
-    given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
-    assert (given.decision, len(given.exposures), given.disclosed) == ("exposed", 1, ("illness",))
-    assert "certain, or nearly so, for 60 records (50.0%)" in given.exposures[0]
-    most = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}  # what three in four have is no news
-    assert assess(most, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
-    named = assess(most, quasi_identifiers=["age"], sensitive=["illness"], secrets=["illness=a"], protection=False)
-    assert (named.verdict.decision, named.verdict.disclosed) == ("exposed", ("illness",))
-
-
-def test_a_weight_that_nobody_named_does_not_make_the_population():
-    generator = np.random.default_rng(4)
-    table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
-    guessed = assess(table, protection=False)
-    assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
-    assert [note.hint for note in guessed.notes if "name it as the weight" in note.sentence] == [("weights",)]
-    assert [one.column for one in guessed.evidence.undecided] == ["weight"]
-    assert not guessed.passed
-    said = assess(table, weights="weight", protection=False)
-    assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
-    assert "(the sum of weight)" in said.verdict.reasons[0]
-    assert not any("weights" in note.hint for note in said.notes)
-
-
-def test_a_certain_secret_is_no_yes_however_large_the_population():
-    table = {"age": [30] * 60 + [40] * 60, "illness": ["c"] * 60 + ["a", "b"] * 30}
-    asked = {"quasi_identifiers": ["age"], "sensitive": ["illness"], "population": 30_000_000, "protection": False}
-    told = assess(table, **asked).verdict
-    assert (told.decision, told.basis, told.risk < told.threshold) == ("exposed", "population", True)
-    assert "certain, or nearly so, for 60 records (50.0%)" in told.exposures[0]
-    assert assess(table, **asked, threshold=0.5).verdict.decision == "exposed"  # the risk of being named is another one
-    assert assess(table, **asked, tolerate=0.5).verdict.decision == "within"
-    every = {**table, "illness": ["a"] * 60 + ["b"] * 60}
-    assert assess(every, **asked, tolerate=0.5).verdict.decision == "exposed"
-    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # certain for all, news for 30 %
-    assert assess(most, **asked, tolerate=0.2).verdict.decision == "exposed"
-    assert assess(most, **asked, tolerate=0.33).verdict.decision == "within"
-    named = assess(most, **asked, tolerate=0.33, secrets=["illness=a"]).verdict  # 70 % have it, and it is a secret
-    assert named.decision == "exposed"
-    rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
-    assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
-
-
 def test_a_column_that_names_people_outranks_too_close_to_call(table, found):
     low, high = found.population.interval
     named = table.append_column("email", [[f"e{number}" for number in range(3_000)]])
@@ -191,30 +126,6 @@ def test_a_column_that_names_people_outranks_too_close_to_call(table, found):
     assert (close.decision, close.headline) == ("exposed", "No: low on average, but not for everybody")
     assert "email" in close.exposures[0]
     assert "too close to the" in close.sentence
-
-
-def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
-    generator = np.random.default_rng(3)
-    ages = [*generator.integers(0, 40, 400).tolist(), 77]
-    here = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False)
-    there = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False, population=10**6)
-    assert here.verdict.decision == "exposed"
-    assert there.facts.uniques * there.population.still_unique < 1
-    own = there.population.highest  # of the record at highest risk; where it was not estimated, that in the table holds
-    assert there.verdict.highest == (1 / there.facts.k if own is None else own)
-    sizes, interval = there.facts.sizes, (0.1, 0.3)
-    estimated = replace(there.population, highest=0.2, highest_interval=interval)
-    assert highest_risk(sizes, estimated) == (0.2, interval)
-    alone = replace(estimated, still_unique=0.8, still_unique_interval=(0.5, 1.0))  # by the upper end, one is
-    assert highest_risk(sizes, alone) == (1.0, None)
-    assert highest_risk(sizes, None) == (1.0, None)
-    known = {"facts": here.facts, "evidence": here.evidence}
-    judged = decide(here.provenance.question, here.roles, **known, population=estimated)
-    assert (judged.decision, judged.highest) == ("within", 0.2)
-    wide = replace(estimated, highest_interval=(0.1, 0.5))
-    unsure = decide(here.provenance.question, here.roles, **known, population=wide)
-    assert unsure.decision == "borderline"
-    assert any("whoever knows that one of them is in it" in str(reason) for reason in there.verdict.internal_reasons)
 
 
 def test_every_sensitive_column_is_followed_through_protection(table):
@@ -325,17 +236,6 @@ def test_many_columns_are_sampled_and_said_to_be():
     assert found.knowledge.worst_by_size[-1].classes == found.facts.classes
 
 
-def test_guessed_roles_are_marked_as_guessed():
-    people = {"age": [30, 41, 30, 52], "diagnosis": list("xyxx"), "email": list("abcd")}
-    roles = propose_roles(people)
-    assert (roles.quasi_identifiers, roles.sensitive, roles.identifiers) == (("age",), ("diagnosis",), ("email",))
-    found = assess(people, protection=False)
-    assert not found.roles.confirmed
-    assert any("nobody confirmed" in str(note) for note in found.notes)
-    assert "email" in found.verdict.exposures[0]
-    assert assess(people, quasi_identifiers=["age"], protection=False).roles.confirmed
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -368,100 +268,6 @@ def test_the_same_seed_gives_the_same_answer(table, found):
     assert first == second
 
 
-def test_advised_protection_is_told_to_programs_too():
-    table = {
-        "full, name": [f"person {n}" for n in range(400)],
-        "-sex": ["f", "m"] * 200,
-        "age": [20 + n % 40 for n in range(400)],
-        "illness, chronic": ["a" if n % 40 < 3 else "abc"[n // 40 % 3] for n in range(400)],
-    }
-    known, secret = ("-sex", "age"), ("illness, chronic",)
-    asked = {"quasi_identifiers": known, "sensitive": secret, "identifiers": ("full, name",), "rows_are_people": True}
-    advice = assess(table, **asked).verdict.actions[-1]
-    assert advice.protection == {
-        "k": 11,
-        "sensitive": ["illness, chronic"],
-        "l": 2,
-        "diversity": "recursive",
-        "c": 19.0,  # nobody's value is shared by 95 % of a class: 0.95 / 0.05
-        "leave_out": ["full, name"],
-    }
-    safe = protect(table, quasi_identifiers=list(known), **advice.protection)
-    assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
-    assert advice.to_dict()["protection"] == advice.protection
-
-
-def test_columns_that_name_people_stop_a_yes():
-    table = {
-        "name": [f"person {number}" for number in range(400)],
-        "sex": ["f", "m"] * 200,
-        "illness": ["a", "b", "b", "a"] * 100,
-    }
-    found = assess(table, quasi_identifiers=["sex"], protection=False)
-    assert (found.verdict.decision, found.passed) == ("exposed", False)
-    assert "names people" in found.verdict.exposures[0]
-    assert "name" in found.verdict.exposures[0].partition(": ")[2]
-    tried = assess(table, quasi_identifiers=["sex"], other=["illness"]).verdict.actions[-1]
-    assert tried.expected["decision"] == "within"
-    assert "name left out" in tried.sentence
-    assert "--drop name" in tried.commands[0]
-    kept = assess(table, quasi_identifiers=["sex"], other=["name", "illness"], protection=False)
-    assert kept.verdict.decision == "exposed"  # what names people is no yes, whatever is said of it
-    said = assess(table, quasi_identifiers=["sex"], identifiers=["illness"], protection=False)
-    assert said.roles.identifiers == ("name", "illness")
-    with pytest.raises(InputError, match="two roles"):
-        assess(table, quasi_identifiers=["sex"], other=["sex"], protection=False)
-
-
-def test_a_person_column_that_is_not_used_stops_a_yes():
-    table = {"patient_id": [number // 2 for number in range(400)], "sex": ["f", "m"] * 200}
-    found = assess(table, quasi_identifiers=["sex"], protection=False)
-    assert found.verdict.decision == "exposed"
-    assert "name patient_id as the person" in found.verdict.actions[0].sentence
-    assert found.verdict.actions[0].hint == ("person", "rows_are_people")
-    named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
-    assert named.facts.people == 200
-    assert not any("looks like whose record" in text for text in named.verdict.exposures)
-
-
-def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
-    found = assess(table, quasi_identifiers=["adm_qtr"], sensitive=["ethncty"], protection=False)
-    assert found.verdict.decision == "undecided"
-    names = [one.column for one in found.verdict.undecided]
-    assert "patzip" in names
-    assert [one.uniques for one in found.verdict.undecided] == sorted(one.uniques for one in found.verdict.undecided)[
-        ::-1
-    ]
-    for one in found.verdict.undecided[:3]:
-        alone = measure(table, quasi_identifiers=["adm_qtr", one.column])
-        assert (one.k, one.uniques, one.correctness) == (alone.k, alone.uniques, alone.correctness)
-    together = measure(table, quasi_identifiers=["adm_qtr", *names])
-    assert found.evidence.if_known == {
-        "k": together.k,
-        "uniques": together.uniques,
-        "correctness": together.correctness,
-    }
-    assert f"nobody has judged {len(names)} columns" in found.verdict.recommendation
-    assert "patzip" in found.verdict.actions[0].commands[0]
-    quiet = assess(table, quasi_identifiers=["adm_qtr"], sensitive=["ethncty"], other=names, protection=False)
-    assert (quiet.verdict.decision, quiet.verdict.undecided) == ("within", ())
-    assert set(quiet.verdict.declared) == set(names)
-    assert "as you said" in quiet.verdict.recommendation
-
-
-def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
-    names = ["age_yrs", "sex", "patcnty"]
-    safe = protect(table, quasi_identifiers=names, k=30)
-    found = assess(safe.table, quasi_identifiers=names, protection=False)
-    assert found.facts.k >= 30
-    assert (found.verdict.decision, found.passed) == ("undecided", False)
-    assert "patzip" in [one.column for one in found.verdict.undecided]
-    others = [name for name in table.column_names if name not in names]
-    judged = assess(safe.table, quasi_identifiers=names, other=others, protection=False).verdict
-    assert (judged.decision, judged.giving_back) == ("exposed", ("patzip",))
-    assert "patzip is kept and gives patcnty back" in judged.exposures[0]
-
-
 def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
     costs = found.protection.costs
     assert found.verdict.basis == "population"
@@ -491,14 +297,6 @@ def test_the_risk_of_protected_classes_is_that_of_the_population_they_came_from(
     assert risk_of_large_classes(safe.classes, 60_000) == pytest.approx(truth, rel=0.25)
 
 
-def test_the_reason_of_a_role_says_who_chose_it(table):
-    roles = assess(table, quasi_identifiers=["sex"], other=["patzip"], protection=False).roles
-    assert roles.reason("sex") == "as you said"
-    assert roles.reason("age_yrs").startswith("not named, though it looks like a quasi-identifier")
-    assert roles.reason("patzip").startswith("as you said, though it looks like a quasi-identifier")
-    assert "as you said" not in propose_roles(table).reason("sex")
-
-
 def test_every_threshold_is_judged_as_the_decision_is(found):
     from incrowd.reports.document import verdict_figure
 
@@ -523,7 +321,6 @@ def test_every_threshold_is_judged_as_the_decision_is(found):
 
 
 def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkeypatch):
-    from incrowd import read_table
     from incrowd.tables.roles import suggest
 
     assert found.statements is found.statements
@@ -581,46 +378,6 @@ def test_progress_never_goes_back_from_one_section_to_the_next():
     assert told[-1] == 0.99
 
 
-def _households(people):
-    home = np.repeat(np.arange(people // 4), 4)
-    draws = np.random.default_rng(5)
-    place = draws.integers(0, 12, people // 4)[home]
-    return {
-        "age": draws.integers(18, 80, people), "sex": draws.integers(0, 2, people), "place": place, "home": home,
-        "region": place % 3, "weight": np.where(place % 3 == 0, 30.0, 6.0),
-    }  # fmt: skip
-
-
-def test_strata_and_clusters_are_used_as_the_population_estimate_uses_them():
-    table = _households(800)
-    known = {"quasi_identifiers": ["age", "sex", "place"]}
-    drawn = {"weights": "weight", "strata": "region", "cluster": "home"}
-    found = assess(table, **known, **drawn, other=["home", "region"], protection=False)
-    alone = population_risk(table, **known, **drawn)
-    assert found.population.sample_to_population == alone.sample_to_population
-    assert found.population.interval == alone.interval
-    plain = assess(table, **known, weights="weight", other=["home", "region"], protection=False)
-    assert plain.population.interval[1] < alone.interval[1]
-    question = found.provenance.question
-    assert "    strata='region',\n    cluster='home'," in to_python(question)
-    assert "--stratum region --cluster home" in (to_command(question) or "")
-    with pytest.raises(InputError, match="no column named 'nowhere'"):
-        assess(table, **known, cluster="nowhere")
-    with pytest.raises(InputError, match="how many people are in each"):
-        assess(table, **known, strata="region", population=5_000, protection=False)
-
-
-def test_a_release_without_its_column_of_clusters_is_judged_by_its_own_classes():
-    table = _households(400)
-    released = {name: table[name] for name in ("age", "sex", "place")}
-    known = {"quasi_identifiers": ["age", "sex", "place"], "population": 10_000, "protection": False}
-    found = assess(table, released=released, cluster="home", **known)
-    assert found.population is None
-    assert "drawn by home, which this table does not have" in str(found.skipped["population"])
-    lost = assess(table | {"home": [None, *table["home"][1:].tolist()]}, cluster="home", **known)
-    assert "some records have no cluster" in str(lost.skipped["population"])
-
-
 def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():
     draws = np.random.default_rng(3)
     table = {"age": draws.integers(0, 400, 1_500), "sex": draws.integers(0, 2, 1_500), "hand": [1, 2] * 750}
@@ -635,189 +392,3 @@ def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():
     told = {one.name: one for one in found.statements if one.section == "population"}
     assert told["what makes records stand out"].shown.startswith("age (")
     assert told["record at highest risk in the population"].value == found.population.highest
-
-
-def test_the_population_is_grown_only_for_ways_that_nothing_counted_refuses(monkeypatch):
-    grown, judged, smallest = [], [], []
-    estimate, judge = population_section.estimate_risks, api.judge_release
-
-    def counted(sample, at, **options):
-        grown.append(list(at))
-        return estimate(sample, at, **options)
-
-    def noted(released, *given, **options):
-        verdict = judge(released, *given, **options)
-        with one_at_a_time:  # trials go side by side
-            judged.append(verdict)
-            smallest.append(measure(released, quasi_identifiers=["age", "sex"]).k)
-        return verdict
-
-    one_at_a_time = threading.Lock()
-    monkeypatch.setattr(population_section, "estimate_risks", counted)
-    monkeypatch.setattr(api, "judge_release", noted)
-    random = np.random.default_rng(0)
-    ages = random.integers(20, 80, 600)
-    table = {"age": ages, "sex": random.integers(0, 2, 600), "illness": np.array(["a", "b", "c"])[ages // 27]}
-    found = assess(
-        table,
-        quasi_identifiers=["age", "sex"],
-        sensitive=["illness"],
-        population=20_000,
-    )
-    without = [verdict for verdict in judged if verdict.disclosed]
-    assert without
-    assert all(verdict.basis == "table" and verdict.decision != "within" for verdict in without)
-    with_population = [verdict for verdict in judged if verdict.basis == "population"]
-    assert len(with_population) == len(judged) - len(without)
-    assert len(grown[0]) > 1  # for the forecast
-    assert grown[1:] == [[20_000]] * len(with_population)
-    expected = found.verdict.actions[0].expected
-    passed = {k: verdict for k, verdict in zip(smallest, judged, strict=True) if verdict.decision == "within"}
-    advised = min(k for k in passed if k >= expected["k"])  # the table whose classes have that size or little more
-    assert expected["highest"] == passed[advised].highest
-
-
-def test_a_verdict_that_stops_at_a_certain_no_mends_as_the_whole_one_does():
-    ages = [age for age in range(20, 60) for _ in range(10)]
-    table = {"age": ages, "illness": ["a" if age < 40 else "b" for age in ages]}
-    question = Question(quasi_identifiers=("age",), sensitive=("illness",), population=4_000, recipient="public")
-    whole, stopped = (api.judge_release(table, question, only_if_yes=short) for short in (False, True))
-    assert whole.basis == "population"
-    assert stopped.basis == "table"
-    assert stopped.decision != "within"
-    assert stopped.exposures[0] == whole.exposures[0]
-    assert (stopped.disclosed, stopped.giving_back) == (whole.disclosed, whole.giving_back) == (("illness",), ())
-
-
-def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, memory=10**9):
-    """The class size that the search advises, or why none; and the sizes that it tried."""
-    tried = []
-
-    def try_size(work, k, progress):
-        tried.append(k)
-        plan = way_to_yes.Plan((), k, 0.95, diverse=diverse)
-        return way_to_yes._Way(plan, None, lambda: way_to_yes._Cost(detail(k), 0)) if passes(k) else f"{k} is too few"
-
-    monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
-    monkeypatch.setattr(way_to_yes, "_likely_to_pass", lambda work, sizes: likely)
-    monkeypatch.setattr(way_to_yes, "_try_size", try_size)
-    monkeypatch.setattr(way_to_yes, "_protect_action", lambda work, way: way.plan.k)
-    monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
-    table = SimpleNamespace(rows=100, columns=[], memory=memory)
-    work = SimpleNamespace(progress=lambda doing, share: None, question=None, table=table)
-    return way_to_yes.way_to_yes(work), tried
-
-
-@pytest.mark.parametrize("least", [2, 3, 8, 11, 99])
-@pytest.mark.parametrize("likely", range(5))
-def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely, monkeypatch):
-    advised, tried = searched(monkeypatch, likely, lambda k: k >= least)
-    assert advised == (least if least <= 11 else "11 is too few")
-    assert len(tried) <= 5
-    alone, one_by_one = searched(monkeypatch, likely, lambda k: k >= least, memory=0)
-    assert alone == advised
-    assert set(one_by_one) <= set(tried)  # none is begun before it is needed
-
-
-@pytest.mark.parametrize("likely", range(5))
-def test_where_secrets_must_differ_larger_classes_are_taken_if_they_keep_more(likely, monkeypatch):
-    assert searched(monkeypatch, likely, lambda k: True, ("ill",), detail=lambda k: k / 100)[0] == 11
-    assert searched(monkeypatch, likely, lambda k: True, ("ill",))[0] == 2
-
-
-def test_the_class_size_that_is_likely_to_pass_comes_from_the_sampling_fraction():
-    def likely(people, population):
-        limits = SimpleNamespace(class_size=11)
-        work = SimpleNamespace(
-            question=SimpleNamespace(limits=limits),
-            answers={"population": SimpleNamespace(people=people, population=population)},
-        )
-        sizes = [2, 3, 5, 8, 11]
-        return sizes[way_to_yes._likely_to_pass(work, sizes)]
-
-    assert likely(1_000, 1_000) == 11  # everybody is in the table
-    assert likely(1_000_000, 3_985_166) == 8
-    assert likely(200_000, 3_985_166) == 3
-    assert likely(1_000, 10**6) == 2
-
-
-class CancelledError(Exception):
-    pass
-
-
-_DRAWS = np.random.default_rng(0)
-AGES = {"age": _DRAWS.integers(20, 80, 240).tolist(), "sex": _DRAWS.integers(0, 2, 240).tolist()}
-
-
-def test_one_protection_at_a_time_where_the_memory_limit_does_not_allow_two_and_the_result_is_the_same(monkeypatch):
-    asked = {"quasi_identifiers": ["age", "sex"], "population": 240}
-    protect_one, running, most = protection_section.protect, [], []
-
-    def counted(*given, **options):
-        running.append(None)
-        most.append(len(running))
-        try:
-            time.sleep(0.05)
-            return protect_one(*given, **options)
-        finally:
-            running.pop()
-
-    monkeypatch.setattr(protection_section, "protect", counted)
-    monkeypatch.setattr(way_to_yes, "protect", counted)
-    needed = memory_to_protect(read_table(AGES))
-    found = []
-    for memory, at_once in ((2 * needed, 2), (2 * needed - 1, 1)):
-        monkeypatch.setattr(Table, "memory", property(lambda table, memory=memory: memory))
-        most.clear()
-        told = assess(AGES, **asked).to_dict()
-        found.append({name: part for name, part in told.items() if name != "provenance"})
-        assert max(most) == at_once
-        assert len(most) > 3
-    assert found[0] == found[1]
-
-
-def test_only_protections_with_which_the_way_to_a_yes_begins_are_kept(monkeypatch):
-    works = []
-    monkeypatch.setattr(api, "next_actions", lambda work, verdict: works.append(work) or [])
-    assess(AGES, quasi_identifiers=["age", "sex"])
-    assess(AGES, quasi_identifiers=["age", "sex"], population=240)
-    assess(AGES, quasi_identifiers=["age", "sex"], population=3_000)
-    assert [way_to_yes.sizes_to_begin_with(work) for work in works] == [[11], [8, 11], [3, 5]]
-    assert [sorted(work.shared["protected"]) for work in works] == [[11], [11], [3, 5]]
-
-
-@pytest.mark.parametrize(("stage", "call"), [("protect", 3), ("protect", 20), ("trying", 1), ("trying", 6)])
-def test_a_cancelled_assessment_stops_within_one_trial(stage, call, monkeypatch):
-    told, finished = [], []
-
-    def progress(doing, share):
-        if doing.startswith(stage):
-            told.append(doing)
-            if len(told) == call:  # and not again
-                raise CancelledError
-
-    def noted(how):
-        def run(*given, progress, **options):
-            done = how(*given, **options, progress=progress)
-            late = len(told) >= call
-            progress("done", 1.0)
-            finished.append(late)
-            return done
-
-        return run
-
-    for room, name in ((protection_section, "protect"), (protection_section, "evaluate"), (way_to_yes, "protect")):
-        monkeypatch.setattr(room, name, noted(getattr(room, name)))
-    with pytest.raises(CancelledError):
-        assess(AGES, quasi_identifiers=["age", "sex"], population=240, progress=progress)
-    assert len(told) == call
-    assert not any(finished)
-
-
-def test_progress_does_not_go_back_while_protections_are_tried():
-    told = []
-    assess(AGES, quasi_identifiers=["age", "sex"], progress=lambda *said: told.append(said))
-    shares = [share for _, share in told]
-    assert shares == sorted(shares)
-    assert any(doing.startswith("trying classes of") for doing, _ in told)
-    assert max(shares) <= 1.0

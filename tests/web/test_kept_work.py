@@ -320,25 +320,37 @@ def test_a_file_that_changed_where_it_lies_is_told_as_lost(tmp_path):
         assert "changed" in lost
 
 
-def test_a_killed_server_loses_nothing_that_was_saved(tmp_path):
-    keep = tmp_path / "kept"
+def test_a_killed_server_loses_nothing_that_was_saved_and_shows_nobody_what_another_left(tmp_path):
+    keep, tables = tmp_path / "kept", {}
 
-    def ask(address):
+    def ask(address, name):
         base, token = address.split("/?token=")
-        return httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=240)
+        headers = {"authorization": f"Bearer {token}", "x-incrowd-session": name}
+        return httpx.Client(base_url=base, headers=headers, timeout=240)
+
+    def saved(words):
+        return sum(words in file.read_text() for file in (keep / "sessions").glob("*.json"))
 
     with serving(tmp_path, "--keep", str(keep)) as (process, address):
-        with ask(address) as client:
-            table = upload(client)
-            client.put(f"{table}/settings", json={"roles": ROLES})
+        for name in ("ann", "ben"):
+            with ask(address, name) as client:
+                tables[name] = upload(client, f"{name}.csv")
+                client.put(f"{tables[name]}/settings", json={"roles": ROLES})
+                if name == "ann":
+                    made = protected(client, tables[name], k=3, method="generalise", suppress=0.3)
         end = time.monotonic() + 240
-        while not any("quasi-identifier" in file.read_text() for file in (keep / "sessions").glob("*.json")):
+        while saved(made) < 1 or saved("quasi-identifier") < 2:
             assert time.monotonic() < end
             time.sleep(0.05)
         process.kill()
         process.wait(30)
-    with serving(tmp_path, "--keep", str(keep)) as (_, address), ask(address) as client:
-        assert client.get(f"{table}/settings").json()["settings"]["roles"] == ROLES
+    with serving(tmp_path, "--keep", str(keep)) as (_, address):
+        for name, other in (("ann", "ben"), ("ben", "ann")):
+            with ask(address, name) as client:
+                assert [table["name"] for table in client.get("/api/v1/tables").json()] == [f"{name}.csv"]
+                assert client.get(f"{tables[name]}/settings").json()["settings"]["roles"] == ROLES
+                assert client.get(f"{tables[other]}/settings").status_code == 404
+                assert client.get(f"/api/v1/jobs/{made}/table").status_code == (200 if name == "ann" else 404)
 
 
 def test_a_protected_table_that_was_changed_meanwhile_is_not_passed_on(tmp_path):

@@ -1,0 +1,219 @@
+"""The search for a protection that passes: what is tried, in which order, and how it is cancelled."""
+
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from incrowd import (
+    assess,
+    measure,
+    protect,
+    read_table,
+)
+from incrowd.assessment import Question, api, judge_protected, way_to_yes
+from incrowd.assessment.sections import population as population_section
+from incrowd.assessment.sections import protection as protection_section
+from incrowd.protection.api import memory_to_protect
+from incrowd.tables import Table
+
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
+
+def test_advised_protection_is_told_to_programs_too():
+    table = {
+        "full, name": [f"person {n}" for n in range(400)],
+        "-sex": ["f", "m"] * 200,
+        "age": [20 + n % 40 for n in range(400)],
+        "illness, chronic": ["a" if n % 40 < 3 else "abc"[n // 40 % 3] for n in range(400)],
+    }
+    known, secret = ("-sex", "age"), ("illness, chronic",)
+    asked = {"quasi_identifiers": known, "sensitive": secret, "identifiers": ("full, name",), "rows_are_people": True}
+    advice = assess(table, **asked).verdict.actions[-1]
+    assert advice.protection == {
+        "k": 11,
+        "sensitive": ["illness, chronic"],
+        "l": 2,
+        "diversity": "recursive",
+        "c": 19.0,  # nobody's value is shared by 95 % of a class: 0.95 / 0.05
+        "leave_out": ["full, name"],
+    }
+    safe = protect(table, quasi_identifiers=list(known), **advice.protection)
+    assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
+    assert advice.to_dict()["protection"] == advice.protection
+
+
+def test_the_population_is_grown_only_for_ways_that_nothing_counted_refuses(monkeypatch):
+    grown, judged, smallest = [], [], []
+    estimate, judge = population_section.estimate_risks, api.judge_release
+
+    def counted(sample, at, **options):
+        grown.append(list(at))
+        return estimate(sample, at, **options)
+
+    def noted(released, *given, **options):
+        verdict = judge(released, *given, **options)
+        with one_at_a_time:  # trials go side by side
+            judged.append(verdict)
+            smallest.append(measure(released, quasi_identifiers=["age", "sex"]).k)
+        return verdict
+
+    one_at_a_time = threading.Lock()
+    monkeypatch.setattr(population_section, "estimate_risks", counted)
+    monkeypatch.setattr(api, "judge_release", noted)
+    random = np.random.default_rng(0)
+    ages = random.integers(20, 80, 600)
+    table = {"age": ages, "sex": random.integers(0, 2, 600), "illness": np.array(["a", "b", "c"])[ages // 27]}
+    found = assess(
+        table,
+        quasi_identifiers=["age", "sex"],
+        sensitive=["illness"],
+        population=20_000,
+    )
+    without = [verdict for verdict in judged if verdict.disclosed]
+    assert without
+    assert all(verdict.basis == "table" and verdict.decision != "within" for verdict in without)
+    with_population = [verdict for verdict in judged if verdict.basis == "population"]
+    assert len(with_population) == len(judged) - len(without)
+    assert len(grown[0]) > 1  # for the forecast
+    assert grown[1:] == [[20_000]] * len(with_population)
+    expected = found.verdict.actions[0].expected
+    passed = {k: verdict for k, verdict in zip(smallest, judged, strict=True) if verdict.decision == "within"}
+    advised = min(k for k in passed if k >= expected["k"])  # the table whose classes have that size or little more
+    assert expected["highest"] == passed[advised].highest
+
+
+def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, memory=10**9):
+    """The class size that the search advises, or why none; and the sizes that it tried."""
+    tried = []
+
+    def try_size(work, k, progress):
+        tried.append(k)
+        plan = way_to_yes.Plan((), k, 0.95, diverse=diverse)
+        return way_to_yes._Way(plan, None, lambda: way_to_yes._Cost(detail(k), 0)) if passes(k) else f"{k} is too few"
+
+    monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
+    monkeypatch.setattr(way_to_yes, "_likely_to_pass", lambda work, sizes: likely)
+    monkeypatch.setattr(way_to_yes, "_try_size", try_size)
+    monkeypatch.setattr(way_to_yes, "_protect_action", lambda work, way: way.plan.k)
+    monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
+    table = SimpleNamespace(rows=100, columns=[], memory=memory)
+    work = SimpleNamespace(progress=lambda doing, share: None, question=None, table=table)
+    return way_to_yes.way_to_yes(work), tried
+
+
+@pytest.mark.parametrize("least", [2, 3, 8, 11, 99])
+@pytest.mark.parametrize("likely", range(5))
+def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely, monkeypatch):
+    advised, tried = searched(monkeypatch, likely, lambda k: k >= least)
+    assert advised == (least if least <= 11 else "11 is too few")
+    assert len(tried) <= 5
+    alone, one_by_one = searched(monkeypatch, likely, lambda k: k >= least, memory=0)
+    assert alone == advised
+    assert set(one_by_one) <= set(tried)  # none is begun before it is needed
+
+
+@pytest.mark.parametrize("likely", range(5))
+def test_where_secrets_must_differ_larger_classes_are_taken_if_they_keep_more(likely, monkeypatch):
+    assert searched(monkeypatch, likely, lambda k: True, ("ill",), detail=lambda k: k / 100)[0] == 11
+    assert searched(monkeypatch, likely, lambda k: True, ("ill",))[0] == 2
+
+
+def test_the_class_size_that_is_likely_to_pass_comes_from_the_sampling_fraction():
+    def likely(people, population):
+        limits = SimpleNamespace(class_size=11)
+        work = SimpleNamespace(
+            question=SimpleNamespace(limits=limits),
+            answers={"population": SimpleNamespace(people=people, population=population)},
+        )
+        sizes = [2, 3, 5, 8, 11]
+        return sizes[way_to_yes._likely_to_pass(work, sizes)]
+
+    assert likely(1_000, 1_000) == 11  # everybody is in the table
+    assert likely(1_000_000, 3_985_166) == 8
+    assert likely(200_000, 3_985_166) == 3
+    assert likely(1_000, 10**6) == 2
+
+
+class CancelledError(Exception):
+    pass
+
+
+_DRAWS = np.random.default_rng(0)
+AGES = {"age": _DRAWS.integers(20, 80, 240).tolist(), "sex": _DRAWS.integers(0, 2, 240).tolist()}
+
+
+def test_one_protection_at_a_time_where_the_memory_limit_does_not_allow_two_and_the_result_is_the_same(monkeypatch):
+    asked = {"quasi_identifiers": ["age", "sex"], "population": 240}
+    protect_one, running, most = protection_section.protect, [], []
+
+    def counted(*given, **options):
+        running.append(None)
+        most.append(len(running))
+        try:
+            time.sleep(0.05)
+            return protect_one(*given, **options)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(protection_section, "protect", counted)
+    monkeypatch.setattr(way_to_yes, "protect", counted)
+    needed = memory_to_protect(read_table(AGES))
+    found = []
+    for memory, at_once in ((2 * needed, 2), (2 * needed - 1, 1)):
+        monkeypatch.setattr(Table, "memory", property(lambda table, memory=memory: memory))
+        most.clear()
+        told = assess(AGES, **asked).to_dict()
+        found.append({name: part for name, part in told.items() if name != "provenance"})
+        assert max(most) == at_once
+        assert len(most) > 3
+    assert found[0] == found[1]
+
+
+def test_only_protections_with_which_the_way_to_a_yes_begins_are_kept(monkeypatch):
+    works = []
+    monkeypatch.setattr(api, "next_actions", lambda work, verdict: works.append(work) or [])
+    assess(AGES, quasi_identifiers=["age", "sex"])
+    assess(AGES, quasi_identifiers=["age", "sex"], population=240)
+    assess(AGES, quasi_identifiers=["age", "sex"], population=3_000)
+    assert [way_to_yes.sizes_to_begin_with(work) for work in works] == [[11], [8, 11], [3, 5]]
+    assert [sorted(work.shared["protected"]) for work in works] == [[11], [11], [3, 5]]
+
+
+@pytest.mark.parametrize(("stage", "call"), [("protect", 3), ("protect", 20), ("trying", 1), ("trying", 6)])
+def test_a_cancelled_assessment_stops_within_one_trial(stage, call, monkeypatch):
+    told, finished = [], []
+
+    def progress(doing, share):
+        if doing.startswith(stage):
+            told.append(doing)
+            if len(told) == call:  # and not again
+                raise CancelledError
+
+    def noted(how):
+        def run(*given, progress, **options):
+            done = how(*given, **options, progress=progress)
+            late = len(told) >= call
+            progress("done", 1.0)
+            finished.append(late)
+            return done
+
+        return run
+
+    for room, name in ((protection_section, "protect"), (protection_section, "evaluate"), (way_to_yes, "protect")):
+        monkeypatch.setattr(room, name, noted(getattr(room, name)))
+    with pytest.raises(CancelledError):
+        assess(AGES, quasi_identifiers=["age", "sex"], population=240, progress=progress)
+    assert len(told) == call
+    assert not any(finished)
+
+
+def test_progress_does_not_go_back_while_protections_are_tried():
+    told = []
+    assess(AGES, quasi_identifiers=["age", "sex"], progress=lambda *said: told.append(said))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert any(doing.startswith("trying classes of") for doing, _ in told)
+    assert max(shares) <= 1.0
