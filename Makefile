@@ -25,7 +25,7 @@ test:
 	$(MAKE) --jobs 2 check tests
 
 tests: $(SETUP) .tools
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup
 
 check: $(SETUP)
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import statistics
@@ -17,12 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
+import pyarrow.parquet
 
 from benchmarks import harness
-from incrowd.demo import GROUPS, QUASI_IDENTIFIERS
+from incrowd.demo import GROUPS, QUASI_IDENTIFIERS, demo_table
 
 _COMMAND = str(Path(sys.executable).parent / "incrowd")
 _TABLES = "/api/v1/tables"
+_ROWS = 2_000  # of everybody's table
 
 
 def main() -> None:
@@ -96,7 +99,6 @@ def _pages(base: str, token: str) -> list[dict[str, Any]]:
 
 def _million(base: str, token: str, folder: Path, process: int) -> list[dict[str, Any]]:
     """The demo of a million rows: dropped as a file, looked at, assessed; and a change of roles."""
-    from incrowd import demo_table
     from incrowd.tables import write_table
 
     rows: list[dict[str, Any]] = []
@@ -129,11 +131,8 @@ def _role_changes(client: httpx.Client, table: str, process: int) -> list[dict[s
     """Every quasi-identifier taken out in turn: the time until the new numbers are there."""
     names = list(QUASI_IDENTIFIERS)
     changes = [[name for name in names if name != left_out] for left_out in names] + [[*names, "diag_p"]]
-    spent, used = [], _processor(process)
-    for wanted in changes:
-        started = time.perf_counter()
-        client.post(f"{_TABLES}/{table}/live", json={"quasi_identifiers": wanted}).raise_for_status()
-        spent.append(time.perf_counter() - started)
+    used = _processor(process)
+    spent = [_timed(client, f"{_TABLES}/{table}/live", {"quasi_identifiers": wanted}) for wanted in changes]
     each = (_processor(process) - used) / len(spent)
     return [
         _row("role change to new numbers, median", statistics.median(spent), each),
@@ -146,14 +145,17 @@ def _row(what: str, seconds: float, processor: float) -> dict[str, Any]:
 
 
 def _crowd(base: str, token: str, people: int) -> list[dict[str, Any]]:
-    """People who each open a table, change roles, and ask for a leak, a forecast, an assessment and a protection."""
+    """People who each drop a file, change roles, move the leak slider, assess, protect and take the protected file."""
     errors: list[str] = []
     live: list[float] = []
+    moves: list[float] = []
 
     def person(number: int) -> None:
         try:
             with _browser(base, token) as client:
-                live.extend(_whole_way(client, number))
+                counts, slides = _whole_way(client, number)
+                live.extend(counts)
+                moves.extend(slides)
         except (httpx.HTTPError, RuntimeError) as error:
             errors.append(f"{type(error).__name__}: {error}")
 
@@ -167,21 +169,22 @@ def _crowd(base: str, token: str, people: int) -> list[dict[str, Any]]:
         {"what": "seconds until everybody had everything", "value": time.perf_counter() - started},
         {"what": "live counts in that time, median seconds", "value": statistics.median(live)},
         {"what": "live counts in that time, 95 % below", "value": sorted(live)[int(len(live) * 0.95)]},
+        {"what": "moves of the leak slider in that time, median seconds", "value": statistics.median(moves)},
+        {"what": "moves of the leak slider in that time, 95 % below", "value": sorted(moves)[int(len(moves) * 0.95)]},
     ]
 
 
-def _whole_way(client: httpx.Client, number: int) -> list[float]:
-    """What one person does; the answer is how long each change of roles took."""
-    demo = client.post(f"{_TABLES}/demo", json={"rows": 5_000, "seed": number}).raise_for_status().json()
-    path = f"{_TABLES}/{demo['id']}"
+def _whole_way(client: httpx.Client, number: int) -> tuple[list[float], list[float]]:
+    """What one person does; the answer is how long each change of roles took, and each move of the slider."""
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(demo_table(_ROWS, seed=number), file)
+    sent = {"file": (f"person-{number}.parquet", file.getvalue())}
+    path = f"{_TABLES}/{client.post(_TABLES, files=sent).raise_for_status().json()['id']}"
     roles = {"roles": {"oshpd_id": "other", "patzip": "other"}, "population": 1_000_000}
     client.put(f"{path}/settings", json=roles).raise_for_status()
-    live = []
-    for left_out in QUASI_IDENTIFIERS:
-        wanted = [name for name in QUASI_IDENTIFIERS if name != left_out]
-        started = time.perf_counter()
-        client.post(f"{path}/live", json={"quasi_identifiers": wanted}).raise_for_status()
-        live.append(time.perf_counter() - started)
+    without = [[name for name in QUASI_IDENTIFIERS if name != left_out] for left_out in QUASI_IDENTIFIERS]
+    live = [_timed(client, f"{path}/live", {"quasi_identifiers": wanted}) for wanted in without]
+    moves = [_timed(client, f"{path}/leak-now", {"share": step / 20, "targets": [1]}) for step in range(1, 20)]
     for kind in ("leaks", "forecasts", "assessments", "protections"):
         job = client.post(f"{path}/{kind}").raise_for_status().json()
         over = _wait(client, job["id"], lambda now: now["state"] == "done")
@@ -189,19 +192,28 @@ def _whole_way(client: httpx.Client, number: int) -> list[float]:
             raise RuntimeError(f"{kind}: {over['message']}")
         for part in ("result", "figures", "equivalent"):
             client.get(f"/api/v1/jobs/{job['id']}/{part}").raise_for_status()
-    return live
+    taken = client.get(f"/api/v1/jobs/{job['id']}/table", params={"format": "parquet"}).raise_for_status().content
+    if len(client.get(_TABLES).json()) != 1 or not pyarrow.parquet.read_table(io.BytesIO(taken)).num_rows:
+        raise RuntimeError("somebody else's table is listed, or the protected file is empty")
+    return live, moves
+
+
+def _timed(client: httpx.Client, path: str, asked: dict[str, Any]) -> float:
+    started = time.perf_counter()
+    client.post(path, json=asked).raise_for_status()
+    return time.perf_counter() - started
 
 
 def _memory(base: str, token: str, process: int, most: int) -> list[dict[str, Any]]:
     """The memory of the server while one person assesses a table again and again."""
     rows = []
     with _browser(base, token) as client:
-        table = client.post(f"{_TABLES}/demo", json={"rows": 5_000}).raise_for_status().json()["id"]
+        table = client.post(f"{_TABLES}/demo", json={"rows": _ROWS}).raise_for_status().json()["id"]
         for number in range(1, most + 1):
             job = client.post(f"{_TABLES}/{table}/assessments", json={"seed": number}).raise_for_status().json()
             _wait(client, job["id"], lambda now: now["state"] == "done")
             client.get(f"/api/v1/jobs/{job['id']}/result").raise_for_status()
-            if number in (1, 10, 25, 50, 100, 150, most):
+            if number in (1, 20, 60, 100, 140, most):
                 rows.append({"assessments": number, "memory_mb": _resident(process) / 1e6})
     return rows
 

@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,33 @@ settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize
 settings.load_profile("incrowd")
 typer.main.get_command = cache(typer.main.get_command)  # made once, not for every command that a test runs
 _PATIENCE = 600_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
+
+
+def pytest_configure(config):
+    """One worker compiles a loop while the others wait for what it keeps: each would take as long by itself."""
+    if not hasattr(config, "workerinput") or sys.platform == "win32":
+        return
+    import fcntl
+
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    compile_here, held = Dispatcher.compile, set()
+
+    def compile_once(self, signature):
+        source = self.py_func.__code__.co_filename
+        with global_compiler_lock:
+            if self._cache.cache_path is None or source in held:  # loops that are called by the one in work
+                return compile_here(self, signature)
+            with open(source, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                held.add(source)
+                try:
+                    return compile_here(self, signature)
+                finally:
+                    held.remove(source)
+
+    Dispatcher.compile = compile_once
 
 
 @pytest.hookimpl(optionalhook=True)

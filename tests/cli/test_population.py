@@ -45,10 +45,13 @@ def test_it_speaks_to_machines(capsys, sample):
 def test_records_and_a_figure_are_written_once(capsys, sample, tmp_path):
     wanted = ["population", sample, "--qi", "age,zip", "--fraction", "0.04", "--method", "posterior"]
     files = ["--records", tmp_path / "risk.parquet", "--plot", tmp_path / "risk.svg"]
-    code, out, _ = run(capsys, *wanted, *files)
+    code, out, err = run(capsys, *wanted, *files)
     assert code == 0
     assert "risk.parquet" in out
-    assert pd.read_parquet(tmp_path / "risk.parquet")["risk_rank"].min() == 1
+    assert "that of the size of its class" in err
+    risks = pd.read_parquet(tmp_path / "risk.parquet")
+    assert risks["risk_rank"].min() == 1
+    assert f" {risks['risk'].mean():.4g} " in out  # the records are those of the method that was asked for
     assert "<svg" in (tmp_path / "risk.svg").read_text()[:300]
     code, _, err = run(capsys, *wanted, *files)
     assert code == 2

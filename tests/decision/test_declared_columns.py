@@ -65,10 +65,30 @@ def test_nothing_is_said_where_declared_columns_add_nothing():
     assert full.verdict.recommendation == found.recommendation
 
 
-def test_columns_that_others_usually_know_are_told_with_a_yes():
-    places = np.random.default_rng(5).integers(10_000, 10_040, ROWS)
-    told = [str(reason) for reason in decide(crowd(zip=places), other=["zip"]).internal_reasons]
-    assert any(reason.startswith("Declared by you to be unknown to others, who usually know") for reason in told)
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+@pytest.mark.parametrize("name", ["zip", "birth_year", "hire_date"])
+def test_columns_that_others_usually_know_are_told_with_a_yes_in_any_role(name, role):
+    draw = np.random.default_rng(5)
+    cells = {
+        "zip": draw.integers(10_000, 10_040, ROWS),
+        "birth_year": draw.integers(1950, 2000, ROWS),
+        "hire_date": np.datetime64("2010-01-01") + draw.integers(0, 4_000, ROWS),
+    }[name]
+    found = decide(crowd(**{name: cells}), tolerate=1.0, **{role: [name]})
+    told = [str(reason) for reason in found.internal_reasons]
+    assert found.decision == "within"
+    assert any(
+        reason.startswith(f"Declared by you to be unknown to others, who usually know such columns: {name}")
+        for reason in told
+    )
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_what_numbers_the_records_of_each_person_is_known_in_any_role(role):
+    table = {name: np.repeat(cells, 4) for name, cells in crowd(p=np.arange(ROWS)).items()}
+    table["x"] = np.tile([3, 5, 8, 13], ROWS)
+    found = judge_release(table, Question(quasi_identifiers=["age", "sex"], person="p", tolerate=1.0, **{role: ["x"]}))
+    assert any(str(reason).startswith("x was not taken as unknown") for reason in found.internal_reasons)
 
 
 def test_a_yes_says_who_is_found_by_whoever_knows_what_was_called_secret():

@@ -53,6 +53,45 @@ def test_addresses_in_a_tenth_of_the_cells_name_people_too():
     assert decide(crowd(contacted=cells), other=["contacted"]).decision == "exposed"
 
 
+@pytest.mark.parametrize("answers", [["fine"], ["fine", "too long"], [f"answer {number}" for number in range(60)]])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Maria Schmidt, 0171 2345678",
+        "call me: +44 20 7946 0958",
+        "Paul 06 12 34 56 78",
+        "Jo (415) 555-2671",
+        "write to m.smith@example.org please",
+    ],
+)
+def test_one_answer_with_the_number_or_address_of_a_person_is_no_yes(said, answers):
+    cells = [answers[row % len(answers)] for row in range(ROWS)]
+    cells[123] = said
+    for role in ("other", "sensitive"):
+        found = decide(crowd(remark=cells), tolerate=1.0, **{role: ["remark"]})
+        assert found.decision == "exposed"
+    (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
+    assert remark.reason == "1 of its cells has an e-mail address or a telephone number in the text"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "seen on 01.02.2003 10:15",
+        "paid 0.50 to 1 200 300 EUR",
+        "ICD C50.9, 2019-2020",
+        "room 012-34",
+        "between 10000000 and 20000000",
+        "version 1.2.3-004",
+        "ask info@example.org",
+    ],
+)
+def test_dates_amounts_and_an_office_in_answers_are_no_numbers_of_people(said):
+    cells = [said if row % 4 == 0 else f"answer {row % 9}" for row in range(ROWS)]
+    (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
+    assert remark.role != "identifier"
+
+
 OTHER_WORDS = {
     "countries": "Albania|Chad|Georgia|Jordan|Kenya|New Zealand|Puerto Rico|South Africa|United States|Zambia",
     "cities": "San Antonio|San Diego|New York|Los Angeles|Santa Ana|Baton Rouge|El Paso|Fort Worth|Saint Paul|"

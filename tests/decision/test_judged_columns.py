@@ -329,3 +329,16 @@ def test_a_secret_that_follows_from_a_quasi_identifier_is_judged_alike_by_protec
     assert [(one.column, one.follows) for one in facts] == [("tariff", True)]
     assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"
     assert judge_release(file, replace(question, sensitive=("tariff",))).decision == "within"
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_what_only_adults_were_asked_is_a_no_for_one_reason_in_any_role(role):
+    draw = np.random.default_rng(16)
+    age = draw.integers(0, 60, 900)
+    benefit = [None if years < 16 else 0 if draw.random() < 0.95 else int(draw.integers(1, 99)) for years in age]
+    table = {"age": age, "sex": draw.choice(["f", "m"], 900), "benefit": benefit}
+    safe = protect(table, quasi_identifiers=["age", "sex"], k=11, **{role: ["benefit"]}, identifiers=[])
+    question = Question(quasi_identifiers=["age", "sex"], rows_are_people=True, tolerate=1.0, **{role: ("benefit",)})
+    found = judge_protected(safe, question)
+    (reason,) = found.exposures
+    assert reason.startswith("benefit is kept, and which of its cells are missing gives age back")

@@ -170,10 +170,12 @@ def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000), told=lambda t
         temporary.mkdir()
         for name, data in INPUTS.items():
             (folder / name).write_bytes(data)
-        run.warm_up(folder)
+        names = names or list(COMMANDS)
+        not_here = ("append", "figure")  # one needs a release, and what draws figures hangs in a fork
+        run.warm_up(folder, [COMMANDS[name] for name in names if name not in not_here])
         os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
         try:
-            for name in names or COMMANDS:
+            for name in names:
                 trial = Trial(folder, temporary, COMMANDS[name])
                 for kill in (False, True):
                     for number in range(1, 500, step):
@@ -186,6 +188,7 @@ def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000), told=lambda t
                 for size in sizes:
                     code, broken = trial.attempt(with_file_limit(size))
                     _note(counts, failures, name, "file limit", size, code, broken + trial.clean())
+                told("".join(f"BROKEN {one}\n" for one in failures if one[0] == name))
                 told(f"{name}: {counts.total():,} faults so far, {len(failures):,} broken promises\n")
         finally:
             os.environ.pop("TMPDIR")
@@ -203,7 +206,5 @@ if __name__ == "__main__":
     counted, failed = trials(sys.argv[1:], told=sys.stderr.write)
     for (what, code), times in sorted(counted.items()):
         sys.stdout.write(f"{what:12} exit {code}: {times:,}\n")
-    for one in failed:
-        sys.stdout.write(f"BROKEN {one}\n")
     sys.stdout.write(f"{sum(counted.values()):,} faults, {len(failed):,} broken promises\n")
     sys.exit(bool(failed))

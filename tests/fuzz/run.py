@@ -1,6 +1,7 @@
 """Runs mutated files through the command line, one forked process each, and says what broke a promise.
 
     python -m tests.fuzz.run --seconds 3600 --seed 7 --corpus out/fuzz
+    python -m tests.fuzz.run --files 2500 --seed 7 --start 80    # from the 80th file of every kind on
 
 Every run must end with exit code 0, 1 or 2, within time and memory, without a traceback or "should not have happened",
 without a planted value in what it prints, with its input unchanged and nothing left but the output it was asked for.
@@ -33,23 +34,24 @@ PATIENCE = 900  # seconds on the clock, which depend on what else runs
 BROKEN = ("should not have happened", "Traceback", "please tell us")
 
 
-def warm_up(folder):
-    """Import and load everything that a run needs, so that a fork costs milliseconds."""
+def warm_up(folder, commands=()):
+    """Run these and the usual commands once, so that a fork has all that they load and costs milliseconds."""
     from incrowd.tables.formats import limited_reading
 
     limited_reading.call_limited = _call_forked
     typer.main.get_command = cache(typer.main.get_command)  # made once: forks have it
     (folder / "curve.csv").write_bytes(seeds._CURVE)
-    for command in [*seeds.COMMANDS, ["forecast", str(folder / "curve.csv"), "--at", "100000"]]:
-        words = [str(folder / "plain.csv") if word == "FILE" else word for word in command if "OUT" not in word]
-        words = [word for word in words if word != "--out"]
-        with (
-            contextlib.suppress(SystemExit),
-            open(os.devnull, "w") as nothing,
-            contextlib.redirect_stdout(nothing),
-            contextlib.redirect_stderr(nothing),
-        ):
-            main(words)
+    forecast = ["forecast", str(folder / "curve.csv"), "--at", "100000"]
+    with tempfile.TemporaryDirectory() as scratch, open(os.devnull, "w") as nothing:
+        for number, command in enumerate([*seeds.COMMANDS, forecast, *commands]):
+            words = [word.replace("FILE", "plain.csv").replace("OUT.", f"{scratch}/{number}.") for word in command]
+            words = [str(folder / word) if word == "plain.csv" else word for word in words]
+            with (
+                contextlib.suppress(SystemExit),
+                contextlib.redirect_stdout(nothing),
+                contextlib.redirect_stderr(nothing),
+            ):
+                main(words)
     (folder / "curve.csv").unlink()
     gc.collect()
     gc.freeze()  # else a collection in a fork copies all of this memory
@@ -145,8 +147,11 @@ def broken_promises(folder, data, file, words, temporary, before):
     return found, code
 
 
-def fuzz(seconds, seed, corpus=None, only=None, files=10**9):
-    """Mutate for a time or so many files; how often each exit code came, and the cases that broke a promise."""
+def fuzz(seconds, seed, corpus=None, only=None, files=10**9, start=0, told=lambda text: None):
+    """Mutate for a time or so many files; how often each exit code came, and the cases that broke a promise.
+
+    The n-th file of a kind depends on the seed and n alone, so that a run can go on where another stopped.
+    """
     failures, codes = [], Counter()
     with tempfile.TemporaryDirectory() as place:
         folder, temporary = Path(place) / "work", Path(place) / "tmp"
@@ -154,10 +159,10 @@ def fuzz(seconds, seed, corpus=None, only=None, files=10**9):
         temporary.mkdir()
         kinds = {name: one for name, one in seeds.targets(folder).items() if only is None or name in only}
         (folder / "seed.sqlite").unlink(missing_ok=True)
-        warm_up(folder)
+        warm_up(folder, [["assess", "FILE", *seeds.READ]] if "question" in kinds else ())
         os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
         before = {path.name for path in folder.iterdir()}
-        end, number = time.monotonic() + seconds, 0
+        end, number = time.monotonic() + seconds, start
         try:
             while time.monotonic() < end and codes.total() < files:
                 for name, target in kinds.items():
@@ -171,6 +176,7 @@ def fuzz(seconds, seed, corpus=None, only=None, files=10**9):
                     codes[name, code] += 1
                     if found:
                         failures.append((name, number, [Path(word).name for word in words], found))
+                        told(f"BROKEN {failures[-1]}\n")
                         if corpus is not None:
                             corpus.mkdir(parents=True, exist_ok=True)
                             (corpus / f"{name.replace(' ', '-')}-{seed}-{number}{target[1]}").write_bytes(data)
@@ -178,6 +184,7 @@ def fuzz(seconds, seed, corpus=None, only=None, files=10**9):
                     if time.monotonic() > end or codes.total() >= files:
                         break
                 number += 1
+                told(f"{codes.total():,} files, {len(failures):,} broken; next: --start {number}\n")
         finally:
             os.environ.pop("TMPDIR")
             tempfile.tempdir = None
@@ -190,12 +197,13 @@ if __name__ == "__main__":
     parser.add_argument("--files", type=int, default=10**9)
     parser.add_argument("--seed", default=str(time.time_ns()))
     parser.add_argument("--corpus", type=Path, default=Path("out/fuzz"))
+    parser.add_argument("--start", type=int, default=0, help="number of the first file of every kind")
     parser.add_argument("--only", action="append")
     given = parser.parse_args()
-    counted, broken = fuzz(given.seconds, given.seed, given.corpus, given.only, given.files)
+    counted, broken = fuzz(
+        given.seconds, given.seed, given.corpus, given.only, given.files, given.start, sys.stderr.write
+    )
     for (kind, code), times in sorted(counted.items()):
         sys.stdout.write(f"{kind:15} exit {code}: {times:,}\n")
-    for one in broken:
-        sys.stdout.write(f"BROKEN {one}\n")
     sys.stdout.write(f"{sum(counted.values()):,} files, {len(broken):,} broken promises, seed {given.seed}\n")
     sys.exit(bool(broken))

@@ -130,6 +130,15 @@ def test_missing_that_follows_from_two_columns_is_recognised():
     assert found.structural_missing == found.missing
 
 
+@pytest.mark.parametrize("oldest", [1, 9])
+def test_one_record_or_a_few_show_no_skip_pattern(oldest):
+    age = np.repeat(np.arange(20, 60), 50)
+    age[:oldest] = 99 + np.arange(oldest) // 3
+    table = pa.table({"age": age, "answer": pa.array(np.arange(2_000) % 7, mask=age > 90)})
+    found = count_disclosed_secrets(table, quasi_identifiers=["age"], sensitive=["answer"]).columns[0]
+    assert (found.missing, found.structural_missing, found.missing_follows_from) == (oldest, 0, ())
+
+
 def test_missing_at_random_follows_from_nothing():
     generator = np.random.default_rng(3)
     answer = pa.array(generator.choice(["a", "b"], 5_000), mask=generator.random(5_000) < 0.5)

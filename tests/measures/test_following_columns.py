@@ -100,8 +100,49 @@ def test_which_cells_are_missing_counts_as_known_of_a_secret(share):
     kept = {"a": asked_where(altered(before["age"] < 34, share, draw), draw)}
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
     assert (fact.column, fact.gives_back, fact.missing, fact.follows) == ("a", "age", True, True)
-    assert (fact.k, fact.k_without) == (smallest(after, kept["a"]), smallest(after))
+    thirties = [place for place, label in enumerate(after["age"]) if label == "[30;39]"]  # only there somebody is told
+    assert (fact.k, fact.k_without) == (smallest(*at(thirties, after, kept["a"])), smallest(after))
     assert fact.undoes
+
+
+def at(places, after, cells):
+    """Some rows of a release and of a kept column."""
+    return {name: [column[place] for place in places] for name, column in after.items()}, [cells[i] for i in places]
+
+
+@pytest.mark.parametrize("refused", [0.08, 0.15, 0.4])
+def test_a_skip_pattern_beside_many_refusals_counts_as_known(refused):
+    draw = np.random.default_rng(7)
+    before, after = people(draw)
+    kept = {"a": asked_where((before["age"] >= 34) & (draw.random(ROWS) >= refused), draw)}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
+    thirties = [place for place, label in enumerate(after["age"]) if label == "[30;39]" and kept["a"][place] is None]
+    assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
+    assert fact.k == smallest(*at(thirties, after, kept["a"]))  # whoever is 30 is among those without an answer
+    mixed = draw.permutation(ROWS)
+    released = {name: [column[place] for place in mixed] for name, column in (after | kept).items()}
+    assert kept_column_facts(before | kept, released, ["age", "region"], ["a"], secrets=["a"]) == (fact,)
+
+
+def test_a_skip_pattern_by_two_columns_beside_refusals_counts_as_known():
+    draw = np.random.default_rng(8)
+    before, after = people(draw)
+    before["sex"] = after["sex"] = draw.choice(["f", "m"], ROWS)
+    asked = (before["sex"] == "f") & (before["age"] >= 34) & (draw.random(ROWS) >= 0.3)
+    kept = {"a": asked_where(asked, draw)}
+    named = {"coarse": ["age", "region"], "secrets": ["a"]}
+    (fact,) = kept_column_facts(before | kept, after | kept, list(before), ["a"], **named)
+    women = [i for i in range(ROWS) if (after["age"][i], after["sex"][i]) == ("[30;39]", "f") and not asked[i]]
+    assert (fact.gives_back, fact.k) == ("age", smallest(*at(women, after, kept["a"])))
+
+
+@pytest.mark.parametrize("refused", [0.004, 0.02, 0.1])
+def test_those_who_refuse_beside_a_skip_pattern_are_not_found(refused):
+    """Who is not asked is told by the ranges that are released, and nobody knows who of the others did not answer."""
+    draw = np.random.default_rng(9)
+    before, after = people(draw)
+    kept = {"a": asked_where((before["age"] >= 30) & (draw.random(ROWS) >= refused), draw)}
+    assert kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"]) == ()
 
 
 def test_missing_cells_that_do_no_harm_alone_are_counted_together():
@@ -129,7 +170,8 @@ def test_missing_cells_that_follow_from_what_is_released_as_it_was_give_nothing_
     assert kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], **named) == ()
     kept = {"a": asked_where(is_asked & (before["age"] != 69), draw)}  # now ages tell more than regions do
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], **named)
-    assert (fact.gives_back, fact.k) == ("age", smallest(after, kept["a"]))
+    told = [i for i, label in enumerate(after["age"]) if label == "[60;69]" and after["region"][i] > 2]
+    assert (fact.gives_back, fact.k) == ("age", smallest(*at(told, after, kept["a"])))
 
 
 def test_cells_that_are_missing_at_random_give_nothing_back():

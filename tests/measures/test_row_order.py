@@ -56,6 +56,20 @@ def test_no_column_is_followed_in_random_order():
     assert [one for seed in range(50) for one in followed_columns(read_table(_random_table(seed)))] == []
 
 
+@pytest.mark.parametrize("most", [None, 500])
+@pytest.mark.parametrize("person", [None, "home"])
+def test_another_order_is_judged_as_a_table_in_that_order(monkeypatch, person, most):
+    table = _random_table(3)
+    order = np.argsort(table["age"], kind="stable")
+    table["home"] = np.arange(order.size) // 3
+    there = read_table({name: np.asarray(cells)[order] for name, cells in table.items()})
+    if most is not None:
+        monkeypatch.setattr(row_order, "_BYTES_A_ROW", there.memory // most)
+    found = followed_columns(read_table(table), person=person, order=order)
+    assert found[0].column == "age"
+    assert found == followed_columns(there, person=person)
+
+
 def test_ranges_of_a_sorted_file_are_followed_by_their_middles():
     draws = np.random.default_rng(1)
     ages = np.sort(draws.integers(18, 90, 400))

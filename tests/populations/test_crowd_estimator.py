@@ -135,6 +135,8 @@ def test_class_sizes_know_the_highest_risk_of_the_smallest_class():
     assert risk.highest_interval[0] <= risk.highest <= risk.highest_interval[1]
     counted = population_risk({"a": [1, 1, 2, 2, 2]}, population=5, quasi_identifiers=["a"])
     assert (counted.highest, counted.highest_interval) == (0.5, (0.5, 0.5))
+    (on_the_way,) = risk_curve({"a": [1, 1, 2, 2, 2]}, at=[5], quasi_identifiers=["a"])
+    assert on_the_way.highest == 0.5
 
 
 def test_people_with_several_records_are_ranked_by_class_size():

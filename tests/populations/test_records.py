@@ -8,6 +8,9 @@ from scipy.stats import nbinom, rankdata
 
 from incrowd import ClassSizes, InputError, population_risk, record_risk
 from incrowd.populations import sample as crowd_sample
+from incrowd.populations import write_record_risk
+from incrowd.populations.crowd_estimator import Tail
+from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.crowd_records import expected_inverse, quantile_of_others
 
@@ -220,3 +223,62 @@ def test_records_by_class_size_state_the_headline_with_its_interval(given):
     assert records.sample_to_population == headline.sample_to_population
     assert records.interval == headline.interval
     assert set(headline.notes) <= set(records.notes)
+
+
+def adds_up(found, headline):
+    assert np.all(found["risk_unique"] <= found["risk"])
+    assert np.all(found["risk"] * found["class_size"] <= 1 + 1e-12)
+    return (
+        found["risk"].mean() == pytest.approx(headline.sample_to_population)
+        and found["risk"].max() == pytest.approx(headline.highest)
+        and found["risk_unique"].sum() == pytest.approx((headline.still_unique or 0.0) * headline.uniques)
+    )
+
+
+@pytest.mark.parametrize("rows", [{"a": [1, 1]}, {"a": [1, 1, 2, 2], "b": [3, 3, 4, 4]}])
+def test_records_alike_have_the_risk_of_the_headline(rows):
+    known = {"population": 100, "quasi_identifiers": list(rows)}
+    headline = population_risk(rows, **known)
+    assert adds_up(record_risk(rows, **known), headline)
+    assert "the posterior estimator alone: all records are alike" in headline.notes or "b" in rows
+
+
+@pytest.mark.parametrize("method", ["crowd", "posterior", "anchored", "gaussian"])
+def test_records_add_up_to_the_estimate_of_the_method_that_is_asked(people, method):
+    known = {"population": 60_000, "quasi_identifiers": ["age", "zip"], "method": method}
+    headline = population_risk(people, **known)
+    found = record_risk(people, **known)
+    assert found["risk"].mean() == pytest.approx(headline.sample_to_population)
+    assert found["risk_unique"].sum() == pytest.approx(headline.still_unique * headline.uniques)
+
+
+def test_records_that_stay_in_a_cluster_add_up_to_the_estimate_of_copula_and_class_sizes(monkeypatch, people):
+    monkeypatch.setattr(crowd_sample.Sample, "why_no_records", lambda _: "they stay there")
+    known = {"population": 60_000, "quasi_identifiers": ["age", "zip"]}
+    assert adds_up(record_risk(people, **known), population_risk(people, **known))
+
+
+@pytest.mark.parametrize("design", [{"weights": "w"}, {"weights": "w", "strata": "s"}, {"cluster": "s"}])
+def test_records_of_any_design_add_up_to_the_headline(design):
+    draw = np.random.default_rng(2)
+    stratum = draw.integers(0, 60, 300)
+    rows = {"a": draw.integers(0, 30, 300), "b": draw.zipf(1.7, 300) % 40, "s": stratum, "w": 1.0 + stratum % 7 * 9}
+    known = {"quasi_identifiers": ["a", "b"], "population": int(rows["w"].sum()), **design}
+    assert adds_up(record_risk(rows, **known), population_risk(rows, **known))
+
+
+def test_records_carried_beyond_the_people_grown_are_no_surer_than_their_classes_allow():
+    grown = grow(fit_crowd_model([np.arange(40) % 20, np.arange(40) % 3]), 60)
+    found = Tail.of(grown).carry_on(120, slope=3.0)
+    assert np.all(found.inverse <= 1 / grown.sample_class_sizes)
+    assert np.all((found.unique <= found.inverse) & (found.inverse <= (1 + found.unique) / 2 + 1e-12))
+
+
+def test_records_are_the_same_whether_an_engine_writes_them_or_not(tmp_path):
+    rows = {"town": ["a", "a", "b", "b"]}
+    known = {"population": 100, "quasi_identifiers": ["town"]}
+    pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
+    write_record_risk(tmp_path / "rows.parquet", tmp_path / "out.parquet", **known)
+    written, found = pd.read_parquet(tmp_path / "out.parquet").sort_values("town"), record_risk(rows, **known)
+    for name in found.of_class:
+        assert written[name].tolist() == found[name].tolist()

@@ -139,8 +139,11 @@ def test_hierarchies_from_a_short_text(tmp_path):
     for wrong in ("prefix:x", "quantiles:0", "prefix:2.5"):
         with pytest.raises(InputError, match="whole numbers of 1 or more"):
             Hierarchy.parse(wrong)
-    with pytest.raises(InputError, match="cannot be read"):
-        Hierarchy.parse("5,-1")
+    for wrong in ("5,-1", "0", "month", ""):
+        with pytest.raises(
+            InputError, match="cannot be read: No such file or directory; what is no file is a rule: 5,10"
+        ):
+            Hierarchy.parse(wrong)
 
 
 @settings(max_examples=50)

@@ -2,6 +2,8 @@
 
 import pickle
 import re
+import sys
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -234,3 +236,17 @@ def test_pseudonyms_are_as_many_as_people_and_fit_a_spreadsheet():
     assert len(safe["who"].unique()) == 200
     ranks = np.argsort(np.argsort(safe["who"].to_numpy()))
     assert abs(np.corrcoef(ranks, np.arange(400))[0, 1]) < 0.35
+
+
+def test_a_release_is_encoded_once_for_all_that_is_counted_on_it(monkeypatch):
+    encoding, encoded = sys.modules["incrowd.backends.encode"], Counter()
+
+    def encode_column(name, column, scale=None, inner=encoding.encode_column):
+        encoded[name, column.type] += 1
+        return inner(name, column, scale)
+
+    monkeypatch.setattr(encoding, "encode_column", encode_column)
+    ages = np.arange(600) // 10
+    protect({"age": ages, "born": 2000 - ages, "sex": ["f", "m"] * 300}, quasi_identifiers=["age", "sex"], k=20)
+    assert {name for name, _ in encoded} == {"age", "born", "sex"}
+    assert all(times <= 2 for times in encoded.values())  # in the original, and where it is the same in the release

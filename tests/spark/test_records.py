@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from incrowd import read_table
+from incrowd import population_risk, read_table
 from incrowd.classes import class_size_of_each_record, write_class_sizes
 from incrowd.cli.app import app
 from incrowd.errors import InputError
@@ -42,11 +42,13 @@ def test_the_engine_writes_the_risk_of_every_record(people, tmp_path, engine, re
     found = in_order(tmp_path / "risk.parquet")
     sizes = class_size_of_each_record(people, quasi_identifiers=KNOWN)
     assert found["class_size"].to_pylist() == sizes.tolist()
-    of_size = _risk_of_sizes(read_sample(read_table(people), **options))
-    rows = {size: row for row, size in enumerate(of_size["class_size"].to_pylist())}
-    for name in of_size.column_names:
-        expected = of_size[name].to_numpy()[[rows[size] for size in sizes.tolist()]]
+    headline = population_risk(there, **options)
+    for name, expected in _risk_of_sizes(read_sample(read_table(people), **options), headline, sizes).items():
         assert found[name].to_numpy() == pytest.approx(expected, rel=1e-12)
+    risk = found["risk"].to_numpy()
+    assert found["risk_rank"].to_pylist() == [1 + int((risk > one).sum()) for one in risk]
+    assert risk.mean() == pytest.approx(headline.sample_to_population)
+    assert found["risk_unique"].to_numpy().sum() == pytest.approx(headline.still_unique * headline.uniques)
     assert found["town"].to_pylist() == read_table(people).to_arrow()["town"].to_pylist()
     with pytest.raises(InputError, match="exists already"):
         write_class_sizes(there, tmp_path / "risk.parquet", quasi_identifiers=KNOWN)

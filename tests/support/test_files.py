@@ -1,5 +1,6 @@
 """Output files are there whole or not at all, also after a kill, and never replace a file by accident."""
 
+import errno
 import os
 import signal
 import stat
@@ -133,3 +134,15 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
     with pytest.raises(InputError, match="no plain file"), written_whole(pipe, force=True) as draft:
         draft.write_text("x")
     assert pipe.is_fifo()
+
+
+def test_a_link_that_cannot_be_made_leaves_no_file_open(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    monkeypatch.setattr("pathlib.Path.symlink_to", refuse)
+    before = os.listdir("/proc/self/fd")
+    with written_whole(tmp_path / "out.csv") as path:
+        path.write_text("whole")
+    assert os.listdir("/proc/self/fd") == before
+    assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]

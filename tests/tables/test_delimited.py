@@ -277,7 +277,12 @@ def test_an_open_quote_in_the_last_line_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "how", [{"encoding": "base64"}, {"encoding": "rot13"}, {"separator": "§"}, {"separator": ",,"}]
+    "how",
+    [
+        *({"encoding": name} for name in ("base64", "rot13", "idna", "punycode")),
+        {"separator": "§"},
+        {"separator": ",,"},
+    ],
 )
 def test_impossible_ways_of_reading_are_refused(tmp_path, how):
     with pytest.raises(InputError):

@@ -70,7 +70,7 @@ def test_another_encoding_does_not_count_codes_twice(tmp_path, monkeypatch):
     assert table.codebook.missing == {"age": {"-9": 2_000}}
 
 
-@pytest.mark.parametrize("stated", ["nobody=-9", "age=", "=-9", {"age": []}])
+@pytest.mark.parametrize("stated", ["nobody=-9", "age=", "=-9", {"age": []}, "age=5-1", "age=-1--3"])
 def test_what_cannot_be_meant_is_refused(people, stated):
     with pytest.raises(InputError):
         read_table(people, null=stated)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from playwright.sync_api import expect
-from tests.web.browsing import KNOWN, choose, demo, look, settled
+from tests.web.browsing import KNOWN, ask, choose, demo, look, settled
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
@@ -32,6 +32,23 @@ def test_the_guided_tour_finds_a_neighbour(opened, shots):
     page.click("#tour >> text=Leave the tour")
     expect(page.locator("#tour")).to_be_hidden()
     page.wait_for_url("**/crowd")
+
+
+def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
+    page = opened()
+    everybody = demo(page, rows=600)
+    table = demo(page, rows=300)
+    ask(page, "PATCH", f"/tables/{table}/settings", {"population": None})
+    look(page, base, table)
+    page.click("#more-ways summary")
+    page.fill("#k-map", "30")
+    page.click("#solve")
+    expect(page.locator("#problem")).to_contain_text("choose a table of everybody")
+    page.select_option("#k-map-people", everybody)
+    page.click("#solve")
+    expect(page.locator("#shelf .candidate")).to_contain_text("k-map = 30 in another table")
+    expect(page.locator("#k-map-people")).to_have_value(everybody)  # what was found is what the form asks for
+    expect(page.locator("#k-map")).to_have_value("30")
 
 
 def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):

@@ -49,6 +49,11 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     page.goto(f"{base}/")
     page.wait_for_selector("#jobs progress")
     expect(page.locator("#jobs")).to_contain_text("Comparing methods")
+    look(page, base, table)
+    page.wait_for_selector("#jobs progress")
+    pane, tray = (page.locator(place).bounding_box() for place in (".protect-pane", "#jobs"))
+    assert pane["y"] + pane["height"] <= tray["y"]  # it covers nothing of the form
+    expect(page.locator("#protection button[type=submit]")).to_be_in_viewport()
     look(page, base, table, "candidates")
     page.click("#frontier-view .waiting button")
     page.wait_for_selector("#frontier-view >> text=Cancelled.")

@@ -142,6 +142,16 @@ def test_the_least_loss_that_passes_is_found_and_can_be_made_again(script, table
     assert "find_release(" in script_text
 
 
+def test_the_search_counts_people_of_another_table(script, table, wait_for):
+    asked = {"k_map": 40, "population_table": table.rpartition("/")[2]}
+    job = script.post(f"{table}/solutions", json={"seconds": 60, "protection": asked}).json()
+    assert wait_for(script, job)["state"] == "done"
+    found = script.get(f"/api/v1/jobs/{job['id']}/result").json()
+    assert found["passes"]
+    assert found["guarantee"]["k_map"] >= 40 > found["protection"]["k"]
+    assert "population_table=read_table(" in script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["python"]
+
+
 def test_wishes_hierarchies_and_outputs_reach_the_library(script, table, protect):
     job = protect(k=5, importance={"age": 3}, keep=["sex"], hierarchies={"age": "5,10"})
     rows = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()

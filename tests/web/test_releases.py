@@ -37,6 +37,9 @@ def test_advice_leads_from_an_open_table_to_a_yes_by_clicks(script, table, done,
         actions = script.get(f"{assessed}/actions").json()
         first = next(action for action in actions if action["choices"])
         seen.add(first["does"])
+        if first["does"] == "columns":  # the words name as many columns as the button confirms
+            confirmed = list(first["choices"][0]["settings"]["roles"])
+            assert first["sentence"].startswith(f"Judge {len(confirmed)} columns: {', '.join(confirmed)}.")
         last = len(first["choices"]) - 1
         answer = script.post(f"{assessed}/actions/{first['number']}", json={"choice": last})
         assert answer.status_code == 200, answer.text

@@ -1,5 +1,6 @@
 """`incrowd serve` as a user starts it: the address, the answer, the end, and what is said when it cannot start."""
 
+import asyncio
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from incrowd.cli.app import main
+from incrowd.web.serving import listening
 from incrowd.web.uploads import Store
 
 
@@ -99,6 +101,24 @@ def test_the_token_is_not_among_the_words_the_browser_is_started_with(tmp_path):
         page = Path(opened.removeprefix("file://"))
         assert address in page.read_text()
         assert (page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_answers_are_sent_at_once():
+    async def delays():
+        async def accept(reader, writer):
+            found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        found = []
+        with listening("127.0.0.1", 0) as bound:
+            async with await asyncio.start_server(accept, sock=bound):
+                reader, writer = await asyncio.open_connection(*bound.getsockname())
+                await reader.read()
+                writer.close()
+        return found
+
+    (no_delay,) = asyncio.run(delays())
+    assert no_delay  # or the second part of an answer waits 0.04 seconds for the receipt of the first
 
 
 def test_a_port_in_use_is_said(capsys):

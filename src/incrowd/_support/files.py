@@ -109,10 +109,13 @@ class _NamelessDraft:
         self.descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, 0o600)
         self.path = self._private.path / f"draft{full_suffix(target)}"
         self._link = f"/proc/{os.getpid()}/fd/{self.descriptor}"
-        self.path.symlink_to(self._link)
-        if not self.path.exists():
-            os.close(self.descriptor)
-            raise OSError(errno.ENOSYS, "this system does not show the files that a process has open")
+        try:
+            self.path.symlink_to(self._link)
+            if not self.path.exists():
+                raise OSError(errno.ENOSYS, "this system does not show the files that a process has open")
+        except OSError:
+            self.close()
+            raise
 
     def publish(self, *, force: bool) -> None:
         """Give the file its name; a file that exists is replaced in one step."""

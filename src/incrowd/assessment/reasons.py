@@ -194,7 +194,7 @@ def list_internal_reasons(
         f"{one.column} ({one.reason})"
         for one in roles.suggested
         if one.role == "quasi-identifier" and one.confidence != "low" and one.column in roles.stated
-        if roles.role(one.column) == "other"
+        if roles.role(one.column) in ("other", "sensitive")
     ]
     if usual:
         yield Advice(f"Declared by you to be unknown to others, who usually know such columns: {listed(usual)}.")

@@ -39,7 +39,8 @@ class Roles(Result):
 
     `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
     `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, and `known_anyway` those
-    that were called unknown to others and cannot be: days of birth, exact places, and what numbers a person's records.
+    that were called unknown to others or secret, and cannot be: days of birth, exact places, and what numbers a
+    person's records.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "known_anyway"})
@@ -227,7 +228,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
     hidden = {*named("other"), *roles.sensitive}
     known_anyway = [one.column for one in roles.suggested if one.exact and one.column in hidden]
     if roles.person is not None:
-        known_anyway += find_times(table, roles.person, roles.suggested, named("other"))
+        known_anyway += find_times(table, roles.person, roles.suggested, [*hidden])
     if known_anyway:
         roles = replace(
             roles,

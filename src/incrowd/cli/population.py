@@ -62,6 +62,7 @@ def population_of_table(
     """Estimate how often a record is named correctly among everybody, not only in the table."""
     from incrowd.populations import classical_risk, population_risk
     from incrowd.populations import sensitivity as for_other_populations
+    from incrowd.populations.records import BY_SIZE
 
     options.check_share(max_risk, "--max-risk")
     place = None if records is None else command_files.place_of(records)
@@ -78,7 +79,7 @@ def population_of_table(
         risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **design, **how) if sensitivity or plot else None
         estimates = classical_risk(table, **known) if classical else {}
-        telling = {} if place is None else _write_records(table, place, known | design, seed, force)
+        telling = {} if place is None else _write_records(table, place, known | design, how, force)
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 
@@ -92,23 +93,27 @@ def population_of_table(
         if telling:
             columns = ", ".join(f"{name} ({percent(share)} of them)" for name, share in telling.items())
             terminal.line(f"What makes records stand out: {columns}.")
+        elif place is not None:
+            terminal.note(BY_SIZE)
     if max_risk is not None and judge(risk.overall, max_risk) == "over":
         raise typer.Exit(1)
 
 
-def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: int, force: bool) -> dict[str, float]:
+def _write_records(
+    table: Any, path: str | Path, known: dict[str, Any], how: dict[str, Any], force: bool
+) -> dict[str, float]:
     """Write the risk of every record; the columns that make them stand out, where they are known."""
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
     if table.backend.rows_are_local:
-        risks = record_risk(table, **known, seed=seed)
+        risks = record_risk(table, **known, **how)
         write_table(risks.to_arrow(), path, force=force)
         return risks.telling_columns
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
-    write_record_risk(table, path, **given, force=force)
+    write_record_risk(table, path, **given, **how, force=force)
     return {}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _OUTERMOST = 0.05  # records at each end of a range that may be altered
 _CLOSE = 0.125  # how near a guess must be, as a share of what the released value leaves open
 _NEARLY_ALL = 0.95  # share of the records that are guessed as well as that
 _POSITIVE = 0.99  # share of the values that must be positive for logarithms
+_MOST_KEPT = 4_000_000  # rows of which the random order is kept, for every target of a table asks for it
 _US_PER_DAY = 86_400_000_000
 
 
@@ -144,8 +146,10 @@ class _Formula:
         """The guess of every row; NaN where cells are missing that weigh something."""
         standard = (matrix - self.centre) / self.scale
         missing = np.isnan(standard)
-        guesses: Floats = np.where(missing, 0.0, standard) @ self.weights[:-1] + self.weights[-1]
-        if missing.any():
+        is_whole = not missing.any()
+        guesses: Floats = (standard if is_whole else np.where(missing, 0.0, standard)) @ self.weights[:-1]
+        guesses += self.weights[-1]
+        if not is_whole:
             guesses[missing @ np.abs(self.weights[:-1]) > _SLIGHT] = np.nan
         return guesses
 
@@ -165,7 +169,9 @@ class _Search:
         self.is_log, self.released, self.before, self.after = is_log, released, before, after
         places = _scaled(target.places, is_log)
         times = np.where(np.isnan(places), 0, np.bincount(target.codes, minlength=places.size))
-        order = np.random.default_rng(0).permutation(np.flatnonzero((times > 0)[target.codes]))
+        order = np.flatnonzero((times > 0)[target.codes])
+        shuffled = _shuffled if order.size <= _MOST_KEPT else _shuffled.__wrapped__
+        order = order[shuffled(order.size)]
         half, most = order.size // 2, max(_FIT_ROWS, _ROWS_PER_COLUMN * len(before))
         self.fitted, self.judged = order[: min(half, most)], order[half:]
         self.values = distinct_values(target.places[times > 0])
@@ -293,6 +299,12 @@ class _Search:
         return plain
 
 
+@lru_cache(maxsize=1)
+def _shuffled(size: int) -> NDArray[np.int64]:
+    """A random order, always the same."""
+    return np.random.default_rng(0).permutation(size)
+
+
 def _scaled(places: Floats, is_log: bool) -> Floats:
     """Numbers as they are, or their logarithms; NaN where there is none."""
     if not is_log:
@@ -313,7 +325,8 @@ def _left_open(released: NDArray[Any], guesses: Floats, least: float) -> float:
     Most cells may be as they were: behind their released values guesses differ by their errors alone.
     """
     known = np.flatnonzero(~np.isnan(guesses))
-    order = known[np.lexsort((guesses[known], released[known]))]
+    order = known[np.argsort(guesses[known])]
+    order = order[np.argsort(released[order], kind="stable")]  # of few bits, which takes no comparisons
     if not order.size:
         return 0.0
     starts = np.flatnonzero(np.diff(released[order].astype(np.int64), prepend=-1))

@@ -37,6 +37,7 @@ from incrowd.tables.reshape import fold_spellings
 
 _POINTS = re.compile(r"(?<=[^\W\d_])\.")  # H.I.V., but not 1.5
 _BY_CHANCE = 0.01  # largest part of a skip pattern that chance alone may explain
+_FEWEST = 10  # records, at least two of each kind, that show a skip pattern
 _MOST_GROUPS = 1 << 24  # combinations of two columns that are looked at for skip patterns
 
 
@@ -259,7 +260,8 @@ class _SkipPatterns:
     """Missing values that follow from a quasi-identifier or from two, and from which: those that explain most.
 
     They follow where all records with equal values of these columns are missing. If values were missing at random, a
-    group of s records would be missing as a whole with chance p^s: hardly any of those found may be of that kind.
+    group of s records would be missing as a whole with chance p^s: hardly any of those found may be of that kind. A
+    record never shows a pattern alone.
     Quasi-identifiers are encoded once for all sensitive columns, of which many are missing in the same records.
     """
 
@@ -301,9 +303,10 @@ class _SkipPatterns:
                 continue
             weights = np.ones(is_null.size) if times is None else times
             records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
-            explained = int(records[nulls == records].sum())
-            by_chance = float(records @ np.power(nulls.sum() / records.sum(), records))
-            if explained > best[0] and by_chance <= _BY_CHANCE * explained:
+            several = np.where(records > 1, records, 0.0)  # one record shows no pattern
+            explained = int(several[nulls == records].sum())
+            by_chance = float(several @ np.power(nulls.sum() / records.sum(), records))
+            if explained >= max(_FEWEST, best[0] + 1) and by_chance <= _BY_CHANCE * explained:
                 best = (explained, chosen)
                 if explained == missing:
                     break

@@ -45,15 +45,15 @@ def facts_of_following_columns(
     """
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
-    bits = [_bits(one) for one in known]
+    bits = [entropy(one) for one in known]
     for column in kept:
-        telling = next(_telling(column, known, coarse, bits), None)
+        telling = next(find_telling(column, known, coarse, bits), None)
         if telling is None:
             continue
         columns, found = telling
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
-        counted = _count(table, [*encode(table, names), after], expected, person)
+        counted = count_classes(table, [*encode(table, names), after], expected, person)
         fact = GivenBack(
             *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
             others=tuple(one.name for one in columns[1:]),
@@ -63,66 +63,7 @@ def facts_of_following_columns(
             yield fact
 
 
-def facts_of_missing_cells(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[GivenBack]:
-    """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
-
-    A question that only those who work were asked tells who of a class works, whatever they answered. Columns that do
-    no harm alone are counted together with the others of that kind. The arguments are those of
-    `facts_of_following_columns`.
-
-    Yields:
-        A fact for every column that makes the smallest class smaller.
-    """
-    with_nulls = [column for column in kept if column.has_null and column.filled_size]
-    if not with_nulls:
-        return
-    names = [column.name for column in known]
-    k_without = count_with_auxiliary(table, names, [], person=person).k
-    bits = [_bits(one) for one in known]
-    released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
-    seen: dict[bytes, tuple[tuple[Coded, ...], Determination] | None] = {}
-    for column in with_nulls:
-        flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
-        key = np.packbits(flag.codes).tobytes()  # many columns are missing in the same records
-        if key not in seen:
-            found_ones = _telling(flag, known, coarse, bits)
-            seen[key] = next((one for one in found_ones if not _is_told_anyway(one[0], flag, coarse)), None)
-        telling = seen[key]
-        if telling is None:
-            continue
-        columns, found = telling
-        expected = _expected(columns, flag)[after.codes]
-        counts = (
-            _count(table, [*released, after], expected, person),
-            _count(table, [*released, *harmless, after], expected & told, person),
-        )
-        gives_back = next(one.name for one in columns if one.name in coarse)
-        fact = GivenBack(
-            *(column.name, gives_back, found.told, found.by_chance, *min(counts), k_without), follows=True, missing=True
-        )
-        if fact.undoes:
-            yield fact
-        else:
-            harmless.append(after)
-            told &= expected
-
-
-def missing_flag(column: Coded) -> Coded:
-    """Whether each cell of a column is missing, as a column."""
-    return Coded(column.name, (~column.is_filled).astype(np.int64), pa.array([False, True]))
-
-
-def count_with_missing_cells(
-    table: Table, quasi_identifiers: Sequence[str], column: str, person: str | None
-) -> tuple[int, int]:
-    """The smallest class by quasi-identifiers and whether a column is missing, and the people who are alone."""
-    *known, kept = encode(table, [*quasi_identifiers, column])
-    return _count(table, [*known, missing_flag(kept)], np.ones(table.rows, dtype=bool), person)
-
-
-def _telling(
+def find_telling(
     column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
 ) -> Iterator[tuple[tuple[Coded, ...], Determination]]:
     """The one or two quasi-identifiers each, some of them made coarser, that a column follows from."""
@@ -134,25 +75,11 @@ def _telling(
             yield columns, found
 
 
-def _is_told_anyway(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
-    """Whether columns tell a flag for no record for which those of them that are released as they were do not."""
-    as_they_were = [one for one in columns if one.name not in coarse]
-    return bool(as_they_were) and not (_tell_flag(columns, flag) & ~_tell_flag(as_they_were, flag)).any()
-
-
-def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
-    """Whether most of the other records with the same values have the flag that a record has."""
-    groups = np.unique(_joint(columns), return_inverse=True)[1]
-    sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
-    alike = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
-    return np.asarray(2 * alike - 1 > sizes[groups])
-
-
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
     """Two columns each that rows share often enough, and that hold information (`bits`) enough for the target's."""
     most = target.codes.size / _SHARED
     # by Fano's inequality so much of the target may stay open where a share of the records is not told
-    needed = _bits(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
+    needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
     for one, other in itertools.combinations(range(len(columns)), 2):
         if min(bits[one], bits[other]) > 0 and bits[one] + bits[other] >= needed:
             pair = columns[one], columns[other]
@@ -160,14 +87,15 @@ def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> It
                 yield pair
 
 
-def _bits(column: Coded) -> float:
+def entropy(column: Coded) -> float:
     """The entropy of a column."""
     shares = np.bincount(column.codes) / column.codes.size
     shares = shares[shares > 0]
     return float(-np.sum(shares * np.log2(shares)))
 
 
-def _joint(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
+def join_codes(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
+    """Codes for the combinations of values that some rows have."""
     joint = np.asarray(columns[0].codes[rows], dtype=np.int64)
     for one in columns[1:]:
         joint = joint * one.size + one.codes[rows]
@@ -179,16 +107,16 @@ def _determination(columns: Sequence[Coded], target: Coded) -> Determination | N
     step = max(target.codes.size // _SAMPLE, 1)
     if step > 1:
         some = slice(None, None, step)
-        seen = determination(_joint(columns, some), np.asarray(target.codes[some]))
+        seen = determination(join_codes(columns, some), np.asarray(target.codes[some]))
         errors, of_chance = (seen.records * (1 - share) for share in (seen.told, seen.by_chance))
         if errors > _HOPELESS * of_chance and of_chance >= _ENOUGH:
             return None
-    return determination(_joint(columns), np.asarray(target.codes))
+    return determination(join_codes(columns), np.asarray(target.codes))
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     """The values of a column that whoever knows others expects: nearly all of their records follow from these."""
-    joint, codes = _joint(columns), np.asarray(column.codes, dtype=np.int64)
+    joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size
     starts = np.flatnonzero(np.diff(group, prepend=-1))
@@ -207,7 +135,9 @@ def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> ND
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _count(table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None) -> tuple[int, int]:
+def count_classes(
+    table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
+) -> tuple[int, int]:
     """The smallest class by released columns that holds an expected record, and the people who are alone."""
     classes = np.zeros(table.rows, dtype=np.int64)
     for one in columns:

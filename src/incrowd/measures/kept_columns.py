@@ -17,8 +17,9 @@ from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
-from incrowd.measures.following_columns import facts_of_following_columns, facts_of_missing_cells
+from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
+from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, PlainSets, Prefix, split_plain_sets
 
@@ -89,10 +90,11 @@ def kept_column_facts(
     together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
     gone = {fact.column for fact in together}
     telling = [column for column in telling if column.name not in gone]
-    open_ones = [column for column in telling if column.name not in secrets]  # of secrets that is disclosure
-    following = facts_of_following_columns(open_ones, known, read_table(released), coarsened, person=person)
-    missing = facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person)
-    return (*alone, *computed, *together, *following, *missing)
+    missing = tuple(facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person))
+    gone = {*(fact.column for fact in missing), *secrets}  # of secrets that is disclosure
+    telling = [column for column in telling if column.name not in gone]
+    following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
+    return (*alone, *computed, *together, *missing, *following)
 
 
 def released_column_facts(

@@ -68,7 +68,10 @@ class FollowedColumn(Result):
 
 
 def followed_columns(
-    table: Table, columns: Sequence[str] | None = None, person: str | None = None
+    table: Table,
+    columns: Sequence[str] | None = None,
+    person: str | None = None,
+    order: NDArray[np.int64] | None = None,
 ) -> tuple[FollowedColumn, ...]:
     """Find the columns that the order of the rows follows; none in a table whose rows are in random order.
 
@@ -76,6 +79,7 @@ def followed_columns(
         table: a table, or a release with ranges, which are compared by their middles.
         columns: those to look at. None: all that hold single values.
         person: the column that says whose record it is, where people have several; of each the first record counts.
+        order: another order of the rows to look at. None: the one they are in.
 
     Returns:
         The columns that are followed, the clearest first.
@@ -90,11 +94,17 @@ def followed_columns(
     names = [name for name in columns or table.columns if name not in passed_over]
     if table.rows < _FEWEST or not names:
         return ()
+    rows = order
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well
-        table = _head(table, [*names, *([] if person is None else [person])], table.memory // _BYTES_A_ROW)
-    rows = None
+        most = table.memory // _BYTES_A_ROW
+        if rows is None:
+            table = _head(table, [*names, *([] if person is None else [person])], most)
+        else:
+            rows = rows[:most]
     if person is not None:
-        rows = np.sort(np.unique(encode(table, [person])[0].codes, return_index=True)[1])
+        codes = encode(table, [person])[0].codes
+        first = np.sort(np.unique(codes if rows is None else codes[rows], return_index=True)[1])
+        rows = first if rows is None else rows[first]
     found = [_clearer_test(one, rows) for one in encode_each(table, names)]
     return tuple(sorted((one for one in found if one.is_followed), key=lambda one: -one.errors_apart))
 

@@ -49,7 +49,7 @@ from incrowd.populations.anchored import AnchoredEstimate
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.intervals import bound_estimate
 from incrowd.populations.posterior_estimator import PosteriorEstimate
-from incrowd.populations.result import Explanation
+from incrowd.populations.result import Explanation, PopulationRisk
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -110,13 +110,13 @@ def join_crowd(
     return estimate, bound_uniqueness(sizes, estimate, estimate * alone), tuple(parts)
 
 
-def bound_uniqueness(sizes: ClassSizes, correctness: float, uniqueness: float) -> float:
+def bound_uniqueness(counted: ClassSizes | PopulationRisk, correctness: float, uniqueness: float) -> float:
     """The share of records that are unique in the population, within what B allows.
 
     Each unique record counts 1 in n B, every other unique of the sample at most a half, and each further class at most
     1 for all its records together.
     """
-    alone, shared = sizes.uniqueness, (sizes.classes - sizes.uniques) / sizes.people
+    alone, shared = counted.uniques / counted.people, (counted.classes - counted.uniques) / counted.people
     least = 2.0 * (correctness - shared) - alone
     return min(max(uniqueness, least, 0.0), alone, correctness)
 
@@ -156,8 +156,7 @@ def combine(
         deviation = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
         alone = join_alone_in_class(alone, posterior.fit, trials, population, weight)
     estimate = bound_estimate(sizes, population, joined)
-    # of all classes at least those hold one person that are too many to hold two; sample uniques can only get fewer
-    uniqueness = min(estimate * min(max(alone, 2.0 - 1.0 / estimate, 0.0), 1.0), sizes.uniqueness)
+    uniqueness = bound_uniqueness(sizes, estimate, estimate * alone)
     return CombinedEstimate(
         sample_to_population=estimate,
         population_uniques=population * uniqueness,

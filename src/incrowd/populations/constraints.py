@@ -8,24 +8,26 @@ from dataclasses import replace
 
 import numpy as np
 
+from incrowd.populations.combined import bound_uniqueness
 from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample
 
 
 def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
-    """Limit the uniques to the classes, N · B, and the interval of `still_unique` to what that of the risk allows.
+    """Limit the uniques to the classes, N · B, and `still_unique` and its interval to what the risk allows.
 
     A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, and any other at
     most a half: of n records n B at most are unique there, and n (2 B − 1) at least.
     """
     alone, still, middle = risk.population_uniques, risk.still_unique, risk.sample_to_population
     alone = None if alone is None else min(alone, middle * risk.population)
-    still = None if still is None else min(still, middle * risk.people / risk.uniques)
+    unique_share = risk.uniques / risk.people
+    if still is not None:
+        still = bound_uniqueness(risk, middle, still * unique_share) / unique_share
     risk = replace(risk, population_uniques=alone, still_unique=still)
     ends = risk.still_unique_interval
     if ends is None or still is None or risk.interval is None:
         return risk
-    unique_share = risk.uniques / risk.people
     least, most = (2.0 * risk.interval[0] - 1.0) / unique_share, risk.interval[1] / unique_share
     return replace(risk, still_unique_interval=(min(max(ends[0], least), still), max(min(ends[1], most), still)))
 

@@ -247,10 +247,13 @@ class Tail:
         seen, place = self.seen, self.place
         later = population_sizes(self.posterior, seen, people=self.people, population=population)
         shift = slope * np.log(population / self.people)
-        inverse, unique = (
-            expit(logit(np.clip(one, 1e-15, 1.0 - 1e-9)) + shift) for one in (later.expected_inverse, later.unique)
+        # a class is never smaller than it was, and whoever is not unique shares a class with one person at least
+        shares = (
+            expit(logit(np.clip(one, 1e-15, 1.0 - 1e-9)) + shift)
+            for one in (later.expected_inverse * seen, later.unique)
         )
-        unique = np.where(seen == 1, np.minimum(unique, inverse), 0.0)
+        inverse, unique = next(shares) / seen, next(shares)
+        unique = np.where(seen == 1, np.clip(unique, np.maximum(2.0 * inverse - 1.0, 0.0), inverse), 0.0)
         return SampleClasses(inverse[place], unique[place], later.low[place], later.high[place])
 
 

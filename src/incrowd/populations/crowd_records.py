@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit, nbdtrik
 
+from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.crowd_growth import sizes_without
 from incrowd.populations.crowd_model import CrowdModel, first_places, join_codes
@@ -95,7 +96,24 @@ def assess_records(
     elif estimate is not None:
         parts = [growth.without for growth in estimate.growths if growth.without is not None]
         without = risk * np.mean(parts, axis=0) if parts else None
-    # whoever is unique with a chance above that of the tail may have 1/F = 1, also where growths pooled miss it
+    return _with_ends(risk, unique, low, high, without)
+
+
+def assess_sizes(
+    growth: PopulationSizes, people: NDArray[np.int64], *, correctness: float, uniqueness: float
+) -> CrowdRecords:
+    """The risk of a record of each class size, where only that is known, raked to the same averages over `people`."""
+    seen, total = growth.seen, int(people.sum())
+    shares = growth.expected_inverse * seen
+    risk, unique = _rake_records(shares, growth.unique, seen, correctness * total, uniqueness * total, people)
+    return _with_ends(risk, unique, 1.0 / growth.high, 1.0 / growth.low)
+
+
+def _with_ends(risk: Floats, unique: Floats, low: Floats, high: Floats, without: Any = None) -> CrowdRecords:
+    """The records with intervals that hold their risk.
+
+    Whoever is unique with a chance above that of the tail may have 1/F = 1, also where growths pooled miss it.
+    """
     high = np.where(unique > _TAIL, 1.0, np.maximum(high, risk))
     return CrowdRecords(risk, unique, np.minimum(low, risk), high, without)
 
@@ -121,7 +139,7 @@ def _draw_to_chances(
         )
     if model.hidden:  # records that are alike have one F, in whatever strata they were drawn
         risk, alone = model.mean_of_class(risk), model.mean_of_class(alone)
-    shares = np.clip((inverse + _CHANCES * risk) / (count + _CHANCES) * seen, 0.0, 1.0)
+    shares = (inverse + _CHANCES * risk) / (count + _CHANCES) * seen
     return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
 
 
@@ -191,24 +209,29 @@ def tell_columns(model: CrowdModel, records: CrowdRecords) -> Floats:
 
 
 def _rake_records(
-    share: Floats, chance: Floats, seen: NDArray[np.int64], correctness: float, uniqueness: float
+    share: Floats, chance: Floats, seen: NDArray[np.int64], correctness: float, uniqueness: float, people: Any = 1
 ) -> tuple[Floats, Floats]:
-    """E[1/F] and P(F = 1) of records, raked to these sums of them; `share` is E[f/F], `chance` P(F = 1)."""
-    alone = seen == 1
+    """E[1/F] and P(F = 1) of records, raked to these sums of them; `share` is E[f/F], `chance` P(F = 1).
+
+    Each entry stands for so many `people`.
+    """
+    alone, times = seen == 1, np.broadcast_to(people, seen.shape).astype(np.float64)
     # of a record alone in the sample: E[1/F] = p + (1 − p) q, q = E[1/F | F > 1] ≤ 1/2
-    rest = np.where(alone, np.clip(2.0 * (share - chance) / np.maximum(1.0 - chance, _TINY), 0.0, 1.0), share)
+    rest = np.where(alone, 2.0 * (share - chance) / np.maximum(1.0 - chance, _TINY), share)
     chance = np.where(alone, chance, 0.0)
-    chance[alone] = rake(chance[alone], np.ones(int(alone.sum())), uniqueness)
+    chance[alone] = _rake(chance[alone], times[alone], uniqueness)
     scale = np.where(alone, 0.5 * (1.0 - chance), 1.0 / seen)
-    rest = rake(rest, scale, correctness - chance.sum())
+    rest = _rake(rest, scale * times, correctness - float(chance @ times))
     return chance + scale * rest, chance
 
 
-def rake(shares: Floats, scale: Floats, total: float) -> Floats:
+def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
     """Move shares between 0 and 1 by one amount on the log-odds scale, so that Σ scale · share is `total`."""
-    if total <= 0.0 or not shares.size:
+    most = float(scale.sum())
+    assert abs(total - 0.5 * most) <= 0.5 * most + 1e-9 * (1.0 + most), "no shares from 0 to 1 add up to this"
+    if total <= 1e-14 * most:
         return np.zeros(shares.size)
-    if total >= scale.sum() * (1.0 - 1e-12):
+    if total >= (1.0 - 1e-12) * most:
         return np.ones(shares.size)
     odds = logit(np.clip(shares, _TINY, 1.0 - _TINY))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
-from incrowd.wording import percent
+from incrowd.wording import counted, percent
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
@@ -65,7 +65,8 @@ def read_weights(table: Table, name: str, *, population_is_given: bool = False) 
         )
     if column.null_count:
         raise InputError(
-            f"{column.null_count:,} records have no weight in {name!r}; fill them or leave the records out"
+            f"{counted(column.null_count, 'record has', 'records have')} no weight in {name!r}; fill it in, or leave "
+            "such records out"
         )
     values = np.asarray(column.cast(pa.float64()).to_numpy())
     if not np.all(np.isfinite(values)):

@@ -23,7 +23,7 @@ from incrowd.populations.constraints import (
 )
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
-from incrowd.populations.crowd_records import CrowdRecords, assess_records, tell_columns
+from incrowd.populations.crowd_records import CrowdRecords, assess_records, assess_sizes, tell_columns
 from incrowd.populations.fitted_sample import (
     FittedSample,
     MethodEstimate,
@@ -106,20 +106,39 @@ def estimate_with_records(
 def _add_highest(
     sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None, *, leave_out: bool = False
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
-    """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
+    """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them.
+
+    Where records are not modelled, the highest is that of a class size, if the method knows class sizes.
+    """
+    if risk.population == risk.people:
+        highest = 1.0 / int(sample.sizes.sizes[0])
+        return replace(risk, highest=highest, highest_interval=(highest, highest)), None
     is_grown = crowd is not None and len(crowd.growths) > 0
-    if not is_grown and not (risk.method == "combined" and sample.is_modelled_ungrown()):
+    records = None
+    if is_grown or (risk.method == "combined" and sample.is_modelled_ungrown()):
+        records = assess_records(
+            sample.crowd_model,
+            risk.population,
+            **_averages(sample, risk),
+            estimate=crowd if is_grown else None,
+            leave_out=leave_out,
+        )
+    elif risk.method not in ("combined", "crowd", "posterior"):
         return risk, None
-    records = assess_records(
-        sample.crowd_model,
-        risk.population,
-        correctness=risk.sample_to_population,
-        uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
-        estimate=crowd if is_grown else None,
-        leave_out=leave_out,
-    )
-    highest, interval = records.highest
+    highest, interval = (records or assess_by_size(sample, risk)).highest
     return replace(risk, highest=highest, highest_interval=interval), records
+
+
+def assess_by_size(sample: Sample, risk: PopulationRisk) -> CrowdRecords:
+    """The risk of a record of each class size, raked to the estimate."""
+    growth = estimate_by_posterior(sample.class_size_model, risk.population).class_growth
+    return assess_sizes(growth, sample.sizes.sizes * sample.sizes.counts, **_averages(sample, risk))
+
+
+def _averages(sample: Sample, risk: PopulationRisk) -> dict[str, float]:
+    """What the records are raked to: B, and the share of them that are unique in the population."""
+    uniqueness = (risk.still_unique or 0.0) * sample.sizes.uniqueness
+    return {"correctness": risk.sample_to_population, "uniqueness": uniqueness}
 
 
 def _add_telling(sample: Sample, risk: PopulationRisk, records: CrowdRecords | None) -> PopulationRisk:
@@ -160,7 +179,7 @@ def estimate_risks(
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
         found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
-        if not alone:
+        if not alone and one.population > people:
             return risk
         risk, records = _add_highest(one, risk, found.crowd)
         return _add_telling(one, risk, records) if tell else risk
@@ -214,7 +233,6 @@ def _count_whole_population(sample: Sample) -> MethodEstimate:
     """The risk where everybody is in the table."""
     note = "the table is the whole population: the answer is counted, not estimated"
     correctness, uniques = sample.sizes.correctness, float(sample.sizes.uniques)
-    highest = 1.0 / int(sample.sizes.sizes[0])
     return MethodEstimate(
         correctness,
         (correctness, correctness),
@@ -223,8 +241,6 @@ def _count_whole_population(sample: Sample) -> MethodEstimate:
         (),
         (note,),
         still_unique_interval=(1.0, 1.0),
-        highest=highest,
-        highest_interval=(highest, highest),
     )
 
 
@@ -318,7 +334,12 @@ def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
         return note_alone(estimate_from_class_sizes(sample), "all records are alike")
     population = sample.population
     crowd = grow_sample(
-        sample.crowd_model, [population], seed=[options.seed], keep=population, progress=options.progress
+        sample.crowd_model,
+        [population],
+        seed=[options.seed],
+        keep=population,
+        leave_out=options.leave_out,
+        progress=options.progress,
     )[population]
     return estimate_from_crowd(sample, crowd, None)
 

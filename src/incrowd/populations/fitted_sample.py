@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from incrowd._support.progress import Progress, part
 from incrowd.pitman_yor import ClassSizeFit
@@ -39,8 +36,6 @@ class MethodEstimate:
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     still_unique_interval: tuple[float, float] | None = None
-    highest: float | None = None
-    highest_interval: tuple[float, float] | None = None
     crowd: CrowdEstimate | None = None
 
 
@@ -68,17 +63,7 @@ def estimate_from_class_sizes(sample: Sample) -> MethodEstimate:
         posterior_estimator.ASSUMPTIONS,
         found.notes,
         still_unique_interval=interval_of_uniques("posterior", still_unique, estimate, sample, deviation=deviation),
-        **_highest_by_size(found),
     )
-
-
-def _highest_by_size(found: posterior_estimator.PosteriorEstimate) -> dict[str, Any]:
-    """The highest risk of a record where only the size of its class is known: that of the smallest classes."""
-    growth = found.class_growth
-    place = int(np.argmax(growth.expected_inverse))
-    value = float(growth.expected_inverse[place])
-    ends = 1.0 / float(growth.high[place]), 1.0 / float(growth.low[place])
-    return {"highest": value, "highest_interval": (min(ends[0], value), max(ends[1], value))}
 
 
 def note_alone(estimate: MethodEstimate, reason: str) -> MethodEstimate:
@@ -91,7 +76,9 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
     if reason is not None:
         return reason
     telling = sample.telling_columns.sizes
-    if max(telling) < 2 or (sample.design is None and len(telling) < 2):
+    if max(telling) < 2:
+        return "all records are alike"
+    if sample.design is None and len(telling) < 2:
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 
@@ -115,7 +102,6 @@ def _estimate_without_records(
         (*sizes.notes, *fitted.notes, copula.PATENT),
         tuple(parts),
         interval_of_uniques("combined", both.still_unique, estimate, sample, deviation=deviation),
-        **_highest_by_size(sizes),
     )
 
 

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
-from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
-from incrowd.populations.crowd_records import CrowdRecords, rake
-from incrowd.populations.estimators import estimate_with_records
+from incrowd.populations.crowd_records import CrowdRecords
+from incrowd.populations.estimators import Method, assess_by_size, check_method, estimate_risk, estimate_with_records
 from incrowd.populations.fitted_sample import Options
-from incrowd.populations.posterior_estimator import estimate_by_posterior
+from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -94,13 +93,14 @@ def record_risk(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
+    method: Method = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
     """The chance to name each record in the population, from its own values by the crowd model.
 
-    The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
-    (people with several records, one telling column, too many records) the risk is that of the size of the record's
+    The records add up to the estimates of `population_risk` with the same method and seed. Where the columns cannot be
+    used (people with several records, one telling column, another method) the risk is that of the size of the record's
     class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
     the weights of the record's own class, is added, and ranked where the risk itself does not use them.
 
@@ -113,6 +113,7 @@ def record_risk(
         person: the column that says whose record a row is, where people have several.
         strata: the column that says in which stratum each record was drawn; needs `weights`.
         cluster: the column that says with which cluster (household, village) each record was drawn.
+        method: as for `population_risk`; only "combined" and "crowd" tell records apart by their values.
         seed: of the grown populations.
         progress: called with what is done and the share that is done.
 
@@ -128,6 +129,7 @@ def record_risk(
     >>> risks["risk_rank"].tolist()
     [4, 4, 4, 1, 2, 2]
     """
+    check_method(method)
     sample = read_sample(
         data,
         population=population,
@@ -141,13 +143,12 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress, leave_out=True))
+    headline, records = estimate_with_records(sample, method, options=Options(seed, 1, False, progress, leave_out=True))
     notes = headline.notes
     if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
     else:
-        growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
-        of_class = _rake_to(headline.sample_to_population, _risk_columns(growth, classes.people))
+        of_class = _risk_of_sizes(sample, headline, classes.people)
         notes = (*notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
@@ -165,12 +166,16 @@ def write_record_risk(
     population: float | None = None,
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
+    method: Method = "combined",
+    seed: int = 0,
     force: bool = False,
+    progress: Progress = silent,
 ) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
     The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
     engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
+    The records add up to the estimates of `population_risk` with the same method and seed all the same.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -178,7 +183,10 @@ def write_record_risk(
         population: how many people the table was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the table, instead of `population`.
+        method: as for `population_risk`.
+        seed: of the grown populations.
         force: whether an existing file may be replaced.
+        progress: called with what is done and the share that is done.
 
     Returns:
         Where it was written.
@@ -186,51 +194,33 @@ def write_record_risk(
     Raises:
         InputError: the population is not known, or no table was given.
     """
+    import pyarrow as pa
+
+    check_method(method)
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
+    sizes = sample.sizes.sizes
+    columns = _risk_of_sizes(sample, estimate_risk(sample, method, seed=seed, progress=progress), sizes)
+    columns["risk_rank"] = _ranks(columns["risk"], sizes * sample.sizes.counts)
     return sample.table.write_with_class_sizes(
         sample.names,
         out,
-        facts_by_size=_risk_of_sizes(sample),
+        facts_by_size=pa.table(columns),
         class_counts=sample.sizes.histogram(),
         force=force,
     )
 
 
-def _risk_of_sizes(sample: Sample) -> Any:
-    """The added columns for every class size there is."""
-    import pyarrow as pa
-
-    sizes, counts = sample.sizes.sizes, sample.sizes.counts
-    growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
-    columns = _risk_columns(growth, sizes)
-    columns["risk_rank"] = _ranks(columns["risk"], sizes * counts)
-    return pa.table(columns)
-
-
-def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """The added columns, without the rank, for records in classes of these sizes."""
-    place = np.searchsorted(growth.seen, sizes)
-    risk = growth.expected_inverse
+    found, place = assess_by_size(sample, headline), np.searchsorted(sample.sizes.sizes, sizes)
     return {
         "class_size": sizes,
-        "risk": risk[place],
-        "risk_low": np.minimum(1.0 / growth.high, risk)[place],
-        "risk_high": np.maximum(1.0 / growth.low, risk)[place],
-        "risk_unique": growth.unique[place],
-    }
-
-
-def _rake_to(total: float, columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The added columns with risks that average to the headline over people, none above 1/f."""
-    people = columns["class_size"]
-    risk = rake(columns["risk"] * people, np.ones(people.size), total * float(people.sum())) / people
-    return columns | {
-        "risk": risk,
-        "risk_low": np.minimum(columns["risk_low"], risk),
-        "risk_high": np.maximum(columns["risk_high"], risk),
-        "risk_unique": np.minimum(columns["risk_unique"], risk),
+        "risk": found.risk[place],
+        "risk_low": found.low[place],
+        "risk_high": found.high[place],
+        "risk_unique": found.unique[place],
     }
 
 

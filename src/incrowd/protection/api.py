@@ -275,26 +275,27 @@ def _describe(
 ) -> Protected:
     """Run the method, and say what it did and what the columns that are passed on give away."""
     table, problem, names = build.table, build.problem, settled.known
-    recoding, released, generalised, released_names, guarantee, classes = build.run()
+    recoding, released, generalised, ranges, released_names, guarantee, classes = build.run()
     passed_over = {*names, settled.person, *table.nested, *recoding.columns}
     kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
     left = [name for name in kept if name not in settled.secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
     secrets = settled.secrets
-    given_back = kept_column_facts(table, generalised, names, kept, settled.person, coarse=changed, secrets=secrets)
+    given_back = kept_column_facts(table, ranges, names, kept, settled.person, coarse=changed, secrets=secrets)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     person, unknown = settled.person, settled.other
-    warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, ranges, names, left, given_back, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     nearly_unique = warn_of_nearly_unique(distinct, table.rows)
     notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique)
-    followed = columns_of_order(table, generalised, person)
+    followed = columns_of_order(table, ranges, person)
     is_shuffled = bool(followed) if shuffle is None else shuffle
     kept_rows = recoding.kept_rows
     if is_shuffled:
-        order = draw_telling_nothing(generalised, person)
-        released, generalised = (in_order(one, order) for one in (released, generalised))
+        order = draw_telling_nothing(ranges, person)
+        released = in_order(released, order)
+        generalised = in_order(generalised, order) if build.outputs else released
         kept_rows = order if kept_rows is None else kept_rows[order]
     return Protected(
         table=to_native(released, table.native, index=False),

@@ -24,12 +24,14 @@ from incrowd.tables import Table, read_table
 class Built(NamedTuple):
     """A recoding, the table it makes, and what was counted on that table.
 
-    `generalised` is the table with all its ranges and sets; `quasi_identifiers` are their columns in the released one.
+    `generalised` is the table with all its ranges and sets, and `ranges` the same as it is counted; `quasi_identifiers`
+    are their columns in the released one.
     """
 
     recoding: Recoding
     table: pa.Table
     generalised: pa.Table
+    ranges: Table
     quasi_identifiers: tuple[str, ...]
     guarantee: Guarantee
     classes: Classes
@@ -163,8 +165,10 @@ class Build:
             names = [released_name for name in names for released_name in limits.get(name, (name,))]
         self.problem.progress("checking", 0.9)
         secrets = self.problem.sensitive
+        stated = {column.name: column.stated for column in secrets if column.stated}
+        ranges = read_table(generalised)  # once, so that what is encoded for one question serves the next
         guarantee, classes = count_guarantee(
-            read_table(released, scales={column.name: column.stated for column in secrets if column.stated}),
+            ranges if released is generalised and not stated else read_table(released, scales=stated),
             names,
             self.problem.demand,
             promises_k=recoding.promises_k,
@@ -173,7 +177,7 @@ class Build:
             bound=recoding.bound,
             perturbed=[column.name for column in self.problem.columns if column.name in recoding.perturbed],
         )
-        return Built(recoding, released, generalised, tuple(names), guarantee, classes)
+        return Built(recoding, released, generalised, ranges, tuple(names), guarantee, classes)
 
     def _columns(self, recoding: Recoding) -> dict[str, Any]:
         """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""

@@ -106,7 +106,11 @@ class Hierarchy:
         try:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+        except OSError as error:
+            rules = "5,10,20 for widths above 0, cuts:18,65, prefix:5,3,1, quantiles:10, dates, places and auto"
+            why = f"{error.strerror or error}; what is no file is a rule: {rules}"
+            raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {why}") from None
+        except (ValueError, csv.Error) as error:  # no UTF-8, or a zero byte in the path
             raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {error}") from None
         return cls.from_rows(lines, name=os.path.basename(os.fspath(path)))
 

@@ -221,10 +221,14 @@ def merge_until_close(points, order, ends, near, settings, codes, distributions,
     low, high, bits, places = shapes
     first, last, following = link_members(order, ends)
     binned = count_bins(codes, order, ends, offsets, bins, shares.shape[1])
-    scratch = np.zeros(np.max(np.diff(offsets)), np.int64)
-    values = np.empty_like(scratch)
-    people, part_of = np.diff(ends), np.arange(groups)
-    people = np.append(ends[:1], people)
+    # loops in place of np.diff, np.append and copies of arrays, which take seconds to compile for their messages
+    most_values = 0
+    for s in range(codes.shape[0]):
+        most_values = max(most_values, offsets[s + 1] - offsets[s])
+    scratch, values = np.zeros(most_values, np.int64), np.empty(most_values, np.int64)
+    people, part_of = np.empty(groups, np.int64), np.arange(groups)
+    for g in range(groups):
+        people[g] = ends[g] - ends[g - 1] if g else ends[g]
     width, distance, about = np.empty(groups), np.empty(groups), np.empty(groups)
     for g in range(groups):
         width[g] = joint_width(low, high, bits, places, nominal, power, g, g, np.inf)
@@ -237,7 +241,8 @@ def merge_until_close(points, order, ends, near, settings, codes, distributions,
         towards[0, near[i]], towards[1, near[i - 1]] = near[i - 1], near[i]
     # a class that is still too far goes to the end of the queue, so that classes grow evenly
     queue = np.empty(2 * groups, np.int64)
-    queue[:groups] = near
+    for i in range(groups):
+        queue[i] = near[i]
     head, tail = 0, groups
     while head < tail:
         one = queue[head]
@@ -251,7 +256,9 @@ def merge_until_close(points, order, ends, near, settings, codes, distributions,
             low[one, c], high[one, c] = min(low[one, c], low[other, c]), max(high[one, c], high[other, c])
         for w in range(bits.shape[1]):
             bits[one, w] |= bits[other, w]
-        binned[one] += binned[other]
+        for s in range(binned.shape[1]):
+            for v in range(binned.shape[2]):
+                binned[one, s, v] += binned[other, s, v]
         following[last[one]], last[one] = first[other], last[other]
         people[one] += people[other]
         part_of[other] = one

@@ -239,17 +239,17 @@ def _has_unused_entries(column: pa.ChunkedArray) -> bool:
     return repeated or not used.all()
 
 
-def columns_of_order(original: Table, released: pa.Table, person: str | None) -> tuple[str, ...]:
+def columns_of_order(original: Table, released: Table, person: str | None) -> tuple[str, ...]:
     """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
-    followed = followed_columns(original, person=person) or followed_columns(read_table(released), person=person)
+    followed = followed_columns(original, person=person) or followed_columns(released, person=person)
     return tuple(one.column for one in followed)
 
 
-def draw_telling_nothing(released: pa.Table, person: str | None) -> NDArray[np.int64]:
+def draw_telling_nothing(released: Table, person: str | None) -> NDArray[np.int64]:
     """A random order of the rows; one in which they follow a column by chance is drawn again."""
     for _ in range(_DRAWS):
-        order = draw_order(released.num_rows)
-        if not followed_columns(read_table(in_order(released, order)), person=person):
+        order = draw_order(released.rows)
+        if not followed_columns(released, person=person, order=order):
             break
     return order
 

@@ -214,7 +214,7 @@ class Stream:
         released, order = self.released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
-            order = draw_telling_nothing(released, None)
+            order = draw_telling_nothing(read_table(released), None)
             released = in_order(released, order)
         self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # nothing is refused from here on
         self.seen = seen

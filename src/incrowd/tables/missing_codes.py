@@ -52,6 +52,9 @@ class MissingCodes:
             words = [word.strip() for word in codes.split(",") if word.strip()]
             if equals and not (column.strip() and words):
                 raise InputError(_STATED, hint="null")
+            spans = [_SPAN.fullmatch(word) for word in words if equals]
+            if any(span and float(span[1]) > float(span[2]) for span in spans):
+                raise InputError("a range of missing codes ends before it begins; write it like 97-99", hint="null")
             (by_column.setdefault(column.strip(), []) if equals else everywhere).extend(words)
         return cls(tuple(dict.fromkeys(everywhere)), {name: tuple(dict.fromkeys(c)) for name, c in by_column.items()})
 

@@ -16,6 +16,7 @@ BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator
 _SEPARATORS = ",;\t|:"
 _FALLBACK_ENCODINGS = ("cp1252", "latin-1")  # the second reads anything
+_NOT_OF_FILES = ("idna", "punycode")  # of names on the network, whose codecs change or refuse longer texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def candidate_encodings(path: str, encoding: str | None) -> list[str]:
     if encoding is not None:
         try:
             "".encode(encoding)
+            if codecs.lookup(encoding).name in _NOT_OF_FILES:
+                raise LookupError
         except (LookupError, ValueError):  # "undefined" is a codec that encodes nothing
             raise InputError(f"encoding {encoding!r} is not known; try utf-8, cp1252, latin-1 or utf-16") from None
         if codecs.lookup(encoding).name != "utf-8":

@@ -10,7 +10,7 @@ from incrowd.web.fields import Id, Model, Role
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
-from incrowd.wording import counted
+from incrowd.wording import counted, listed
 
 
 class Choice(Model):
@@ -52,14 +52,15 @@ def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
 def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
     does: Literal["rows", "columns", "protect", "advice"] = "advice"
     choices: list[Choice] = []
+    sentence = action.sentence
     if "rows_are_people" in action.hint:
         does, choices = "rows", _row_choices(found, table)
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
-        does, choices = "columns", _column_choices(table)
+        does, choices, sentence = "columns", *_column_choices(table)
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
         does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
-    return ActionView(number=number, does=does, sentence=action.sentence, expected=action.expected, choices=choices)
+    return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
 
 
 def _row_choices(found: Assessment, table: OpenTable) -> list[Choice]:
@@ -72,11 +73,12 @@ def _row_choices(found: Assessment, table: OpenTable) -> list[Choice]:
     return choices
 
 
-def _column_choices(table: OpenTable) -> list[Choice]:
-    """Confirm what is suggested for the columns that nobody has decided about."""
+def _column_choices(table: OpenTable) -> tuple[list[Choice], str]:
+    """Confirm what is suggested for the columns that nobody has decided about, and that in words for the page."""
     decided = {*table.settings.decided}
     roles: dict[str, Role] = {name: role for name, role in table.settings.roles.items() if name not in decided}
     if not roles:
-        return []
-    label = f"Confirm all suggestions ({counted(len(roles), 'column', 'columns')})"
-    return [Choice(label=label, settings=TableSettings(roles=roles))]
+        return [], "Give every column a role in the list."
+    columns = counted(len(roles), "column", "columns")
+    said = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
+    return [Choice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], said

@@ -17,7 +17,7 @@ from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people
-from incrowd.web.tasks.protect_task import options_of, solver_options
+from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
 
 
@@ -206,10 +206,11 @@ class _Hierarchies(dict[str, Any]):
         return repr(made)
 
 
-def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equivalent:
+def solution(table: OpenTable, question: models.SolutionQuestion, everybody: Source | None = None) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
-    asked = question.protection or table.settings.protection
-    options = {name: value for name, value in solver_options(asked, table).items() if value is not None}
+    asked = in_population_of(question.protection or table.settings.protection, table)
+    opened = ScriptName(everybody.opened) if everybody else None
+    options = {name: value for name, value in solver_options(asked, table, opened).items() if value is not None}
     lines = [
         f"question = {_question_call(decided_question(table))}",
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),

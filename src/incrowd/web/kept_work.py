@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd._support.files import written_whole
+from incrowd._support.files import file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd.assessment import Question
 from incrowd.errors import InputError
@@ -54,10 +54,12 @@ class KeptWork:
                 raise InputError(f"{folder} holds files that are not kept work; name a new or an empty folder")
             for part in (folder, self.files, self._sessions, self._candidates):
                 part.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _require_own(part, may_be_link=part == folder)
                 os.chmod(part, 0o700)
                 if part == folder:
                     (folder / MARKER).touch()
-            self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the server runs
+            held = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            self._lock = os.fdopen(held, "r+")  # as long as the server runs
         except OSError as error:
             raise InputError(f"work cannot be kept in {folder}: {error.strerror}; name another folder") from None
         if locked(self._lock) is False:
@@ -114,10 +116,14 @@ class KeptWork:
         saved = _read(self._candidate(candidate), "file")
         if saved is None or not _RELEASE.fullmatch(saved["file"]):
             return None
+        if "sum" in saved and saved.pop("sum") != _sum(saved):  # candidates had none at first
+            raise InputError("its file was changed; protect the table again")
         table, file = tables.get(saved["table"]), self.files / saved["file"]
         if table is None or not file.exists():
             return None
         release = Release(file, tuple(saved["quasi_identifiers"]), saved["person"], question=Question(**saved["about"]))
+        if any(file_hash(self.files / name) != known for name, known in saved.get("sha256", {}).items()):
+            raise InputError("its table was changed; protect it again")
         if release.rows_file.exists():
             release = replace(release, kept_rows=np.load(release.rows_file))
         result, figures = saved["result"], saved["figures"]
@@ -164,9 +170,11 @@ class KeptWork:
 
     def _dump_candidate(self, job: Job, outcome: Outcome, release: Release) -> Saved:
         assert job.settings is not None
+        files = [release.file]
         if release.kept_rows is not None:
             np.save(release.rows_file, release.kept_rows)
-        return {
+            files.append(release.rows_file)
+        saved = {
             "kind": job.kind,
             "table": job.table,
             "created": job.created.isoformat(),
@@ -181,7 +189,9 @@ class KeptWork:
             "quasi_identifiers": list(release.quasi_identifiers),
             "person": release.person,
             "about": asdict(release.question) if release.question else {},
+            "sha256": {file.name: file_hash(file) for file in files},
         }
+        return {**saved, "sum": _sum(saved)}
 
     def _saved(self, key: str) -> Saved | None:
         return _read(self._file(key), "tables", "candidates")
@@ -226,6 +236,19 @@ class KeptWork:
                 shutil.rmtree(part)
             elif part.is_file() and _RELEASE.fullmatch(part.name):
                 part.unlink()
+
+
+def _require_own(folder: Path, *, may_be_link: bool) -> None:
+    """Refuse a folder of somebody else, who could read what is kept there, and a link to a folder elsewhere."""
+    if folder.is_symlink() and not may_be_link:
+        raise InputError(f"{folder} is a link; work is kept in a folder of its own")
+    if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
+        raise InputError(f"{folder} belongs to somebody else; name another folder")
+
+
+def _sum(saved: Saved) -> str:
+    """A checksum of what is saved, as JSON writes it."""
+    return hashlib.sha256(json.dumps(saved, sort_keys=True).encode()).hexdigest()
 
 
 def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:

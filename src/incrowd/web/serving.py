@@ -28,7 +28,7 @@ _PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """A bound socket, closed at the end. It is bound first, so that a port in use is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: asyncio sets TCP_NODELAY only then
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -14,9 +14,9 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
-from incrowd.measures.following_columns import count_with_missing_cells
 from incrowd.measures.given_back import GivenBack
 from incrowd.measures.kept_columns import released_column_facts
+from incrowd.measures.missing_cells import count_with_missing_cells
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result

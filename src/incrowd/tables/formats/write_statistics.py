@@ -15,6 +15,7 @@ from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import require_package
 from incrowd.tables.formats.statistics_files import MOST_EXACT
+from incrowd.wording import listed
 
 
 def write_statistics(
@@ -54,11 +55,21 @@ def write_statistics(
     try:
         write(pd.DataFrame(columns), str(file), column_labels=descriptions or None, **how)
     except Exception as error:
-        what = "a name" if "name" in str(error).lower() else "a column"
+        what = "the name of" if "name" in str(error).lower() else "the cells of"
+        refused = [repr(key) for key in columns if not _is_written(write, pd.DataFrame({key: columns[key]}), file)]
         raise InputError(
-            f"{file.suffix} files cannot hold {what} of this table; use plain names of letters, digits and _, and "
-            "numbers, text or dates, or write Parquet"
+            f"{file.suffix} files cannot hold {what} {listed(refused) or 'all columns together'}; use plain names of "
+            "letters, digits and _, and numbers, text or dates, or write Parquet"
         ) from None
+
+
+def _is_written(write: Callable[..., None], column: Any, file: Path) -> bool:
+    """Whether a column can be written alone."""
+    try:
+        write(column, str(file))
+    except Exception:
+        return False
+    return True
 
 
 def _as_codes(

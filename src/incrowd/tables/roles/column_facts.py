@@ -25,6 +25,13 @@ _BOOLEAN_WORDS = [  # no and yes
         *("no/sí", "no/si", "não/sim", "nao/sim", "nie/tak"),
     )
 ]
+_E_MAIL = r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"
+_TELEPHONE = (  # inside a text: with + or 0 before it, in twos, or as in North America
+    r"(?:^|[^\w+.,-])(?:\+\d{1,3}[ ()/.-]*(?:\d[ ()/.-]*){7,11}\d|0\d{2,4}[ /-](?:\d[ /-]?){5,9}\d|0\d(?:[ .-]\d\d){4}"
+    r"|\(\d{2,4}\) ?\d{3,5}-?\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?:$|\W)"
+)
+_WORD = r"\pL{2}"
+_PERSONAL = 5  # rows for each address or number, up to which it is not that of an office
 _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
 
 
@@ -33,7 +40,8 @@ class ColumnFacts:
     """A column: counts of the whole of it, and some of its filled cells.
 
     `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells from
-    the whole length of the column, numbers as floats and all else as texts.
+    the whole length of the column, numbers as floats and all else as texts; `contacts` are texts, of all cells, that
+    have an e-mail address, or a telephone number and words, in them.
     """
 
     name: str
@@ -47,6 +55,7 @@ class ColumnFacts:
     high: float | None = None
     whole: bool = False
     sample: tuple[Any, ...] = ()
+    contacts: int = 0
 
     @property
     def filled(self) -> int:
@@ -116,9 +125,21 @@ def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: 
         generalised = any(
             parse_generalised(value) is not None and not is_json(value) for value in dict.fromkeys(sample)
         )
-        return ColumnFacts(name, kind, distinct, nulls, rows, generalised, sample=sample)
+        return ColumnFacts(
+            name, kind, distinct, nulls, rows, generalised, sample=sample, contacts=_count_contacts(column)
+        )
     whole = kind == "integer" or (kind == "number" and all(value.is_integer() for value in sample))
     return ColumnFacts(name, kind, distinct, nulls, rows, whole=whole, sample=sample)
+
+
+def _count_contacts(column: pa.ChunkedArray) -> int:
+    """The cells that have the address or the telephone number of a person in them, whatever else they say."""
+    if column.type not in (pa.string(), pa.large_string()):
+        return 0
+    said, called = (pc.match_substring_regex(column, pattern) for pattern in (_E_MAIL, _TELEPHONE))
+    found = column.filter(pc.or_(said, called))
+    found = found.filter(pc.or_(*(pc.match_substring_regex(found, pattern) for pattern in (_E_MAIL, _WORD))))
+    return len(found) if 0 < len(found) <= _PERSONAL * len(found.unique()) else 0
 
 
 def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:

@@ -29,8 +29,9 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
     >>> find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)).topic
     'contact'
     """
+    in_text = [_contact(facts)] if facts.contacts else []
     if facts.generalised or facts.few or not facts.codes:
-        return None
+        return next(iter(in_text), None)
     values = {*facts.sample} if facts.kind == "text" else {f"{int(value)}" for value in facts.sample}
     if facts.repeats <= _CHECKED_EACH and have_check_digits(values):
         what, sure = ("goods", "medium") if are_articles(values) else ("people, accounts and devices", "high")
@@ -46,8 +47,13 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
     if _bits(values) >= _RANDOM_BITS and facts.repeats <= _CHECKED_EACH:
         reason = "its cells are random strings, as keys of records are"
         found.append(ValueEvidence("identifier", "record number", reason, "high"))
-    found += _names_of_people(values)
+    found += [*_names_of_people(values), *in_text]
     return min(found, key=lambda one: one.confidence != "high", default=None)
+
+
+def _contact(facts: ColumnFacts) -> ValueEvidence:
+    told = f"{facts.contacts:,} of its cells {'has' if facts.contacts == 1 else 'have'}"
+    return ValueEvidence("identifier", "contact", f"{told} an e-mail address or a telephone number in the text", "high")
 
 
 def find_codes(facts: ColumnFacts) -> ValueEvidence | None:

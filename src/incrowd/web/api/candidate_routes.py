@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from incrowd.web import candidate_models as models
 from incrowd.web import equivalents
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
-from incrowd.web.api.job_routes import TableJob
+from incrowd.web.api.job_routes import TableJob, people_of
 from incrowd.web.candidates import (
     compare_pair,
     describe_candidate,
@@ -52,7 +52,13 @@ def start_solution(
     server.check_room(session)
     folder = server.store.folder
     asked = question or SolutionQuestion()
-    return start("solution", lambda table, asked: solve_task(table, asked, folder), equivalents.solution, asked)
+    everybody = people_of(asked.protection or start.table.settings.protection, session)
+    return start(
+        "solution",
+        lambda table, asked: solve_task(table, asked, folder, everybody.table if everybody else None),
+        lambda table, asked: equivalents.solution(table, asked, everybody.source if everybody else None),
+        asked,
+    )
 
 
 @router.post("/jobs/{job_id:key}/name", responses=refusals(404, 409))

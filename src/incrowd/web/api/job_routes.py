@@ -155,15 +155,19 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
     from incrowd.web.tasks.protect_task import in_population_of, protect_task
 
     server.check_room(session)
-    people = asked.of_method().get("population_table")
-    everybody = session.table(people) if people else None
-    folder, start = server.store.folder, _TableJob(table, server, session)
+    everybody, folder, start = people_of(asked, session), server.store.folder, _TableJob(table, server, session)
     return start(
         "protection",
         lambda table, asked: protect_task(table, asked, folder, everybody.table if everybody else None),
         lambda table, asked: equivalents.protection(table, asked, everybody.source if everybody else None),
         in_population_of(asked, table),
     )
+
+
+def people_of(asked: ProtectionRequest, session: Session) -> OpenTable | None:
+    """The table of everybody whose people k-map counts, where one is named."""
+    named = asked.of_method().get("population_table")
+    return session.table(named) if named else None
 
 
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))

@@ -26,9 +26,7 @@ async function run(job, action, choice, button) {
 }
 
 function entry(job, action) {
-  const whole = action.sentence.replaceAll("`", ""), [first] = whole.split(". ");
-  const plain = action.does === "columns" ? `${first.replace(/\.$/, "")}. Confirm what is suggested, or give each a role in the list.` : whole; // the rest is about the command
-  return make("li", { "data-does": action.does }, make("span", {}, plain),
+  return make("li", { "data-does": action.does }, make("span", {}, action.sentence.replaceAll("`", "")),
     action.choices.map((choice, index) => make("button", { type: "button", onclick: (event) => run(job, action, index, event.currentTarget) }, choice.label)));
 }
 

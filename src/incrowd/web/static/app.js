@@ -172,6 +172,8 @@ function showTray() {
     bar(job)))));
 }
 
+document.addEventListener("looked", showTray); // what one lens shows is in the background of the others
+
 /** Start work and follow it. */
 export async function start(path, body) {
   noProblem();

@@ -19,7 +19,7 @@ function fill(name, strong, words, state = "") {
 
 function drawColumns() {
   const all = bench.columns.length, open = undecided(bench.columns, bench.now).length;
-  fill("columns", `${count(all - open)} of ${count(all)}`, open ? "decided; decide all" : "decided", open ? "open" : "done");
+  fill("columns", `${count(all - open)} of ${count(all)}`, open ? "decided by you" : "decided", open ? "open" : "done");
 }
 
 /** The person at highest risk: as the verdict has it once there is one, until then as counted in the table. */

@@ -23,6 +23,7 @@ export function madeBy({ protection }) {
   if (secrets.length) parts.push(`${secrets.map((name) => short(name, 20)).join(", ")} kept secret`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
+  if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
   for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${short(name, 20)} by ${inWords(setFor(protection.hierarchies, name), setFor(protection.importance, name))}`);
   return parts.join(", ");
 }

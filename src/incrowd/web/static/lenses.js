@@ -26,6 +26,7 @@ export function look(name) {
   const begin = first.filter((one) => one.name === name);
   for (const one of begin) first.splice(first.indexOf(one), 1);
   if (changed && before !== null) reveal();
+  document.dispatchEvent(new CustomEvent("looked"));
   for (const one of begin.length ? begin : changed ? every.filter((each) => each.name === name) : []) one.action();
 }
 

@@ -6,7 +6,7 @@ export async function fillTables(lists) {
   const others = (await api("GET", "/tables")).filter((one) => one.id !== table);
   for (const list of lists) {
     const chosen = list.value;
-    list.querySelectorAll("option[data-table]").forEach((one) => one.remove());
+    for (const one of [...list.options]) if (one.dataset.table || others.some(({ id }) => id === one.value)) one.remove();
     list.append(...others.map((one) => make("option", { value: one.id, "data-table": "yes" }, short(one.name))));
     if ([...list.options].some((one) => one.value === chosen)) list.value = chosen;
   }

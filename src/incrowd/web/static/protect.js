@@ -2,10 +2,11 @@
 import { api, make, noProblem, problem, short, start, table, written } from "./app.js";
 import { allKept, bench, classSize, keep, on } from "./bench.js";
 import { look } from "./lenses.js";
+import { fillTables } from "./other-tables.js";
 import { wrongField } from "./question.js";
 
 const form = document.getElementById("protection");
-const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map");
+const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
 const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
@@ -108,12 +109,13 @@ function asked() {
   }
   const covered = takes("k_map") ? written(kMap.value) : null;
   if (covered !== null && !(Number.isInteger(covered) && covered >= 1)) throw new Error("The people of the population who fit (k-map) are a whole number of 1 or more.");
-  if (covered !== null) wanted.k_map = covered;
+  if (covered !== null && !everybody.value && bench.now.population === null) throw new Error("Say how many people the population has (above, under “Who is to get it?”), or choose a table of everybody to count them in.");
+  if (covered !== null) Object.assign(wanted, { k_map: covered, population_table: everybody.value || null });
   return wanted;
 }
 
 /** What a choice removes where it does not ask for it; what the form has no place for stays as it is. */
-const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, suppress: null, aim: null };
+const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, population_table: null, suppress: null, aim: null };
 /** Keep the settings, protect by them, and lead whoever asked to the result. */
 export async function protect(wanted = null) {
   noProblem();
@@ -136,11 +138,14 @@ export async function compare() {
   look("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
 }
-/** The least protection that the verdict accepts. */
+/** The least protection that the verdict accepts and that has what the form demands; what is only suggested there is no demand. */
 async function solve() {
+  noProblem();
   if (wrongField() || !(await allKept())) return;
+  const protection = asked();
+  if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
-  solving = (await start(`/tables/${table}/solutions`, { seconds: 120 })).id;
+  solving = (await start(`/tables/${table}/solutions`, { seconds: 120, protection })).id;
   look("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
@@ -153,6 +158,7 @@ document.addEventListener("protected", async (event) => {
     if (!job.stale) await keep({ protection });
   } catch (error) { problem(error); }
 });
+more.addEventListener("toggle", () => { if (more.open) fillTables([everybody]).catch(problem); });
 document.getElementById("solve").addEventListener("click", () => solve().catch(problem));
 document.getElementById("compare").addEventListener("click", () => compare().catch(problem));
 
@@ -188,6 +194,7 @@ function fill() {
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
   kMap.value = kept.k_map ?? "";
+  choose(everybody, kept.population_table ?? "", "another table");
   suggested.hidden = true;
   if (kept.method !== "partition" || kept.t || kept.k_map) more.open = true; // what is asked for is in sight
   delete columns.dataset.method;

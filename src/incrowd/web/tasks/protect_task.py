@@ -101,10 +101,10 @@ def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path, every
     return run
 
 
-def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path) -> Task:
+def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path, everybody: Any = None) -> Task:
     """Search for the protection with the least loss that passes, and write what was found."""
     asked = in_population_of(question.protection or table.settings.protection, table)
-    options, describe = solver_options(asked, table), _Describing(table, asked, folder)
+    options, describe = solver_options(asked, table, everybody), _Describing(table, asked, folder)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         found = find_release(
@@ -122,11 +122,9 @@ def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path
     return run
 
 
-def solver_options(asked: ProtectionRequest, table: OpenTable) -> dict[str, Any]:
+def solver_options(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
     """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
-    if "population_table" in asked.of_method():
-        raise InputError("the search counts no people of another table; give the number of people", hint="population")
-    options = options_of(asked, table)
+    options = options_of(asked, table, everybody)
     del options["k"]
     return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
 

@@ -1,0 +1,285 @@
+"""Kept columns whose missing cells tell what was made coarser: a question that only those who work were asked.
+
+Whoever knows an age knows whether the question was asked, and looks among the records of the same ranges where it was.
+Who refuses to answer is as unknown as what others answer, so refusals hide no skip pattern, and find nobody.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.special import rel_entr
+
+from incrowd.backends import Coded, encode
+from incrowd.measures.arithmetic_relations import read_quantity
+from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.determination import Determination
+from incrowd.measures.following_columns import count_classes, entropy, find_telling, join_codes
+from incrowd.measures.given_back import GivenBack
+from incrowd.tables import Table, parse_generalised
+from incrowd.tables.generalised import Interval
+
+_Codes = NDArray[np.int64]
+_Flags = NDArray[np.bool_]
+
+_ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which they count as alike
+_OF_CHANCE = 0.2  # share of the errors of chance that may remain
+_RARE = 1e-6  # how seldom chance may show a value whose records are so much alike, among all that are looked at
+_MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
+_ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
+_CELLS = 2_000_000  # cells that are compared at once
+_EPOCH = 719_163  # the ordinal of the day that dates are counted from
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """Quasi-identifiers that tell which cells are missing.
+
+    `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
+    whose values nearly all have that, be it by chance.
+    """
+
+    columns: tuple[Coded, ...]
+    found: Determination
+    told: tuple[_Flags, _Flags]
+    alike: tuple[_Flags, _Flags]
+
+    @property
+    def records(self) -> int:
+        """How many records are told."""
+        return int(np.count_nonzero(self.told[0] | self.told[1]))
+
+
+def facts_of_missing_cells(
+    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
+) -> Iterator[GivenBack]:
+    """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
+
+    Columns that do no harm alone are counted together with the others of that kind.
+
+    Args:
+        kept: the columns of the original that are released as they were.
+        known: its quasi-identifiers.
+        table: the protected table; its rows may be in another order.
+        coarse: the quasi-identifiers that were made coarser.
+        person: the column that says whose record it is, where people have several.
+
+    Yields:
+        A fact for every column that makes the smallest class smaller.
+    """
+    with_nulls = [column for column in kept if column.has_null and column.filled_size]
+    if not with_nulls:
+        return
+    names = [column.name for column in known]
+    k_without = count_with_auxiliary(table, names, [], person=person).k
+    bits = [entropy(one) for one in known]
+    released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
+    release = _Release(known, released, coarse)
+    seen: dict[bytes, list[_Pattern]] = {}
+    for column in with_nulls:
+        flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
+        key = np.packbits(flag.codes).tobytes()  # many columns are missing in the same records
+        if key not in seen:
+            seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
+        for pattern in seen[key]:
+            open_flag, expected = release.expect(pattern, after)
+            counts = (
+                count_classes(table, [*released, open_flag], expected, person),
+                count_classes(table, [*released, *harmless, open_flag], expected & told, person),
+            )
+            gives_back, found = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
+            shares = max(found.told, pattern.records / flag.codes.size), found.by_chance
+            fact = GivenBack(*(column.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True)
+            if fact.undoes:
+                yield fact
+                break
+        else:
+            if seen[key]:
+                harmless.append(open_flag)
+                told &= expected
+
+
+def missing_flag(column: Coded) -> Coded:
+    """Whether each cell of a column is missing, as a column."""
+    return Coded(column.name, (~column.is_filled).astype(np.int64), pa.array([False, True]))
+
+
+def count_with_missing_cells(
+    table: Table, quasi_identifiers: Sequence[str], column: str, person: str | None
+) -> tuple[int, int]:
+    """The smallest class by quasi-identifiers and whether a column is missing, and the people who are alone."""
+    *known, kept = encode(table, [*quasi_identifiers, column])
+    return count_classes(table, [*known, missing_flag(kept)], np.ones(table.rows, dtype=bool), person)
+
+
+def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[_Pattern]:
+    """What tells a flag: single columns, two that tell nearly all of it, and the two that tell most more than one."""
+    alone = {one.name: _pattern((one,), flag) for one in known}
+    yield from (alone[name] for name in coarse if name in alone and alone[name].records)
+    nearly_all = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
+    first = next((columns for columns in nearly_all if not _is_told_anyway(columns, flag, coarse)), None)
+    if first is not None:
+        yield _pattern(first, flag)
+        return
+    some = slice(None, None, -(-flag.codes.size // _ROWS))
+    few, told = _part(flag, some), {name: _any(pattern.told)[some] for name, pattern in alone.items()}
+    more = []
+    for pair in itertools.combinations(known, 2):
+        is_shared = pair[0].size * pair[1].size <= few.codes.size / _SHARED
+        if is_shared and any(one.name in coarse for one in pair):
+            beyond = _any(_pattern(tuple(_part(one, some) for one in pair), few).told)
+            beyond &= ~(told[pair[0].name] | told[pair[1].name])
+            more.append((np.count_nonzero(beyond), pair))
+    more = sorted((one for one in more if one[0] >= _MORE), key=lambda one: -one[0])[:_PAIRS]
+    yield from (_pattern(pair, flag) for _, pair in more)
+
+
+def _part(column: Coded, rows: slice) -> Coded:
+    return Coded(column.name, column.codes[rows], column.values)
+
+
+def _is_told_anyway(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
+    """Whether columns tell a flag for no record for which those of them that are released as they were do not."""
+    as_they_were = [one for one in columns if one.name not in coarse]
+    return bool(as_they_were) and not (_tell_flag(columns, flag) & ~_tell_flag(as_they_were, flag)).any()
+
+
+def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
+    """Whether most of the other records with the same values have the flag that a record has."""
+    groups = np.unique(join_codes(columns), return_inverse=True)[1]
+    sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
+    alike = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
+    return np.asarray(2 * alike - 1 > sizes[groups])
+
+
+def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
+    return flags[0] | flags[1]
+
+
+def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
+    """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
+    joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
+    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set)
+    found = _determination(sizes, missing)
+    told, alike = [], []
+    for errors, rate in ((missing, is_set.mean()), (sizes - missing, 1 - is_set.mean())):
+        few = np.maximum((1 - _ALIKE) * sizes, _FEW)
+        if found.tells_nearly_all:
+            is_told = (errors <= few) & (2 * errors < sizes)
+        else:
+            chance = _chance(errors, sizes, rate) * np.count_nonzero(sizes)
+            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (chance < _RARE)
+        told.append((is_told & (sizes > 1))[joint])
+        alike.append((errors <= few)[joint])
+    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]))
+
+
+def _determination(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
+    """How well groups of these sizes, with so many cells missing, tell which are; see `determination`."""
+    shared = sizes > 1
+    sides = np.array([missing[shared], (sizes - missing)[shared]])
+    records = float(sizes[shared].sum())
+    if not records:
+        return Determination(0, 0.0, 0.0)
+    told = float(sides.max(axis=0)[np.abs(sides[0] - sides[1]) > 1].sum())
+    return Determination(int(records), told / records, float(sides.sum(axis=1).max()) / records)
+
+
+def _chance(errors: NDArray[np.float64], sizes: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
+    """A bound (Chernoff's) on the chance of so few errors among so many records, where they are below the rate."""
+    share = errors / np.maximum(sizes, 1.0)
+    bound: NDArray[np.float64] = np.exp(-sizes * (rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)))
+    return bound
+
+
+class _Release:
+    """A release, and what whoever knows the quasi-identifiers expects of its records.
+
+    Rows need not be those of the original: a record may be of all people who are alike in what is released as it was
+    and whose values are in its ranges.
+    """
+
+    def __init__(self, known: Sequence[Coded], released: Sequence[Coded], coarse: Sequence[str]) -> None:
+        self.coarse, self.rows = coarse, known[0].codes.size
+        self.released = {column.name: column for column in released}
+        self.covers = cache(lambda number: _cover(released[number], known[number]))
+        self.number = {column.name: number for number, column in enumerate(known)}
+        alike = np.zeros(self.rows + released[0].codes.size, dtype=np.int64)
+        for column in known:
+            if column.name not in coarse:
+                both = np.concatenate(_in_one_code(column, self.released[column.name]))
+                alike = np.unique(alike * (column.size + 1) + both, return_inverse=True)[1].astype(np.int64)
+        self.before, self.after = np.split(alike, [self.rows])
+
+    def expect(self, pattern: _Pattern, flag: Coded) -> tuple[Coded, _Flags]:
+        """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
+
+        Where all who may be behind a range are expected to have the same, the others in it are those who refused.
+        """
+        numbers = [self.number[one.name] for one in pattern.columns if one.name in self.coarse]
+        values = [one.codes for one in pattern.columns if one.name in self.coarse]
+        labels = [self.released[one.name].codes for one in pattern.columns if one.name in self.coarse]
+        mine, _ = _distinct([self.before, *values])
+        theirs, place = _distinct([self.after, *labels])
+        starts, ends = (np.searchsorted(self.before[mine], self.after[theirs], side) for side in ("left", "right"))
+        facts = np.array([*pattern.told, *pattern.alike])[:, mine]
+        facts[2:] = ~facts[2:]  # somebody who is not alike
+        found = np.zeros((4, theirs.size), dtype=bool)
+        lengths = ends - starts
+        for part in np.array_split(np.arange(theirs.size), int(lengths.sum()) // _CELLS + 1):
+            cell = np.repeat(part, lengths[part])
+            first = np.repeat(np.cumsum(lengths[part]) - lengths[part], lengths[part])
+            other = np.arange(cell.size) - first + starts[cell]
+            fits = np.ones(cell.size, dtype=bool)
+            for number, value, label in zip(numbers, values, labels, strict=True):
+                fits &= self.covers(number)[label[theirs][cell], value[mine][other]]
+            for one, fact in zip(found, facts, strict=True):
+                one[cell[fits & fact[other]]] = True
+        filled, missing, unlike_filled, unlike_missing = found[:, place]
+        is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
+        return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)
+
+
+def _distinct(columns: Sequence[NDArray[np.int64]]) -> tuple[_Codes, _Codes]:
+    """A row for each combination of codes, in the order of the first column, and which one every row has."""
+    joint = np.zeros(columns[0].size, dtype=np.int64)
+    for codes in columns:
+        joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
+    _, rows, place = np.unique(joint, return_index=True, return_inverse=True)
+    return rows, place
+
+
+def _in_one_code(original: Coded, released: Coded) -> tuple[_Codes, _Codes]:
+    """The codes of a column before and after, by the values of the original; nothing where they are of another type."""
+    if released.values.type != original.values.type:
+        return np.zeros_like(original.codes), np.zeros_like(released.codes)
+    places = pc.fill_null(pc.index_in(released.values, value_set=original.values), original.size)
+    return original.codes, places.to_numpy(zero_copy_only=False)[released.codes]
+
+
+def _cover(released: Coded, original: Coded) -> _Flags:
+    """Which values of the original each label may stand for: all, where it is no range or set of some of them."""
+    quantity, values = read_quantity(original), original.values.to_pylist()
+    places = np.full(original.size, np.nan) if quantity is None else quantity.places
+    if pa.types.is_temporal(original.values.type):
+        places = np.floor(places) + _EPOCH
+    covered = np.zeros((released.size, original.size), dtype=bool)
+    for row, label in zip(covered, released.values.to_pylist(), strict=True):
+        meaning = parse_generalised(label) if isinstance(label, str) else None
+        if isinstance(meaning, Interval):
+            low, high = (one.toordinal() if isinstance(one, date) else one for one in (meaning.low, meaning.high))
+            row[:] = (places >= low) & (places <= high)
+        elif meaning is None:
+            row[:] = [value == label for value in values]
+        else:
+            row[:] = [meaning.covers(value) for value in values]
+        row |= not row.any()
+    return covered
