@@ -23,6 +23,7 @@ from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.marks import (
     escape_names,
     mark_of,
@@ -35,7 +36,6 @@ from incrowd.protection.marks import (
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
-from incrowd.protection.result import count_guarantee
 from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, escape_formula, read_table, write_into
