@@ -193,7 +193,8 @@ def _count_packed(bits: NDArray[np.int64], kept: list[_Packed], order: tuple[int
     found = _count_sorted(keys[None], people, fields, order)
     rows, left = kept[0].keys.size, found[-1].classes
     if left <= _WORTHWHILE * fewest.keys.size and left + sum(one.keys.size for one in kept) <= _KEPT * rows:
-        kept.append(_Packed(*kernels.merge_equal(keys, people, left), shifts, held))
+        keys, people = kernels.merge_equal(keys, people, left)
+        kept.append(_Packed(keys, people, shifts, held))
     return found
 
 
