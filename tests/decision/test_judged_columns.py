@@ -82,7 +82,7 @@ def test_a_secret_that_no_class_hides_is_left_out():
     way = assess(table, **question, secrets=["illness=a,b"]).verdict.actions[-1]
     assert way.expected["decision"] == "within"
     assert "--drop illness" in way.commands[0]
-    assert "illness left out too, which would tell too much in classes of 11 (larger classes may" in way.sentence
+    assert "illness left out, which would tell too much in classes of 11 (larger classes may" in way.sentence
 
 
 def test_secrets_that_need_no_different_values_are_said_to_be_hidden_without():

@@ -84,6 +84,8 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     page.click("#assess")
     page.click("#tab-risk")
     answered(page, "#risk-view")
+    words = page.locator("#risk-view .mark-text text >> text=average").first
+    expect(words).to_have_css("paint-order", "stroke")  # read also where a limit's line is behind it
     page.screenshot(path=shots / "132-columns.png")
     page.evaluate("scrollTo(0, 0)")
     page.click("#tab-report")

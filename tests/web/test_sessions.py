@@ -184,3 +184,25 @@ def test_a_file_of_too_many_columns_is_refused_by_its_header(server):
     with pytest.raises(Refusal, match=r"2,001 columns, and at most 2,000") as refused:
         server.open_upload(session, received(server, f"{names}\n{names}\n"), "a.csv")
     assert refused.value.status == 413
+
+
+def test_twenty_people_at_once_each_get_their_own_protected_file(new_browser, wait_for):
+    def whole_way(number):
+        client, mark = new_browser(), f"only-{number}"
+        rows = "".join(f"{20 + n % 3},{'fm'[n % 2]},{mark}\n" for n in range(36))
+        sent = client.post("/api/v1/tables", files={"file": (f"{mark}.csv", f"age,sex,city\n{rows}".encode())})
+        table = f"/api/v1/tables/{sent.json()['id']}"
+        roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "other"}
+        answers = [sent, client.put(f"{table}/settings", json={"roles": roles, "recipient": "trusted"})]
+        answers += [client.post(f"{table}/leak-now", json={"leaked": size, "targets": [1]}) for size in (1, 9, 36)]
+        for kind, asked in (("assessments", {"protection": False}), ("protections", {})):
+            answers.append(client.post(f"{table}/{kind}", json=asked))
+            assert wait_for(client, answers[-1].json())["state"] == "done"
+        answers.append(client.get(f"/api/v1/jobs/{answers[-1].json()['id']}/table"))
+        answers.append(client.get("/api/v1/tables"))
+        assert [answer.status_code for answer in answers if answer.is_error] == []
+        assert [one["name"] for one in answers[-1].json()] == [f"{mark}.csv"]
+        assert answers[-2].text.count(mark) == 36
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(whole_way, range(20))) == [None] * 20

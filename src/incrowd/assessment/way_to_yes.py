@@ -236,8 +236,8 @@ def _protect_action(work: Work, way: Tried) -> Action:
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
     if found:
-        gone += f"; {listed(found)} left out too, which would tell too much in classes of {plan.k} (larger classes may "
-        gone += "keep more columns, in less detail)"
+        gone += f"; {listed(found)} left out{' too' if asked else ''}, which would tell too much in classes of {plan.k}"
+        gone += " (larger classes may keep more columns, in less detail)"
     values = ""
     if plan.diverse:
         values = f", each with at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"

@@ -14,6 +14,7 @@ from incrowd.figures.theme import (
     ORANGE,
     PALETTE,
     RED,
+    at_height,
     chart_of,
     dressed,
     inline,
@@ -103,7 +104,7 @@ def against_thresholds(verdict: Verdict) -> Any:
         chart += words.encode(x=x, y=y, text=alt.Text("name:N"))
     if verdict.limits.average is not None:
         limit = alt.Chart(inline([{"bound": verdict.limits.average}]))
-        chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x=alt.X("bound:Q"), y=alt.YValue(130))
+        chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x=alt.X("bound:Q"), y=at_height(130))
     for place, name, risk, interval in (
         (92, "person at highest risk", verdict.highest, verdict.highest_interval),
         (130, "average", verdict.risk, verdict.interval),
@@ -122,14 +123,14 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
     base = alt.Chart(inline([{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
     tooltip = ["name:N", *percent_tooltips("risk", "low", "high")]
     bar = base.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(
-        x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.YValue(place)
+        x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=at_height(place)
     )
     dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
-        x=alt.X("risk:Q"), y=alt.YValue(place), tooltip=tooltip
+        x=alt.X("risk:Q"), y=at_height(place), tooltip=tooltip
     )
     left = risk > 0.5
     words = base.mark_text(fontSize=12, align="right" if left else "left", dx=8 if left else -8)
-    return bar, dot, words.encode(x=alt.X("risk:Q"), y=alt.YValue(place - 17), text=alt.Text("name:N"))
+    return bar, dot, words.encode(x=alt.X("risk:Q"), y=at_height(place - 17), text=alt.Text("name:N"))
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:

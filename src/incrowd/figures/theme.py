@@ -52,6 +52,11 @@ def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
     return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 
+def at_height(pixels: float) -> Any:
+    """A place on the vertical axis, from the top of the chart."""
+    return alt.YValue(pixels)  # type: ignore[no-untyped-call]
+
+
 def limit_line(bound: float, across: str = "y") -> Any:
     """A dashed line at a limit."""
     return (
