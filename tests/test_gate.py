@@ -84,7 +84,7 @@ def test_junit_has_a_case_for_each_rule_even_with_names_xml_cannot_hold():
     )
     suite = ElementTree.fromstring(found.to_junit())
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert [case.find("failure") is None for case in suite] == [False, True]
+    assert [case.find("failure") is None for case in suite.iter("testcase")] == [False, True]
     assert 'ness <&"' in suite[1].get("name")
 
 

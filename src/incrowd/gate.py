@@ -52,6 +52,13 @@ RULES: Mapping[str, _Kind] = {
 """Every rule by name; those of sensitive columns are checked for each of them."""
 
 
+RULES_ONLY = (
+    "Only these rules were checked. That is no verdict on whether the table may go out, which rests on every column "
+    "and on who gets it"
+)
+"""What is said of a check that nobody asked a verdict of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule(Result):
     """One rule and how the table stands to it; `column` is the sensitive column it is about."""
@@ -81,7 +88,10 @@ class Rule(Result):
 
 @dataclass(frozen=True, slots=True)
 class Check(Result):
-    """A table against its rules; `notes` are what the rules do not look at, `verdict` is that of `assess`."""
+    """A table against its rules; `notes` are what the rules do not look at, `verdict` is that of `assess`.
+
+    Without a verdict nobody has judged whether the table may go out, whatever rules it keeps.
+    """
 
     _derived: ClassVar[tuple[str, ...]] = ("passed",)
 
@@ -112,10 +122,11 @@ class Check(Result):
             )
             for rule in self.rules
         ]
+        notes = [*self.notes, *([f"{RULES_ONLY}."] if self.verdict is None else [])]
         if (verdict := self.verdict) is not None:
             why = None if verdict.decision == "within" else verdict.recommendation
             cases.append(JunitCase("verdict", why, "\n".join([verdict.sentence, *verdict.exposures])))
-        return junit_xml(f"incrowd check {self.table}", cases, "incrowd.gate", "\n".join(self.notes))
+        return junit_xml(f"incrowd check {self.table}", cases, "incrowd.gate", "\n".join(notes))
 
 
 def check(

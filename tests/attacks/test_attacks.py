@@ -71,6 +71,14 @@ def test_a_learnt_model_knows_the_population_and_not_its_people():
     assert found.risk.value < 0.2
 
 
+def test_nobody_is_singled_out_by_the_columns_that_were_looked_at_and_that_is_all_it_says():
+    table = {"age": [30, 40] * 20, "town": ["a", "b"] * 20, "code": list(range(40))}
+    found = attack(table, table, kind="singling-out", known=["age", "town"])
+    (note,) = (one for one in found.notes if "singled" in one)
+    assert note.startswith("nobody is singled out by age, town")
+    assert note.endswith("other columns were not tried")
+
+
 def test_singling_out_counts_as_brute_force_does():
     original, released = population(120, 4), population(120, 5)
     found = attack(original, released, kind="singling-out", method="univariate", known=["pay", "zip"], targets=50)

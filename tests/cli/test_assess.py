@@ -1,6 +1,7 @@
 """assess, check and compare as a user meets them."""
 
 import json
+import shlex
 import sqlite3
 from xml.etree import ElementTree
 
@@ -143,6 +144,40 @@ def test_a_saved_declaration_is_asked_for_again_when_the_column_has_changed(caps
 )
 def test_the_gate_says_it_with_its_exit_code(capsys, stays, options, code):
     assert run(capsys, "check", stays, *QI, *options)[0] == code
+
+
+@pytest.mark.parametrize("verb", ["assess", "protect"])
+def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, tmp_path, verb):
+    more = ["--out", tmp_path / "safe.csv", "--recipient", "trusted"] if verb == "protect" else ["--no-protection"]
+    code, out, err = run(capsys, verb, stays, "--other", "charge", *more)
+    (command,) = (line.strip() for line in err.splitlines() if line.startswith("  incrowd "))
+    words = shlex.split(command)
+    assert (code, out, words[:3]) == (2, "", ["incrowd", verb, str(stays)])
+    assert words[words.index("--other") + 1] == "charge"
+    assert run(capsys, *words[1:])[0] in (0, 1)  # every column has a role
+
+
+def test_assess_and_protect_say_which_numbers_may_be_missing_codes(capsys, tmp_path):
+    file, said = tmp_path / "t.csv", "--null age=-9 --null kids=97,99"
+    rows = [f"{-9 if row % 50 == 0 else 20 + row % 4},{[0, 1, 2, 97, 99][row % 5]},{row % 100}" for row in range(200)]
+    file.write_text("\n".join(["age,kids,years", *rows]) + "\n")
+    asked = ["--qi", "age,kids,years"]
+    assert said in run(capsys, "assess", file, *asked, "--no-protection")[2]
+    assert said in run(capsys, "protect", file, *asked, "--out", tmp_path / "safe.csv")[2]
+    stated = ["--null", "age=-9", "--null", "kids=97,99"]
+    assert "may stand for missing" not in run(capsys, "assess", file, *asked, "--no-protection", *stated)[2]
+
+
+def test_rules_without_a_verdict_are_said_to_be_none(capsys, stays, tmp_path):
+    report = tmp_path / "junit.xml"
+    code, _, err = run(capsys, "check", stays, *QI, "--min-k", "1", "--junit", report)
+    said = " ".join(err.split())
+    assert code == 0
+    assert "no verdict on whether the table may go out" in said
+    assert "--recipient public" in said
+    assert "no verdict on whether the table may go out" in report.read_text()
+    assert "no verdict" not in run(capsys, "check", stays, *QI, "--min-k", "1", "--recipient", "public")[2]
+    assert "set a rule: --min-k, --max-risk" in " ".join(run(capsys, "check", stays, *QI)[2].split())
 
 
 def test_the_gate_reads_a_policy_and_writes_junit(capsys, stays, tmp_path):

@@ -214,6 +214,22 @@ def test_an_amount_to_the_cent_that_links_households_is_asked_about(shared):
     assert any("x to the last digit" in str(reason) for reason in found.internal_reasons) == shared
 
 
+@pytest.mark.parametrize(("made", "decision"), [("homes", "undecided"), ("people", "within"), ("tariff", "within")])
+def test_a_whole_income_that_links_households_is_asked_about(made, decision):
+    draw = np.random.default_rng(17)
+    home = np.repeat(np.arange(300), draw.integers(1, 5, 300))
+    income = {
+        "homes": draw.lognormal(10.5, 0.5, 300).astype(int)[home],
+        "people": draw.lognormal(10.5, 0.5, home.size).astype(int),
+        "tariff": draw.choice(draw.lognormal(10.5, 0.5, 40).astype(int), home.size),
+    }[made]
+    mixed = draw.permutation(home.size)
+    table = {"sex": draw.choice(["f", "m"], home.size), "hh_income": income[mixed]}
+    found = judge_release(table, Question(quasi_identifiers=["sex"], sensitive=["hh_income"]))
+    assert found.decision == decision
+    assert any("hh_income to the last digit" in str(one) for one in found.internal_reasons) == (made == "homes")
+
+
 def test_spellings_of_one_illness_do_not_hide_it():
     draw = np.random.default_rng(14)
     region = np.repeat(np.arange(10), 40)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incrowd import InputError, evaluate
 from incrowd import protect as protect_and_shuffle
-from incrowd.evaluation.utility import _area, _fit_linear, _fit_logistic, _with_constant
+from incrowd.evaluation.regressions import area_under_curve, fit_linear, fit_logistic, with_constant
 
 protect = partial(protect_and_shuffle, shuffle=False)  # rows are compared by position
 
@@ -107,14 +107,14 @@ def test_the_propensity_of_one_column_is_its_closed_form():
 
 def test_fits_satisfy_their_equations():
     generator = np.random.default_rng(3)
-    features = _with_constant(generator.normal(size=(500, 3)))
+    features = with_constant(generator.normal(size=(500, 3)))
     values = features @ [1.0, 2.0, 0.0, -1.0] + generator.normal(size=500)
-    coefficients, errors = _fit_linear(features, values)
+    coefficients, errors = fit_linear(features, values)
     expected, rest, *_ = np.linalg.lstsq(features, values, rcond=None)
     assert coefficients == pytest.approx(expected, abs=1e-6)
     assert errors == pytest.approx(np.sqrt(np.diag(np.linalg.inv(features.T @ features)) * rest[0] / 496), rel=1e-6)
     told = (generator.random(500) < 1 / (1 + np.exp(-values))).astype(float)
-    coefficients, errors = _fit_logistic(features, told)
+    coefficients, errors = fit_logistic(features, told)
     chance = 1 / (1 + np.exp(-(features @ coefficients)))
     assert features.T @ (told - chance) == pytest.approx(np.zeros(4), abs=1e-4)  # the score is zero at the maximum
     information = (features * (chance * (1 - chance))[:, None]).T @ features
@@ -125,7 +125,9 @@ def test_fits_satisfy_their_equations():
 def test_the_area_counts_pairs(rows):
     with_it = [score for score, told in rows if told]
     without = [score for score, told in rows if not told]
-    found = _area(np.array([score for score, _ in rows], dtype=float), np.array([float(told) for _, told in rows]))
+    found = area_under_curve(
+        np.array([score for score, _ in rows], dtype=float), np.array([float(told) for _, told in rows])
+    )
     pairs = [(a > b) + 0.5 * (a == b) for a in with_it for b in without]
     assert found == pytest.approx(sum(pairs) / len(pairs) if pairs else 0.5)
 

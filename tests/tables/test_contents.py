@@ -123,9 +123,15 @@ def test_check_digits_are_found_in_whole_numbers_and_among_mistyped_codes(form):
         assert (found.role, found.confidence) == ("identifier", "high")
 
 
-@pytest.mark.parametrize("step", [1, 5, 7, 11])
+@pytest.mark.parametrize("step", [1, 5, 7, 11, 97])
 def test_numbers_given_out_in_order_have_no_check_digit(step):
     assert not have_check_digits(str(number) for number in range(30_000_000, 30_000_000 + 400 * step, step))
+
+
+@pytest.mark.parametrize(("questions", "answers"), [(10, 4), (9, 5), (12, 3)])
+def test_answers_that_their_sum_follows_have_no_check_digit(questions, answers):
+    given = np.random.default_rng(3).integers(0, answers, (300, questions))
+    assert not have_check_digits("".join(map(str, row)) + f"{row.sum():02}" for row in given)
 
 
 def test_dates_and_articles_have_no_check_digit_of_people():

@@ -169,3 +169,17 @@ def test_no_reason_is_made_up_where_a_name_or_a_form_says_less():
     assert "dwelling" not in found["tenure"].reason
     kinds = {"tenure": ["own", "rent", "other", "free"] * 1_000, "age": [number % 70 + 18 for number in numbers]}
     assert suggest_roles(read_table(kinds))[0].topic == "housing"
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("grade", "quasi-identifier"),
+        ("gradelevel", "quasi-identifier"),
+        ("final_grade", "sensitive"),
+        ("grades", "sensitive"),
+    ],
+)
+def test_the_grade_that_somebody_is_in_is_known_and_the_one_that_they_got_is_not(name, role):
+    (found,) = suggest_roles(read_table({name: [1, 2, 3, 4, 5, 6] * 20}))
+    assert found.role == role

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.command_line import to_command
 from incrowd.assessment.question import Question
+from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
-from incrowd.assessment.way_to_yes import Plan, asked_of_protect, columns_to_remove, protection_commands, way_to_yes
+from incrowd.assessment.way_to_yes import asked_of_protect, columns_to_remove, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
 from incrowd.wording import counted, listed
@@ -79,7 +80,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
             yield Action(_PROTECT_ORIGINAL)
             return
         removed = tuple(dict.fromkeys([*columns_to_remove(work), *verdict.giving_back]))
-        plan = Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
+        plan = Plan(question.limits.class_size, removed, 2, verdict.disclosed)
         settings = asked_of_protect(work, plan)
         what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
         what = what if only_order else "Protect the table and assess the result."
@@ -90,9 +91,9 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
-            f"Say what a row is: if {rows.household} groups people by household, say that every row is another person "
-            f"and {rows.household} is left out; to keep it, name it as the person, so that households are counted, and "
-            "protect by household. If people have several rows, name the column that tells whose they are.",
+            f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
+            f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
+            "and protect by household. If people have several rows, name the column that tells whose they are.",
             ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
@@ -133,9 +134,9 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         else "Confirm the roles of the columns: they were guessed."
     )
     return Action(
-        f"{what} Read this command, move each name to where it belongs, and run it: what others may know, what is "
-        "secret, what names people, what is to be left out (here every column of which nothing is suggested), and what "
-        "nobody outside can know.",
+        f"{what} The command below is a suggestion: read it, move each name to where it belongs, and run it. Its "
+        "options say, in this order: what others may know, what is secret, what names people, what is left out (there "
+        "stand the columns for which nothing is suggested), what nobody outside can know.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )

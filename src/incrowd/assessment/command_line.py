@@ -109,12 +109,12 @@ def to_arguments(question: Question) -> list[str] | None:
     return [word for option, value in said for word in option_words(option, value, apart=apart)]
 
 
-def to_command(question: Question, *more: str) -> str | None:
+def to_command(question: Question, *more: str, verb: str = "assess") -> str | None:
     """The command that asks this question, with further words; None where a command line cannot hold a name."""
     arguments = to_arguments(question)
     table, *reading = question.named
     place = f"./{table}" if table.startswith("-") else table  # or it would be taken for an option
-    return None if arguments is None else shlex.join(["incrowd", "assess", place, *reading, *arguments, *more])
+    return None if arguments is None else shlex.join(["incrowd", verb, place, *reading, *arguments, *more])
 
 
 def to_call(question: Question) -> str:

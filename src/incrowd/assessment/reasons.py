@@ -37,8 +37,8 @@ def find_exposures(
         yield f"The table still holds what you want left out: {listed(roles.dropped)}."
     if evidence.not_counted:
         yield (
-            f"The file holds more than the table that was counted: {listed(evidence.not_counted)}. Nobody judged that; "
-            "give away a file that protect has written from it."
+            f"Besides the rows that were judged, the file holds: {listed(evidence.not_counted)}. Do not give this file "
+            "away; protect writes one that holds nothing else."
         )
     for name in roles.identifiers_kept:
         mend = "let protect replace its numbers" if name == roles.person else "remove it"
@@ -81,9 +81,12 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
         )
     alone_in_all = unique_in_population(facts.sizes, population)
     if alone_in_all >= 1:
+        look, who = ("looks", "That person") if facts.uniques == 1 else ("look", "Perhaps all of them")
+        if round(alone_in_all) < facts.uniques:
+            who = f"Up to {two_digits(alone_in_all)} of them"
         return (
-            f"Up to {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
-            f"expected to be unique among all {population.population:,} people too."
+            f"{people(facts.uniques)} {look} like nobody else in the table. {who} may look like nobody else among all "
+            f"{population.population:,} people either: whoever knows the attributes can be sure to have found them."
         )
     highest, _ = highest_risk(facts.sizes, population)
     where = "in the table" if population.highest is None else f"among {population.population:,} people"
@@ -134,8 +137,8 @@ def list_reasons(
         yield (
             "The population is still being estimated; until then the attacker is taken to know who is in the table."
             if pending
-            else "No population was given, so the attacker is taken to know who is in the table; the risk is lower "
-            "where it is a sample and they do not know that."
+            else "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "
+            "they cannot know that, give the population: the risk is then lower."
         )
     else:
         summed = "" if weight is None else f" (the sum of {weight})"

@@ -17,7 +17,7 @@ from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.special import Floats, log_chance_missed
-from incrowd.wording import counted
+from incrowd.wording import counted, listed
 
 _CANDIDATES = 200  # for each predicate to find, at most
 _BATCH = 4096
@@ -48,7 +48,10 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     isolated[:tried] = np.where(matches == 1, people, -1)
     notes = []
     if not tried:
-        notes.append("no predicate isolates a released record, so nobody can be singled out by one")
+        notes.append(
+            f"nobody is singled out by {listed(setting.known)}: no predicate on them isolates a released record; other "
+            "columns were not tried"
+        )
     elif tried < wanted:
         isolating = counted(tried, "predicate isolates", "predicates isolate")
         notes.append(f"only {isolating} a released record; the other attacks fail")

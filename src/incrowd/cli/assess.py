@@ -17,7 +17,7 @@ from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.declared_options import ASSESS, question_from, takes_question_options
 from incrowd.cli.open_tables import opens_table
-from incrowd.cli.prompts import confirm_roles
+from incrowd.cli.prompts import confirm_roles, note_missing_codes
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def assess_table(
         terminal.as_json(assessment.to_dict())
     else:
         show_assessment(assessment, already_shown=table.notes, full=full)
+    note_missing_codes(table, [*assessment.roles.quasi_identifiers, *assessment.roles.sensitive])
     saved = _save(table, assessment, question) if save else None
     for what, path in (("report", html), ("figure", plot), ("settings", saved)):
         if path is not None:

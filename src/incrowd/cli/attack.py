@@ -123,7 +123,11 @@ def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
     exposed = attacks.exposed()
     if exposed:
         most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_SHOWN])
-        terminal.line(f"{counted(len(exposed), 'person is', 'people are')} found by several attacks; rows: {most}.")
+        more = f" and {len(exposed) - _SHOWN:,} more" if len(exposed) > _SHOWN else ""
+        terminal.line(
+            f"{counted(len(exposed), 'person is', 'people are')} found by several attacks. Their rows in the original, "
+            f"counted from 1, for you alone: {most}{more}."
+        )
     if people:
         terminal.table(
             ("group", "attacks", "success", "95% interval"),

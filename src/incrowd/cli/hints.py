@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 
 from incrowd.assessment.question import OPTIONS
 from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
@@ -25,6 +26,17 @@ def flag(hint: str) -> str:
     name, equals, value = hint.partition("=")
     words = _FLAGS.get(name) or f"--{name.replace('_', '-')}"
     return f"{words} {value}" if equals else words
+
+
+def null_flags(codes: Mapping[str, Sequence[int]]) -> str:
+    """What says that codes stand for missing values.
+
+    >>> null_flags({"age": [-9], "my children": [98, 99]})
+    "--null age=-9 --null 'my children=98,99'"
+    """
+    return shlex.join(
+        [word for name, found in codes.items() for word in ("--null", f"{name}={','.join(map(str, found))}")]
+    )
 
 
 def with_flags(text: str, hint: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import to_words
 from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
+from incrowd.cli.hints import null_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.wording import counted, display_names, percent
 
@@ -102,9 +103,8 @@ def _show_reading(
         terminal.line("Columns that look like codes; to say so:")
         terminal.line(f"  --scale {stated}")
     if suspected_missing:
-        codes = {column: ",".join(map(str, numbers)) for column, numbers in suspected_missing.items()}
         terminal.line(f"Codes that may stand for missing values in {', '.join(suspected_missing)}; to say so:")
-        terminal.line(f"  {' '.join(shlex.join(['--null', f'{column}={found}']) for column, found in codes.items())}")
+        terminal.line(f"  {null_flags(suspected_missing)}")
     if suspected_serial_dates:
         terminal.line("Whole numbers that look like Excel's dates; to say so:")
         terminal.line(f"  --serial-dates {','.join(suspected_serial_dates)}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options, terminal
-from incrowd.cli.hints import with_flags
+from incrowd.cli.hints import null_flags, with_flags
 from incrowd.errors import InputError
 from incrowd.recipients import choices, limits_of
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question, Roles
@@ -42,13 +43,48 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
     if yes:
         return question
     if quiet or not _is_terminal():
-        known = ",".join(roles.quasi_identifiers)
-        raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
+        raise InputError(
+            f"say what each column is. {suggest_command(table, question, roles)}\n"
+            "Or add --yes to take these suggestions for a first look, which can say no or undecided, never yes"
+        )
     roles = _ask_roles(table, _with_given_roles(table, question, roles))
     question = replace(question, **_ask_open_points(question, roles))
     terminal.note("these answers are kept for the next run with --save")
     others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
     return replace(question.with_roles(roles), drop=roles.dropped, other=others)
+
+
+def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
+    """Say which numbers may stand for missing values, before they become the ends of ranges or secrets."""
+    from incrowd.tables.suggest_reading import suspect_missing_codes
+
+    codes = suspect_missing_codes(table, [*columns])
+    if codes:
+        terminal.note(
+            f"numbers in {listed(list(codes))} may stand for missing values, and count as values until you say so: "
+            f"{null_flags(codes)}"
+        )
+
+
+def suggest_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> str:
+    """The command with the roles that are suggested, to read and correct; what nothing is suggested of is left out."""
+    from incrowd.assessment.command_line import to_command
+
+    roles = _with_given_roles(table, question, roles)
+    open_ones = [one.column for one in roles.suggested if roles.role(one.column) == "other"]
+    open_ones = [name for name in open_ones if name not in roles.stated]
+    if verb == "protect" and roles.weight is not None:  # which it does not take
+        open_ones, roles = [*open_ones, roles.weight], replace(roles, weight=None)
+    settled = replace(question.about(table), source=table.place).with_roles(roles)
+    settled = replace(settled, drop=(*roles.dropped, *open_ones))
+    command = to_command(settled, *more, verb=verb)
+    if command is None:
+        return "Its names cannot be typed; give the roles in a settings file (--config)."
+    left_out = " --drop has the columns for which nothing else is suggested." if open_ones else ""
+    return (
+        f"This is suggested by names and values, and nobody has judged it:\n\n  {command}\n\nRead it, move each name "
+        f"to where it belongs, and run it.{left_out}"
+    )
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:

@@ -18,6 +18,15 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import Meaning
+from incrowd.evaluation.regressions import (
+    Matrix,
+    area_under_curve,
+    explained_variance,
+    fit_linear,
+    fit_logistic,
+    sigmoid,
+    with_constant,
+)
 from incrowd.protection.problem import as_floats, moments
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
@@ -26,10 +35,6 @@ from incrowd.special import NORMAL_QUANTILE
 _GROUPS = 12  # of the values of a column: quantiles of numbers, the commonest of categories and others
 _MOST_TRIPLES = 84  # sets of three columns that are compared: all of nine
 _BLOCK = 4096  # combinations whose joint shares are held at a time
-_ROUNDS = 30  # of Newton's method
-_RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,12 @@ def measure_utility(
     joined, names, is_reference = _features(columns, before, after)
     told = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
     share = float(told.mean())
-    guess = _sigmoid(_with_constant(joined) @ _fit_logistic(_with_constant(joined), told)[0])
+    guess = sigmoid(with_constant(joined) @ fit_logistic(with_constant(joined), told)[0])
     found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
     if outcome is None:
         return found
     values = _outcome_values(*outcome)
-    tables = np.split(_with_constant(joined), [before[0].codes.size])
+    tables = np.split(with_constant(joined), [before[0].codes.size])
     models = _Models(tables, values, ["constant", *names], np.append(False, is_reference), outcome[0].size == 2)
     found = replace(found, outcome=outcome[0].name, coefficients=models.coefficients())
     kept = np.arange(len(tables[0])) if kept_rows is None else kept_rows
@@ -229,7 +234,7 @@ class _Models(NamedTuple):
 
     def coefficients(self) -> tuple[Coefficient, ...]:
         """The coefficients of both, each category against its commonest group."""
-        fit = _fit_logistic if self.is_yes_or_no else _fit_linear
+        fit = fit_logistic if self.is_yes_or_no else fit_linear
         shown = np.flatnonzero(~self.is_reference)
         models = [fit(table[:, shown], told) for table, told in zip(self.tables, self.values, strict=True)]
         found = []
@@ -243,7 +248,7 @@ class _Models(NamedTuple):
 
         All groups are features: without a reference, groups that always share a set are given the same effect.
         """
-        fit, score = (_fit_logistic, _area) if self.is_yes_or_no else (_fit_linear, _explained)
+        fit, score = (fit_logistic, area_under_curve) if self.is_yes_or_no else (fit_linear, explained_variance)
         tested = np.arange(len(self.tables[0])) % 2 == 1
         seen = (~tested, ~tested[kept])
         trained = [fit(self.tables[at][rows], self.values[at][rows])[0] for at, rows in enumerate(seen)]
@@ -262,51 +267,3 @@ def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
     raise InputError(
         f"the outcome {before.name!r} has {before.size:,} values; give numbers without gaps, or one of two values"
     )
-
-
-def _with_constant(features: Matrix) -> Matrix:
-    return np.hstack([np.ones((len(features), 1)), features])
-
-
-def _sigmoid(values: Matrix) -> Matrix:
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -35.0, 35.0)))
-
-
-def _fit_linear(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
-    """Least squares: coefficients and their standard errors."""
-    gram = features.T @ features + _RIDGE * np.eye(features.shape[1])
-    coefficients = np.linalg.solve(gram, features.T @ values).astype(np.float64)
-    rest = values - features @ coefficients
-    freedom = max(len(values) - features.shape[1], 1)
-    return coefficients, np.sqrt(np.diag(np.linalg.inv(gram)) * float(rest @ rest) / freedom)
-
-
-def _fit_logistic(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
-    """Logistic regression by Newton's method: coefficients and their standard errors."""
-    coefficients: Matrix = np.zeros(features.shape[1])
-    ridge = _RIDGE * np.eye(features.shape[1])
-    for _ in range(_ROUNDS):
-        chance = _sigmoid(features @ coefficients)
-        curvature = features.T @ (features * (chance * (1 - chance))[:, None]) + ridge
-        step = np.linalg.solve(curvature, features.T @ (values - chance) - _RIDGE * coefficients)
-        coefficients += np.clip(step, -5.0, 5.0)
-        if np.abs(step).max() < 1e-9:
-            break
-    return coefficients, np.sqrt(np.diag(np.linalg.inv(curvature)))
-
-
-def _area(scores: Matrix, values: Matrix) -> float:
-    """The area under the receiver's curve: how often a record with the outcome is scored above one without."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    rank = (np.cumsum(counts) - (counts - 1) / 2)[place]  # of equal scores the mean rank
-    positive = float(values.sum())
-    negative = values.size - positive
-    if not positive or not negative:
-        return 0.5
-    return float((rank[values > 0].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-def _explained(scores: Matrix, values: Matrix) -> float:
-    """R²: the share of the variance that is explained."""
-    spread = float(((values - values.mean()) ** 2).sum())
-    return 1.0 - float(((values - scores) ** 2).sum()) / spread if spread else 0.0

@@ -29,6 +29,10 @@ _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
 
+_HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
+_FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
+
+
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
 
@@ -151,25 +155,38 @@ def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
     return [one.column for one in roles if one.topic == "replicate weight"]
 
 
-def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
-    """Negative codes, such as -9, in columns of numbers that are otherwise never negative.
+def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) -> dict[str, tuple[int, ...]]:
+    """Codes such as -9 in columns of numbers that are otherwise never negative, and 97 to 99 far above all others.
 
-    Of a table in a cluster nothing is read.
+    Of a table in a cluster nothing is read. `columns` are those that are looked at; None: all.
 
     >>> from incrowd import read_table
-    >>> suspect_missing_codes(read_table({"age": [30, -9, 41], "change": [-3, -9, 2]}))
-    {'age': (-9,)}
+    >>> suspect_missing_codes(read_table({"age": [30, -9, 41], "change": [-3, -9, 2], "children": [0, 2, 99]}))
+    {'age': (-9,), 'children': (99,)}
     """
     if not table.backend.rows_are_local:
         return {}
     types = table.backend.types()
-    names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
+    names = [name for name in types if columns is None or name in columns]
+    names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()
-        if (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative):
-            codes[name] = tuple(sorted(int(code) for code in negative))
+        is_code = (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative)
+        found = {*(negative if is_code else []), *_high_codes(column)}
+        if found:
+            codes[name] = tuple(sorted(int(code) for code in found))
     return codes
+
+
+def _high_codes(column: pa.ChunkedArray) -> list[float]:
+    """The codes among the highest numbers of a column, if all others are far below them."""
+    highest = pc.max(column).as_py()
+    family = next((codes for codes in _HIGH_CODES if highest in codes), None)
+    if family is None:
+        return []
+    top = column.filter(pc.fill_null(pc.greater_equal(column, _FAR_BELOW * min(family)), False)).unique().to_pylist()
+    return top if {*top} <= family else []
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

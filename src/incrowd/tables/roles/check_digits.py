@@ -2,8 +2,9 @@
 
 A check digit makes a weighted sum of the characters a multiple of some number, nearly always of 5 (as part of 10), 11,
 23, 31 or 97. So the codes, written as rows of numbers, satisfy a linear equation in the remainders of that prime; the
-equation is solved for on some codes and counted on the others. Two equations are no check digits: multiples of 11 (or
-23, 31), as amounts with a tenth of tax are, and parts that differ by a constant, such as 2019-2020.
+equation is solved for on some codes and counted on the others. Some equations are no check digits: multiples of 11 (or
+23, 31), as amounts with a tenth of tax are, numbers in steps of 97, parts that differ by a constant, such as 2019-2020,
+and those that hold without any remainder, as for answers that their sum follows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _MOST_COLUMNS = 60  # of the equations; texts that have more are no numbers
 _PLACES = 5  # characters of the code that the equation must rest on; fewer are parts that repeat
 _HOLDS = 0.88  # share of the other codes for which it must hold: where 11 is written as 0 a tenth differs
 _DRAWS = 60
-_OF_WHOLE_NUMBERS = 97  # account and citizens' numbers are made multiples of it; multiples of the others are amounts
+_NONE = 1e-6  # a weight, or a difference, that is only what rounding leaves
+_OF_WHOLE_NUMBERS = 97  # account and citizens' numbers are made to leave 0 or 1; multiples of the others are amounts
 
 
 def have_check_digits(values: Iterable[str]) -> bool:
@@ -42,7 +44,7 @@ def have_check_digits(values: Iterable[str]) -> bool:
     if length not in _LENGTHS or times < _HOLDS * len(codes):
         return False
     letters = np.array([list(code) for code in codes if len(code) == length])
-    return any(_satisfy_an_equation(*_features(letters, doubled=doubled), length) for doubled in (False, True))
+    return any(_satisfy_an_equation(letters, *_features(letters, doubled=doubled)) for doubled in (False, True))
 
 
 def are_articles(values: Iterable[str]) -> bool:
@@ -76,7 +78,8 @@ def _without_repeated_parts(values: Sequence[str]) -> list[list[str]]:
     return [[part for place, part in enumerate(parts) if place not in told] for parts in codes]
 
 
-def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64], length: int) -> bool:
+def _satisfy_an_equation(letters: NDArray[np.str_], features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
+    length = letters.shape[1]
     needed = features.shape[1] + _SPARE
     if not needed < len(features) or features.shape[1] > _MOST_COLUMNS or len({*places}) <= _PLACES:
         return False
@@ -86,17 +89,37 @@ def _satisfy_an_equation(features: NDArray[np.int64], places: NDArray[np.int64],
             weights = _null_vector(features[draw.choice(len(features), needed, replace=False)] % prime, prime)
             if weights is None:
                 continue
-            holds = np.mean(features @ weights % prime == 0)
+            holds = features @ weights % prime == 0
             weighed = weights != 0
             weighed[0] = False  # the constant
-            if holds < _HOLDS or len({*places[weighed]}) < _PLACES:
+            if np.mean(holds) < _HOLDS or len({*places[weighed]}) < _PLACES:
                 continue
+            if _have_a_total(features[holds], places):
+                return False
             powers = np.array([pow(10, length - 1 - int(place), prime) for place in places[weighed]])
             weights = weights[weighed]
             is_multiple = np.all((weights * powers[0] - weights[0] * powers) % prime == 0)
-            if prime == _OF_WHOLE_NUMBERS or not is_multiple:
+            if not is_multiple or (prime == _OF_WHOLE_NUMBERS and _are_checked(letters[holds])):
                 return True
     return False
+
+
+def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
+    """Whether a character is told by many others without any remainder: part of their sum."""
+    for column in range(1, features.shape[1]):
+        before, after = features[:, :column].astype(np.float64), features[:, column]
+        weights = np.linalg.lstsq(before, after, rcond=None)[0]
+        needed = places[:column][np.abs(weights) > _NONE]
+        if len({*needed}) >= _PLACES and np.abs(before @ weights - after).max() < _NONE:
+            return True
+    return False
+
+
+def _are_checked(letters: NDArray[np.str_]) -> bool:
+    """Whether numbers divided by 97 leave 1 (ISO 7064) or nothing (French accounts), unlike most steps of 97."""
+    codes = ["".join(row) for row in letters]
+    left = [int(code) % _OF_WHOLE_NUMBERS for code in codes if code.isdecimal()]
+    return len(left) < len(codes) or max(left.count(0), left.count(1)) >= _HOLDS * len(left)
 
 
 def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

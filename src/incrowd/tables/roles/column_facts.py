@@ -136,10 +136,11 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
     """The cells that have the address or the telephone number of a person in them, whatever else they say."""
     if column.type not in (pa.string(), pa.large_string()):
         return 0
-    said, called = (pc.match_substring_regex(column, pattern) for pattern in (_E_MAIL, _TELEPHONE))
-    found = column.filter(pc.or_(said, called))
-    found = found.filter(pc.or_(*(pc.match_substring_regex(found, pattern) for pattern in (_E_MAIL, _WORD))))
-    return len(found) if 0 < len(found) <= _PERSONAL * len(found.unique()) else 0
+    texts, times = column.value_counts().flatten()
+    written, called, worded = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _TELEPHONE, _WORD))
+    times = times.filter(pc.or_(written, pc.and_(called, worded)))
+    cells = sum(times.to_pylist())
+    return cells if cells <= _PERSONAL * len(times) else 0
 
 
 def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:

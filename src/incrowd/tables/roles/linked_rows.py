@@ -28,6 +28,7 @@ _IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
 _LINKED = 0.2  # share of the rows with a value that must share it with others
 _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
+_MONEY, _OF_A_TARIFF = {"income", "wealth and spending"}, 0.01  # and the share of the rows that more than a home share
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -69,7 +70,7 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     for linking in candidates[:_TRIED]:
         others = [one for one in attributes if one.column != linking.column and 2 * one.distinct <= linking.distinct]
         shown = _shown_by(table, linking, others[:_TRIED], codes)
-        if shown or (shown is not None and linking.kind == "number" and _is_shared(table, linking)):
+        if shown or (shown is not None and linking.kind in ("number", "integer") and _is_shared(table, linking)):
             return linking.column, shown
     return None
 
@@ -103,13 +104,17 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
 def _is_shared(table: Table, one: SuggestedRole) -> bool:
     """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
 
-    Round amounts are passed over, because many people name them.
+    Round amounts are passed over, because many people name them. Whole amounts are looked at where the column is about
+    money, and no amount is that of a tariff, which many have.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
     units = amounts * np.array([[10.0**digits] for digits in range(_DIGITS)])
     whole = np.flatnonzero(np.all(np.abs(units - np.rint(units)) < 1e-6, axis=1))
-    if not whole.size or whole[0] < _CENTS or np.abs(units[whole[0]]).max() >= 2**53:
+    if not whole.size or np.abs(units[whole[0]]).max() >= 2**53:
+        return False
+    has_cents = whole[0] >= _CENTS
+    if not has_cents and (one.topic not in _MONEY or whole[0] > 0):
         return False
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
@@ -122,6 +127,8 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
         near += int(np.sum(few * few[place] * (values[place] == values + apart)))
     equal = int(np.sum(few * (few - 1)))
     rows = int(times.sum()) if values.size else 0
+    if not has_cents and int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
+        return False
     return equal >= max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
 
 
