@@ -43,6 +43,7 @@ fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --corpus out/fuzz
 	$(BIN)/python -m tests.fuzz.faults
 	$(BIN)/python -m tests.fuzz.releases --tables 2000
+	$(BIN)/python -m tests.fuzz.app
 	$(BIN)/python -m tests.fuzz.memory
 	$(BIN)/python -m tests.fuzz.soak --seconds $(or $(SECONDS),3600)
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py

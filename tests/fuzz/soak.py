@@ -30,9 +30,14 @@ TABLES = "/api/v1/tables"
 
 
 @contextmanager
-def served(temporary):
-    """`incrowd serve` in a process of its own, with a temporary folder of its own; ended as a user ends it."""
+def served(temporary, *, quick=False):
+    """`incrowd serve` in a process of its own, with a temporary folder of its own; ended as a user ends it.
+
+    `quick`: estimates grow a sample a few times only, so that an assessment takes a fraction of its time.
+    """
     code = "import sys; from incrowd.cli import main; main(sys.argv[1:])"
+    if quick:
+        code = f"from tests.growths import few_growths\nwith few_growths(): exec({code!r})"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "serve", "--port", "0"],
         env={**os.environ, "TMPDIR": str(temporary)},
@@ -82,10 +87,10 @@ class Visitor:
         self.client.close()
 
 
-def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=float("inf")):
+def soak(assessments, moves, sessions, *, population=100_000, slow=10, seconds=float("inf"), quick=False):
     """Do the work, or as much of it as fits the time; numbers by their names, and the broken promises."""
     with tempfile.TemporaryDirectory() as place:
-        with served(place) as (base, token, process):
+        with served(place, quick=quick) as (base, token, process):
             own = len(_files(place))  # the server's lock
             port = int(base.rpartition(":")[2])
             visitors = [Visitor(base, token, number, population) for number in range(sessions)]
@@ -140,6 +145,7 @@ class Work:
                 self.done[kind] += 1
                 if self.done.total() % self.every == 0:
                     self.memory.append(_resident(process))
+                    sys.stderr.write(f"{dict(self.done)}: {self.memory[-1] / 1e6:.0f} MB, {len(self.errors)} broken\n")
 
 
 def _dawdle(port):
@@ -170,9 +176,11 @@ if __name__ == "__main__":
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--population", type=int, default=100_000, help="0: unknown, so that none is estimated")
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--quick", action="store_true", help="estimates grow a sample a few times only")
     given = parser.parse_args()
     people, most = given.population or None, given.seconds
-    counted, failed = soak(given.assessments, given.moves, given.sessions, population=people, seconds=most)
+    many = (given.assessments, given.moves, given.sessions)
+    counted, failed = soak(*many, population=people, seconds=most, quick=given.quick)
     for name, value in counted.items():
         sys.stdout.write(f"{name}: {value}\n")
     for one in failed:

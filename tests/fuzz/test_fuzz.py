@@ -77,6 +77,14 @@ def test_many_sessions_and_slow_clients_leave_nothing_behind():
     assert (found["assess"], found["move"]) == (1, 12)
 
 
+@pytest.mark.parametrize(("kind", "cases"), [("coarsening", 60), ("projects", 10), ("kept", 3)])
+def test_odd_requests_are_answered_by_the_app_itself(kind, cases):
+    pytest.importorskip("fastapi")
+    from tests.fuzz.app import attack  # the app is an extra
+
+    assert attack(kind, cases, "gate")[1] == []
+
+
 def test_faults_at_every_step_leave_all_or_nothing():
     code = "from tests.fuzz.faults import trials; print(trials(['junit'], sizes=(0, 400))[1] or 'whole')"
     done = subprocess.run(

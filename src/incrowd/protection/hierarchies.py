@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import heapq
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -303,13 +304,13 @@ def _code_length(column: Coded) -> int:
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
     tally = np.bincount(column.codes, minlength=column.size)
-    groups = [([code], int(tally[code])) for code in range(column.size)]
+    groups = [(int(tally[code]), [code]) for code in range(column.size)]
+    heapq.heapify(groups)
     levels: list[Labels] = []
     while len(groups) > 3:
         wanted = (len(groups) + 1) // 2
         while len(groups) > wanted:
-            groups.sort(key=lambda group: (group[1], group[0]))
-            first, second = groups[:2]
-            groups[:2] = [(sorted(first[0] + second[0]), first[1] + second[1])]
-        levels.append(label_groups(column, [codes for codes, _ in groups]))
+            first, second = heapq.heappop(groups), groups[0]
+            heapq.heapreplace(groups, (first[0] + second[0], sorted(first[1] + second[1])))
+        levels.append(label_groups(column, [codes for _, codes in groups]))
     return levels
