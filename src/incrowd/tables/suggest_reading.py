@@ -187,7 +187,7 @@ def _high_codes(column: pa.ChunkedArray) -> list[float]:
     if family is None:
         return []
     top = column.filter(pc.fill_null(pc.greater_equal(column, _FAR_BELOW * min(family)), False)).unique().to_pylist()
-    return top if {*top} <= family else []
+    return [float(code) for code in top] if {*top} <= family else []
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

@@ -139,7 +139,7 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
     texts = column.unique()
     written, called, worded = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _TELEPHONE, _WORD))
     texts = texts.filter(pc.or_(written, pc.and_(called, worded)))
-    cells = pc.sum(pc.is_in(column, value_set=texts)).as_py() if len(texts) else 0
+    cells = int(pc.sum(pc.is_in(column, value_set=texts)).as_py()) if len(texts) else 0
     return cells if cells <= _PERSONAL * len(texts) else 0
 
 
