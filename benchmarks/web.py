@@ -69,7 +69,7 @@ def _served(folder: Path) -> Iterator[tuple[str, str, subprocess.Popen[str]]]:
             try:
                 httpx.get(base, timeout=5)
                 break
-            except httpx.ConnectError:
+            except httpx.TransportError:  # not up yet, or slow on a busy machine
                 time.sleep(0.05)
         yield base, found[2], process
     finally:

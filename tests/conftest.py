@@ -46,6 +46,7 @@ def pytest_configure(config):
                     return compile_here(self, signature)
                 finally:
                     held.remove(source)
+                    fcntl.flock(file, fcntl.LOCK_UN)  # also where a fork has the file open
 
     Dispatcher.compile = compile_once
 

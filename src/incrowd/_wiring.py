@@ -32,9 +32,9 @@ def _draw(result: Result) -> Any | None:
 def _report(assessment: Assessment, path: str | Path | None, *, external: bool, force: bool) -> str:
     from incrowd.reports import to_html, write_html
 
-    if path is not None:
-        write_html(assessment, path, external=external, force=force)
-    return to_html(assessment, external=external)
+    if path is None:
+        return to_html(assessment, external=external)
+    return write_html(assessment, path, external=external, force=force).read_bytes().decode("utf-8")
 
 
 @provide("evaluation")

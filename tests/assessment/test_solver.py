@@ -87,6 +87,37 @@ def test_no_method_is_begun_after_the_time_is_up():
     assert [trial.method for trial in found.trials] == ["partition"]
 
 
+def test_a_search_that_is_cancelled_ends_within_its_trial_and_its_progress_never_goes_back():
+    question = Question(quasi_identifiers=tuple(NAMES), other=("ill",), recipient="trusted")
+    options = {"quasi_identifiers": NAMES, "identifiers": [], "other": ["ill"]}
+    told = []
+    find_release(table_of(80, 1), question, progress=lambda doing, share: told.append((doing, share)), **options)
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    within_first = [share for doing, share in told if doing == told[0][0]]
+    assert len(within_first) > 3  # protecting and judging say how far they are
+    assert len(set(within_first)) > 1
+
+    def cancel(doing, share):
+        if share > within_first[0]:
+            raise KeyboardInterrupt(doing)
+
+    with pytest.raises(KeyboardInterrupt, match=told[0][0]):
+        find_release(table_of(80, 1), question, progress=cancel, **options)
+
+
+def test_with_a_population_the_search_begins_where_classes_are_likely_to_be_large_enough():
+    table = {"age": [row % 150 for row in range(300)]}
+    question = Question(quasi_identifiers=("age",), population=600, recipient="public")
+    found = find_release(table, question, quasi_identifiers=["age"], identifiers=[])
+    sizes = [trial.k for trial in found.trials]
+    assert found.passes
+    assert sizes[0] > 2
+    assert len(sizes) < 5
+    assert found.protected.demand.k == min(trial.k for trial in found.trials if trial.decision == "within")
+
+
 def test_a_certain_secret_asks_for_more_values():
     table = {"age": [30 + i // 12 for i in range(72)], "ill": ["rare" if i < 12 else "xyz"[i % 3] for i in range(72)]}
     question = Question(quasi_identifiers=("age",), sensitive=("ill",), recipient="trusted", secrets=["ill=rare"])

@@ -14,6 +14,7 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, api, judge_protected, way_to_yes
+from incrowd.assessment.search import Cost, Failed, Plan, Tried
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.protection.api import memory_to_protect
@@ -91,8 +92,8 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
 
     def try_size(work, k, progress):
         tried.append(k)
-        plan = way_to_yes.Plan((), k, 0.95, diverse=diverse)
-        return way_to_yes._Way(plan, None, lambda: way_to_yes._Cost(detail(k), 0)) if passes(k) else f"{k} is too few"
+        plan = Plan(k, diverse=diverse)
+        return Tried(plan, None, lambda: Cost(detail(k), 0, 100)) if passes(k) else Failed(f"{k} is too few")
 
     monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
     monkeypatch.setattr(way_to_yes, "_likely_to_pass", lambda work, sizes: likely)
@@ -113,6 +114,12 @@ def test_the_least_class_size_that_passes_is_found_from_any_start(least, likely,
     alone, one_by_one = searched(monkeypatch, likely, lambda k: k >= least, memory=0)
     assert alone == advised
     assert set(one_by_one) <= set(tried)  # none is begun before it is needed
+
+
+@pytest.mark.parametrize("likely", range(5))
+def test_a_smaller_class_size_that_alone_passes_is_found_too(likely, monkeypatch):
+    for alone in (2, 3, 5):
+        assert searched(monkeypatch, likely, lambda k, alone=alone: k == alone)[0] == alone
 
 
 @pytest.mark.parametrize("likely", range(5))

@@ -51,7 +51,7 @@ def test_a_yes_says_how_many_are_found_by_what_was_declared():
     rows = list(zip(*table.values(), strict=True))
     alone = sum(rows.count(row) == 1 for row in rows)
     assert found.found_if_declared == alone > 0
-    assert f"(whoever does finds {alone} people alone)" in found.recommendation
+    assert f"(whoever knows them finds {alone} people alone)" in found.recommendation
     assert "This yes rests on your word that nobody outside knows hours, points: " in str(found.internal_reasons[0])
     assert "by points alone" in str(found.internal_reasons[0])
 

@@ -2,13 +2,17 @@
 
 from itertools import product
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.protection.plain import covers
 
-from incrowd import evaluate
+from incrowd import evaluate, read_table
+from incrowd.backends import encode
+from incrowd.evaluation.boxes import unique_records
+from incrowd.evaluation.labels import understand
 
 ORIGINAL = {"age": [*range(7), None], "town": ["a", "b", "c", "d", None, "a", "b", "a"]}
 AGES = range(-1, 9)  # labels reach beyond the domain, which * does not
@@ -52,6 +56,17 @@ def test_uniques_are_those_of_brute_force(rows):
     found = evaluate(ORIGINAL, protected, quasi_identifiers=["age", "town"])
     assert found.undecided == 0
     assert found.uniques == uniques_by_brute_force(rows)
+
+
+@pytest.mark.parametrize("most_compared", [0, 1, 60_000])
+def test_a_search_that_is_cut_short_counts_the_rest_as_unique_and_says_so(most_compared):
+    ages = np.random.default_rng(0).integers(0, 300, 2_000)
+    frame = {"age": ages, "height": ages[::-1].copy()}
+    wide = {name: pa.array([f"[{value};{value + 3}]" for value in column]) for name, column in frame.items()}
+    meanings = list(map(understand, *(encode(read_table(one), ["age", "height"]) for one in (frame, wide))))
+    whole, part = unique_records(meanings), unique_records(meanings, most_compared=most_compared)
+    assert whole.undecided == 0 < part.undecided
+    assert whole.unique <= part.unique <= whole.unique + part.undecided
 
 
 def uniques(original, protected):

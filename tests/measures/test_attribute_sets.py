@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import reference
 
 from incrowd import InputError
-from incrowd.measures import kernels, minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measures import kernels, minimal_sets, risk_by_group, risk_by_subset, subset_counts
 from incrowd.measures.subset_counts import chains
 
 NAMES = ["a", "b", "c", "d"]
@@ -77,6 +77,31 @@ def test_sets_beyond_64_bits_are_counted_too():
     found = risk_by_subset(table, list(table))[-1]
     assert (found.classes, found.uniques) == (300, 300)
     assert risk_by_subset(table, list(table))[0].classes == 3
+
+
+@pytest.mark.parametrize(("limit", "value"), [("_KEPT", 1), ("_WORTHWHILE", 1.0), ("_FEW_BITS", 0), ("_FEW_BITS", 5)])
+def test_short_cuts_change_no_count(monkeypatch, limit, value):
+    draws = np.random.default_rng(5)
+    table = {name: draws.integers(0, size, 400) for name, size in zip("abcdef", (2, 3, 40, 5, 90, 7), strict=True)}
+    risks, minimal = risk_by_subset(table, list(table)), minimal_sets(table, list(table))
+    monkeypatch.setattr(subset_counts, limit, value)
+    assert risk_by_subset(table, list(table)) == risks
+    again = minimal_sets(table, list(table))
+    assert (again.singled_out, again.score.tolist()) == (minimal.singled_out, minimal.score.tolist())
+
+
+def test_small_sets_are_counted_on_the_classes_by_fewer_columns(monkeypatch):
+    sorted_rows = []
+
+    def sort(keys, values, lowest, inner=kernels.sort_with_values):
+        sorted_rows.append(keys.size)
+        return inner(keys, values, lowest)
+
+    monkeypatch.setattr(kernels, "sort_with_values", sort)
+    draws = np.random.default_rng(5)
+    table = {name: draws.integers(0, size, 2_000) for name, size in zip("abcdef", (2, 3, 2, 5, 90, 7), strict=True)}
+    risk_by_subset(table, list(table))
+    assert min(sorted_rows) < 0.2 * max(sorted_rows)  # sets without e have few classes
 
 
 def test_groups_are_combined():

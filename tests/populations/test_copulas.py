@@ -5,8 +5,9 @@ import pytest
 
 from incrowd import ClassSizes
 from incrowd.pitman_yor import PitmanYor
-from incrowd.populations.anchored import extrapolate, fit_anchored
-from incrowd.populations.copula import Copula, informative
+from incrowd.populations import fitted_sample
+from incrowd.populations.anchored import extrapolate, fit_anchored, fit_dependence
+from incrowd.populations.copula import Copula, _Plan, informative
 from incrowd.populations.copula_fit import (
     chain_columns,
     fit_dvine,
@@ -16,8 +17,10 @@ from incrowd.populations.copula_fit import (
     stratum_sizes,
     with_grouped_values,
 )
+from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.marginals import Columns, smooth_marginal
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
+from incrowd.populations.sample import read_sample
 
 CORRELATION = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
 
@@ -118,6 +121,30 @@ def test_the_anchored_estimate_starts_from_the_sample_and_stays_within_its_limit
     whole = normal_columns(20_000, 4, (30, 40, 25))
     truth = np.unique(whole.codes, axis=1).shape[1] / 20_000
     assert pytest.approx(truth, rel=0.1) == found.sample_to_population
+
+
+def test_a_key_does_not_depend_on_how_many_are_drawn_with_it():
+    plan = _Plan.of(Copula([np.full(60, 1 / 60), np.full(9, 1 / 9), np.array([0.1, 0.9])], CORRELATION), [0])
+    many = plan.draw(1_000, [4])
+    assert len(np.unique(many)) > 200
+    for records in (1, 255, 256, 700):
+        assert np.array_equal(plan.draw(records, [4]), many[:records])
+
+
+def test_what_columns_depend_on_is_fitted_once_for_several_populations(monkeypatch):
+    fitted = []
+
+    def fit(*columns, **told):
+        fitted.append(columns)
+        return fit_dependence(*columns, **told)
+
+    monkeypatch.setattr(fitted_sample.anchored, "fit_dependence", fit)
+    monkeypatch.setattr("incrowd.populations.estimators.FEWEST_DRAWN", 3_000)
+    draws = np.random.default_rng(0)
+    table = {"age": draws.integers(0, 90, 300), "town": draws.integers(0, 40, 300)}
+    one = read_sample(table, population=2_000, quasi_identifiers=["age", "town"])
+    estimate_risks(one, [1_000, 2_000, 3_000], drawn=3_000)
+    assert len(fitted) == 1
 
 
 def test_a_curve_is_carried_on_beyond_what_was_drawn():

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from unittest.mock import Mock
 
 import jsonschema
 import pytest
@@ -13,8 +14,9 @@ from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.section import Section
 from incrowd.populations.estimators import explain_method
 from incrowd.recipients import RECIPIENTS
-from incrowd.reports import document, read_assessment, schema, to_html, write_html
+from incrowd.reports import document, html, read_assessment, schema, to_html, verdict_figure, write_html
 from incrowd.reports.fixed_text import GLOSSARY
+from incrowd.reports.template_values import plain_document
 from incrowd.wording import display_names, with_display_names
 
 pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
@@ -221,7 +223,21 @@ def test_a_report_is_not_written_over_another_file(ordinary, tmp_path):
     file = write_html(ordinary, tmp_path / "report.html")
     with pytest.raises(InputError, match="exists already"):
         write_html(ordinary, file)
-    assert ordinary.to_html(file, force=True) == file.read_text(encoding="utf-8")
+    assert ordinary.to_html(file, force=True) == file.read_text(encoding="utf-8") == to_html(ordinary)
+
+
+def test_a_page_that_is_written_is_drawn_once(ordinary, tmp_path, monkeypatch):
+    drawn = Mock(side_effect=plain_document)
+    monkeypatch.setattr(html, "plain_document", drawn)
+    ordinary.to_html(tmp_path / "report.html")
+    assert drawn.call_count == 1
+
+
+def test_every_chart_keeps_to_the_schema_of_vega_lite(ordinary, nasty):
+    """Pages are drawn without this check, which takes longer than the drawing."""
+    for found in (ordinary, nasty):
+        for figure in (verdict_figure(found), *(figure for part in document(found) for figure in part.figures)):
+            assert figure.chart.to_dict(validate=True) == figure.chart.to_dict(validate=False)
 
 
 def test_strange_names_are_shown_tamely():

@@ -1,10 +1,13 @@
-"""Compiled loops work where nothing can be kept: a read-only installation, an account without a home."""
+"""Compiled loops work where nothing can be kept, as in a read-only installation, and after an upgrade."""
 
 import os
+import pickle
 import subprocess
 import sys
 
 import pytest
+
+from incrowd._support import compiled
 
 CODE = """
 import sys, tempfile
@@ -32,3 +35,21 @@ def test_compiled_code_needs_no_folder_to_be_kept_in(tmp_path, place, kept):
     )
     assert (done.stdout.split(), done.stderr) == (["1", kept], "")
     assert os.listdir(tmp_path) == []  # private code goes with its process
+
+
+def test_code_that_an_earlier_version_compiled_for_types_that_are_gone_is_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled.numba.config, "CACHE_DIR", str(tmp_path))
+
+    def double(number):
+        return number + number
+
+    first = compiled.njit(cache=True)(double)
+    assert first(2) == 4
+    (index,) = tmp_path.rglob("*.nbi")
+    gone = pickle.dumps(compiled.numba.__version__) + b"cincrowd.a_module_that_is_gone\nUrn\n."
+    index.write_bytes(gone)
+    assert compiled.njit(cache=True)(double)(2) == 4
+    assert index.read_bytes() != gone
+    again = compiled.njit(cache=True)(double)
+    assert again(2) == 4
+    assert sum(again.stats.cache_hits.values()) == 1  # what was compiled again is kept again

@@ -232,6 +232,16 @@ def test_labels_too_long_for_a_format_are_written_as_text(tmp_path):
     assert read_table(tmp_path / "x.sav").to_arrow().to_pydict() == {"sex": ["male", long]}
 
 
+def test_a_full_disk_is_no_fault_of_the_columns(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise pyreadstat.ReadstatError("Unable to write data")  # as it says on a disk that is full
+
+    monkeypatch.setattr(pyreadstat, "write_dta", full)
+    with pytest.raises(InputError, match=r"cannot write .*x\.dta: the disk may be full"):
+        write_table(pa.table({"age": [1]}), tmp_path / "x.dta")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_format_cannot_hold_is_refused_without_a_cell(tmp_path):
     with pytest.raises(InputError, match="cannot hold the name of 'a b';") as refused:
         write_table(pa.table({"age": [1], "a b": ["Zaphod"]}), tmp_path / "x.dta")

@@ -40,6 +40,7 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     table = demo(page, rows=300)
     ask(page, "PATCH", f"/tables/{table}/settings", {"population": None})
     look(page, base, table)
+    expect(page.locator("#population-unknown")).to_be_visible()
     page.click("#more-ways summary")
     page.fill("#k-map", "30")
     page.click("#solve")
@@ -49,6 +50,25 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     expect(page.locator("#shelf .candidate")).to_contain_text("k-map = 30 in another table")
     expect(page.locator("#k-map-people")).to_have_value(everybody)  # what was found is what the form asks for
     expect(page.locator("#k-map")).to_have_value("30")
+
+
+def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(opened, base):
+    page = opened()
+    look(page, base, demo(page, rows=300))
+    expect(page.locator("#population-unknown")).to_be_hidden()  # it is known
+    page.click("#more-ways summary")
+    fields = page.locator("#protection :is(input, select, summary):visible")
+    for place in range(fields.count()):
+        fields.nth(place).focus()
+        field, buttons = fields.nth(place).bounding_box(), page.locator("#protection > .row").bounding_box()
+        assert field["y"] + field["height"] <= buttons["y"] + 1
+    below = "document.querySelector('[role=tablist]').getBoundingClientRect().top - bar.getBoundingClientRect().bottom"
+    for width, height in ((390, 844), (640, 400)):  # a phone, and a small screen at 200 %
+        page.set_viewport_size({"width": width, "height": height})
+        for lens in ("attack", "crowd"):
+            page.evaluate("scrollTo(0, 0)")
+            page.click(f"#tab-{lens}")
+            assert page.evaluate(f"(() => {{ const bar = document.querySelector('nav.bar'); return {below}; }})()") >= 0
 
 
 def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):

@@ -42,8 +42,10 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     table = demo(page)
     look(page, base, table, "candidates")
     hold("frontier")
+    expect(page.locator("#nothing")).to_be_visible()
     page.click("#compare")
     page.wait_for_selector("#frontier-view .waiting progress")
+    expect(page.locator("#nothing")).to_be_hidden()  # something is on its way
     page.reload()
     page.wait_for_selector("#frontier-view .waiting progress")
     page.goto(f"{base}/")

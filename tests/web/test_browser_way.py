@@ -20,7 +20,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.wait_for_url("**/crowd")
     settled(page)
     expect(page.locator("#crowd")).to_have_attribute("data-people", "3000")
-    assert "right 100% of the time" not in page.inner_text("#crowd-words")
+    assert "guesses right 100% of the time" not in page.inner_text("#crowd-words")
 
     for column, role in (("oshpd_id", "quasi-identifier"), ("patcnty", "other"), ("oshpd_id", "other")):
         choose(page, column)
@@ -30,7 +30,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.keyboard.press("s")
     page.wait_for_selector(".column[data-column=ethncty][data-role=sensitive]")
     page.wait_for_selector(".drawing:not(.fading)")
-    assert "right 100% of the time" not in page.inner_text("#crowd-words")
+    assert "guesses right 100% of the time" not in page.inner_text("#crowd-words")
     page.click("#undo")
     page.wait_for_selector(".column[data-column=ethncty][data-role=quasi-identifier]")
     page.click("#redo")

@@ -51,6 +51,7 @@ def test_advice_leads_from_an_open_table_to_a_yes_by_clicks(script, table, done,
     assert wait_for(script, {"id": answer.json()["job"]})["state"] == "done"
     advised = script.get(f"{assessed}/result").json()["verdict"]["actions"][first["number"]]["protection"]
     started = first["choices"][last]["protection"]
+    assert ("without" in first["choices"][last]["label"]) == bool(started["leave_out"])
     assert {name: started[name] for name in advised} == advised
     (candidate,) = script.get(f"{table}/candidates").json()
     assert candidate["decision"] == first["expected"]["decision"] == "within"

@@ -1,15 +1,15 @@
-"""Numba's compiler, with a place for compiled code in installations that cannot be written to."""
+"""Numba's compiler, with a place for compiled code in installations that cannot be written to or were upgraded."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
-
-__all__ = ["njit", "numba"]
 
 _private: PrivateFolder | None = None  # of this process; removed with it
 
@@ -35,6 +35,28 @@ def _is_cached() -> bool:
 _CACHED = _is_cached()
 
 
-def njit(*, cache: bool, **options: Any) -> Any:
-    """`numba.njit`, which keeps compiled code only where there is a place for it."""
-    return numba.njit(cache=cache and _CACHED, **options)
+class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
+    """A list of compiled code, which is empty where an earlier version of the package wrote it.
+
+    It names the types of arguments; Numba reads them before it sees that the code is out of date, and fails where the
+    module of a named tuple is gone.
+    """
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+
+
+def njit(*, cache: bool, **options: Any) -> Callable[[Any], Any]:
+    """`numba.njit`, which keeps compiled code only where there is a place for it, and reads only what can be read."""
+
+    def compile_later(function: Any) -> Any:
+        compiled = numba.njit(cache=cache and _CACHED, **options)(function)
+        kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+        if type(kept) is IndexDataCacheFile:
+            kept.__class__ = _CacheFile
+        return compiled
+
+    return compile_later

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.command_line import to_command
 from incrowd.assessment.question import Question
+from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
-from incrowd.assessment.way_to_yes import Plan, asked_of_protect, columns_to_remove, protection_commands, way_to_yes
+from incrowd.assessment.way_to_yes import asked_of_protect, columns_to_remove, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
 from incrowd.wording import counted, listed
@@ -79,7 +80,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
             yield Action(_PROTECT_ORIGINAL)
             return
         removed = tuple(dict.fromkeys([*columns_to_remove(work), *verdict.giving_back]))
-        plan = Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
+        plan = Plan(question.limits.class_size, removed, 2, verdict.disclosed)
         settings = asked_of_protect(work, plan)
         what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
         what = what if only_order else "Protect the table and assess the result."

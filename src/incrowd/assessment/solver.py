@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
+from incrowd.assessment.search import Cost, Plan, Tried, least_costly, likely_to_pass, mend, walk_sizes
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
 from incrowd.protection import Protected, protect
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.results import Result
-from incrowd.tables import RowKind, describe_rows, read_table
+from incrowd.tables import RowKind, Table, describe_rows, read_table
 
 _GROWTH = 1.4  # from one class size to the next
-_MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _MOST_SIZES = 24
 
 
@@ -79,9 +81,10 @@ def find_release(
     """Protect a table with the smallest classes that the verdict accepts.
 
     Sizes grow from what the limit on the highest risk asks (from 2 where a population is known), and the smallest that
-    passes is found by halving. Where a secret would be certain, more of its values are asked for in every class; kept
-    columns that give back what was made coarser are left out. Of several methods the one of least loss is taken: fewest
-    columns left out, then most detail in every quasi-identifier, by importance, rows that went having none.
+    passes is found by halving (`incrowd.assessment.search`). Where a secret would be certain, more of its values are
+    asked for in every class; kept columns that give back what was made coarser are left out. Of several methods the one
+    of least loss is taken: fewest columns left out, then most detail in every quasi-identifier, by importance, rows
+    that went having none.
 
     Args:
         data: the table.
@@ -110,24 +113,111 @@ def find_release(
     searches: list[_Search] = []
     refused: IncrowdError | None = None
     for done, way in enumerate(ways):
-        search = _Search(table, question, until, way)
-        try:
-            search.run(part(progress, done / len(ways), (done + 1) / len(ways)), must=not searches)
-        except IncrowdError as error:
-            refused = refused or error
+        search = _Search(table, question, way, part(progress, done / len(ways), (done + 1) / len(ways)))
+        search.run(until, must=not searches)
+        refused = refused or search.refused
         if search.trials:
             searches.append(search)
     if not searches:
         assert refused is not None
         raise refused
-    passed = [search for search in searches if search.passed is not None]
-    if len(passed) > 1:
-        for search in passed:
-            search.measure_loss(options.get("importance") or {})
-    chosen = min(passed, key=lambda search: search.cost) if passed else searches[0]
-    chosen.mark_chosen()
-    protected, verdict = chosen.passed or chosen.last
-    return Solution(protected, verdict, tuple(trial for search in searches for trial in search.trials))
+    passed = [search.best for search in searches if search.best is not None]
+    chosen = least_costly(passed) if passed else searches[0].last
+    assert chosen.protected is not None
+    trials = [trial for search in searches for trial in search.told(chosen, with_loss=len(passed) > 1)]
+    return Solution(chosen.protected, chosen.verdict, tuple(trials))
+
+
+class _TimeIsUpError(Exception):
+    """Raised where no further trial is to be begun."""
+
+
+class _Search:
+    """The trials of one method; of their tables only the last, and that which passed with the smallest classes."""
+
+    last: Tried
+
+    def __init__(self, table: Table, question: Question, options: dict[str, Any], progress: Progress) -> None:
+        self.table, self.question, self.options, self.progress = table, question, options, progress
+        self.trials: list[Trial] = []
+        self.best: Tried | None = None
+        self.refused: IncrowdError | None = None
+        self._place_of_best = 0
+        self._begun, self._done = 0, 0.0
+        self._sizes = list(_sizes(question, table.rows))
+        self._rows = describe_rows(table) if table.backend.rows_are_local else None
+
+    def run(self, until: float, *, must: bool) -> None:
+        """Find the smallest classes that pass; no trial is begun after `until`, but for the first if one `must` be."""
+        values, secrets = self.options.get("l"), tuple(self.options.get("sensitive") or ())
+
+        def attempt(plan: Plan) -> Tried:
+            if time.monotonic() >= until and (self.trials or not must):
+                raise _TimeIsUpError
+            return self._try(plan)
+
+        def passes(k: int) -> bool | None:
+            found = mend(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt)
+            if isinstance(found, Tried):
+                return True
+            self.refused = self.refused or found.error
+            return None if found.is_final else False
+
+        population = self.question.population
+        start = 0
+        if population is not None:
+            start = likely_to_pass(self._sizes, self.question.limits.class_size, self.table.rows, population)
+        with suppress(_TimeIsUpError):
+            walk_sizes(self._sizes, start, passes, exact=True)
+
+    def told(self, chosen: Tried, *, with_loss: bool) -> list[Trial]:
+        """The trials, with the loss of the best where it was measured; that whose release is taken is marked."""
+        trials = list(self.trials)
+        if self.best is not None and with_loss:
+            trials[self._place_of_best] = replace(trials[self._place_of_best], loss=self.best.measure_cost().loss)
+        for one, place in ((self.best, self._place_of_best), (self.last, len(trials) - 1)):
+            if one is chosen:
+                trials[place] = replace(trials[place], chosen=True)
+                break
+        return trials
+
+    def _try(self, plan: Plan) -> Tried:
+        """Protect so, judge the result, and remember it."""
+        self._begun += 1
+        doing = f"trying classes of {plan.k} by {self.options.get('method', 'partition')}"
+
+        def tell(_: str, share: float) -> None:
+            done = (self._begun - 1 + share) / len(self._sizes)
+            self._done = max(self._done, min(done, 1.0))  # a step of `protect` may begin again
+            self.progress(doing, self._done)
+
+        tell("", 0.0)
+        safe = protect(self.table, **self._options(plan), progress=part(tell, 0.0, 0.5))
+        verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
+        self.last = tried = Tried(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
+        self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method))
+        if tried.passes and (self.best is None or plan.k < self.best.plan.k):
+            self.best, self._place_of_best = tried, len(self.trials) - 1
+        return tried
+
+    def _options(self, plan: Plan) -> dict[str, Any]:
+        """What a plan asks of `protect`, with the options that were given."""
+        options = {**self.options, "k": plan.k, "l": plan.l}
+        if plan.removed:
+            options["leave_out"] = [*(options.get("leave_out") or ()), *plan.removed]
+            for role in ("other", "sensitive"):
+                options[role] = [name for name in options.get(role) or () if name not in plan.removed] or None
+            if options["sensitive"] is None:  # nothing is left to be diverse or close
+                options |= {"l": None, "t": None, "beta": None, "delta": None}
+        return options
+
+    def _measure_cost(self, safe: Protected) -> Cost:
+        """What a release costs, its columns weighed by importance."""
+        importance: Mapping[str, float] = self.options.get("importance") or {}
+        columns = safe.evaluate().columns
+        weights = [float(importance.get(one.column, 1.0)) for one in columns]
+        detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
+        return Cost(detail, safe.suppressed_rows, safe.rows + safe.suppressed_rows)
 
 
 def _sizes(question: Question, rows: int) -> Iterator[int]:
@@ -140,101 +230,13 @@ def _sizes(question: Question, rows: int) -> Iterator[int]:
             return
 
 
-class _Search:
-    """Protects and judges, and remembers what was tried, the last and the best that passed."""
-
-    last: tuple[Protected, Verdict]
-
-    def __init__(self, table: Any, question: Question, until: float, options: dict[str, Any]) -> None:
-        self.table, self.question, self.until, self.options = table, question, until, options
-        self.trials: list[Trial] = []
-        self.passed: tuple[Protected, Verdict] | None = None
-        self.best = 0  # the trial that passed with the smallest classes
-        self.rows = describe_rows(table) if table.backend.rows_are_local else None
-
-    @property
-    def cost(self) -> tuple[int, float]:
-        """Columns left out, and loss, of the best trial that passed."""
-        best = self.trials[self.best]
-        return len(best.left_out), best.loss or 0.0
-
-    def run(self, progress: Progress, *, must: bool) -> None:
-        """Try class sizes from the smallest, and halve the way to the first that passes; `must`: the first, always."""
-        failed, best = 0, 0
-        sizes = list(_sizes(self.question, self.table.rows))
-        for done, size in enumerate(sizes):
-            last = self.attempt(
-                size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=must and not done
-            )
-            if last is None or last[1].decision == "undecided" or last[0].guarantee.perturbed:
-                return  # no class size judges a column, or makes up for values that were changed by chance
-            if last[1].decision == "within":
-                best = size
-                break
-            failed = size
-        while failed and best - failed > 1:
-            middle = (failed + best) // 2
-            last = self.attempt(middle, progress)
-            if last is None:
-                return
-            best, failed = (middle, failed) if last[1].decision == "within" else (best, middle)
-
-    def measure_loss(self, importance: Mapping[str, float]) -> None:
-        """Note the loss of the best trial that passed."""
-        assert self.passed is not None
-        safe = self.passed[0]
-        columns = safe.evaluate().columns
-        weights = [float(importance.get(one.column, 1.0)) for one in columns]
-        detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
-        kept = safe.rows / (safe.rows + safe.suppressed_rows)
-        self.trials[self.best] = replace(self.trials[self.best], loss=1.0 - kept * detail)
-
-    def mark_chosen(self) -> None:
-        """Mark the trial whose release is taken: the best that passed, else the last."""
-        place = self.best if self.passed is not None else len(self.trials) - 1
-        self.trials[place] = replace(self.trials[place], chosen=True)
-
-    def attempt(self, k: int, progress: Progress, *, must: bool = False) -> tuple[Protected, Verdict] | None:
-        """Protect with one class size, asking for more diversity while secrets are certain; None where it cannot be."""
-        values, left_out = self.options.get("l"), tuple[str, ...]()
-        found = None
-        while must or time.monotonic() < self.until:
-            progress(f"trying classes of {k} by {self.options.get('method', 'partition')}", 0.5)
-            try:
-                found = self._try(k, values, left_out)
-            except IncrowdError:
-                if must and found is None:
-                    raise
-                return found
-            self.last, must, verdict = found, False, found[1]
-            self.trials.append(Trial(k, values, left_out, verdict.decision, found[0].method))
-            more = [name for name in verdict.giving_back if name not in left_out]
-            if verdict.decision == "within":
-                if self.passed is None or k < self.trials[self.best].k:
-                    self.passed, self.best = found, len(self.trials) - 1
-                return found
-            if more:
-                left_out = (*left_out, *more)
-            elif verdict.disclosed and (values or 1) < _MOST_VALUES:
-                values = max(values or 1, 1) + 1
-            else:
-                return found
-        return found
-
-    def _try(self, k: int, values: float | None, left_out: Sequence[str]) -> tuple[Protected, Verdict]:
-        options = {**self.options, "k": k, "l": values}
-        if left_out:
-            options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
-            for role in ("other", "sensitive"):
-                options[role] = [name for name in options.get(role) or () if name not in left_out] or None
-            if options["sensitive"] is None:  # nothing is left to be diverse or close
-                options |= {"l": None, "t": None, "beta": None, "delta": None}
-        safe = protect(self.table, **options)
-        return safe, judge_protected(safe, self.question, rows=self.rows)
-
-
 def judge_protected(
-    safe: Protected, question: Question, released: Any = None, *, rows: RowKind | None = None
+    safe: Protected,
+    question: Question,
+    released: Any = None,
+    *,
+    rows: RowKind | None = None,
+    progress: Progress = silent,
 ) -> Verdict:
     """The verdict on a protected table, which also asks the original what a row is and which columns give back.
 
@@ -246,6 +248,7 @@ def judge_protected(
         question: the question about the original.
         released: the protected table as it was written. None: as `safe` holds it.
         rows: what the rows of the original are, where that is known already.
+        progress: told how far the work is.
 
     Raises:
         InputError: as `judge_release`.
@@ -262,4 +265,5 @@ def judge_protected(
         asked = replace(asked, quasi_identifiers=names)
     judged = safe.table if released is None else released
     linkage = safe.attack() if safe.guarantee.perturbed else None
-    return judge_release(judged, asked, original=facts_of_protected(safe, rows), linkage=linkage)
+    facts = facts_of_protected(safe, rows)
+    return judge_release(judged, asked, original=facts, linkage=linkage, progress=progress)

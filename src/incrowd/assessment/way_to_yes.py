@@ -6,20 +6,28 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part, side_by_side
 from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
+from incrowd.assessment.search import (
+    Cost,
+    Failed,
+    Plan,
+    Tried,
+    least_costly,
+    likely_to_pass,
+    mend,
+    question_about_rows,
+    walk_sizes,
+)
 from incrowd.assessment.sections.section import WRITING, Work
-from incrowd.assessment.verdict import Action, Verdict
-from incrowd.errors import IncrowdError
-from incrowd.populations.crowd_records import quantile_of_others
+from incrowd.assessment.verdict import Action
 from incrowd.protection import protect
 from incrowd.protection.api import memory_to_protect
 from incrowd.protection.original_facts import facts_of_tables
@@ -27,50 +35,7 @@ from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import counted, listed, number, percent
 
-_MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A protection to try: the columns to remove, the class size, and how different the values of secrets must be.
-
-    Every class has at least `l` values of the `diverse` columns, and no value reaches the share `certain_from` of it.
-    """
-
-    removed: tuple[str, ...]
-    k: int
-    certain_from: float
-    l: int = 2  # noqa: E741
-    diverse: tuple[str, ...] = ()
-
-    @property
-    def demand(self) -> dict[str, Any]:
-        """The options of `protect` that ask for different values: (c, l)-diversity bounds the share of a value."""
-        if not self.diverse:
-            return {}
-        if self.certain_from == 1:
-            return {"l": self.l}
-        c = self.certain_from / (1 - self.certain_from)  # a share below s is a ratio below s / (1 - s)
-        return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
-
-    def after(self, verdict: Verdict) -> Plan | None:
-        """The plan that mends what a verdict found, or None where none is known."""
-        back = [name for name in verdict.giving_back if name not in self.removed]
-        more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
-        if back or more:
-            left = tuple(name for name in self.diverse if name not in back)
-            return replace(self, removed=(*self.removed, *back), diverse=(*left, *more))
-        if verdict.disclosed and self.l < _MOST_VALUES:
-            return replace(self, l=self.l + 1)
-        return self.without(verdict.disclosed)
-
-    def without(self, secrets: Sequence[str]) -> Plan | None:
-        """The plan that leaves out secrets which classes cannot hide."""
-        if not secrets:
-            return None
-        left = tuple(name for name in self.diverse if name not in secrets)
-        return replace(self, removed=(*self.removed, *secrets), l=2, diverse=left)
 
 
 def way_to_yes(work: Work) -> Action:
@@ -78,78 +43,44 @@ def way_to_yes(work: Work) -> Action:
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
     limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser. The class size that is likely to pass
-    is tried first; from there smaller ones as long as they pass, or larger ones until one does. Where secrets must
-    differ, small classes can cost more than large ones, so the largest size is tried too. Of those that pass, the one
-    with the fewest columns left out and then the most detail is taken.
+    hides is left out; so are kept columns that give back what was made coarser. Where secrets must differ, small
+    classes can cost more than large ones, so the largest size is tried too. `incrowd.assessment.search` says how.
     """
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
-    outcomes: dict[int, _Way | str] = {}
     at_once = trials_at_once(work.table)
+    outcomes: dict[int, Tried | Failed] = {}
     with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
 
-        def begin(k: int) -> Future[_Way | Action | str]:
+        def begin(k: int) -> Future[Tried | Failed]:
             return pool.submit(_try_size, work, k, repeat)
+
+        def passes(k: int) -> bool | None:
+            tell(f"trying classes of {k}", len(outcomes) / len(sizes))
+            outcomes[k] = found = (begun.get(k) or begin(k)).result()
+            return True if isinstance(found, Tried) else None if found.is_final else False
 
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
-        trials = {near: begin(sizes[near]) for near in (place, place - 1)[:at_once] if 0 <= near < len(sizes)}
-        while 0 <= place < len(sizes) and place not in outcomes:
-            tell(f"trying classes of {sizes[place]}", len(outcomes) / len(sizes))
-            found = (trials.get(place) or begin(sizes[place])).result()
-            if isinstance(found, Action):
-                return found
-            outcomes[place] = found
-            place += -1 if isinstance(found, _Way) else 1
-        passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, _Way)]
-        if passed and passed[0].plan.diverse and len(sizes) - 1 not in outcomes:
+        begun = {k: begin(k) for k in sizes[max(place - 1, 0) : place + 1][::-1][:at_once]}
+        walk_sizes(sizes, place, passes)
+        passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, Tried)]
+        if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
             largest = begin(sizes[-1]).result()
-            passed += [largest] if isinstance(largest, _Way) else []
+            passed += [largest] if isinstance(largest, Tried) else []
         if passed:
-            return _protect_action(work, _least_costly(work, passed))
+            return _protect_action(work, least_costly(passed))
+    failures = [found for _, found in sorted(outcomes.items()) if isinstance(found, Failed)]
+    verdicts = (failed.verdict for failed in failures if failed.verdict is not None)
+    if asked := next(filter(None, map(question_about_rows, verdicts)), None):
+        return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
     too_small = "the table is too small for classes that large"
-    return _no_way(work.question, str(outcomes[max(outcomes)]) if outcomes else too_small)
+    return _no_way(work.question, failures[-1].why if failures else too_small)
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A protection that passes: its plan, the verdict on the result, and what measures its cost."""
-
-    plan: Plan
-    verdict: Verdict
-    measure_cost: Callable[[], _Cost]
-
-
-def _least_costly(work: Work, ways: Sequence[_Way]) -> _Way:
-    """The way that leaves out the fewest columns and keeps the most detail, a row that is left out having none."""
-    if len(ways) == 1:
-        return ways[0]
-
-    def gain(way: _Way) -> tuple[int, float]:
-        cost = way.measure_cost()
-        return -len(way.plan.removed), cost.detail * (1 - cost.rows_left_out / work.table.rows)
-
-    return max(ways, key=gain)
-
-
-def _try_size(work: Work, k: int, progress: Progress) -> _Way | Action | str:
-    """The way to a yes with classes of one size; else what must be said first, or why there is none."""
-    plan: Plan | None = Plan(columns_to_remove(work), k, work.question.certain_from)
-    why = ""
-    while plan is not None:
-        try:
-            verdict, measure_cost = _try(work, plan, progress)
-        except IncrowdError as error:
-            why, plan = str(error), plan.without(plan.diverse)
-            continue
-        if verdict.decision == "within":
-            return _Way(plan, verdict, measure_cost)
-        if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
-            return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
-        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-        plan = plan.after(verdict)
-    return why
+def _try_size(work: Work, k: int, progress: Progress) -> Tried | Failed:
+    """The way to a yes with classes of one size, or why there is none."""
+    return mend(Plan(k, columns_to_remove(work)), lambda plan: _try(work, plan, progress))
 
 
 def columns_to_remove(work: Work) -> tuple[str, ...]:
@@ -184,32 +115,17 @@ def trials_at_once(table: Table) -> int:
 
 
 def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
-    """The place of the first class size that is likely to pass.
-
-    A class of k among n people has k and NB(k, (N − n)/n) more among N, whose lower 2.5 % are held against the limit.
-    """
+    """The place of the first class size that is likely to pass: the least where no population is estimated."""
     risk = work.answers.get("population")
-    if risk is None or not sizes:
+    if risk is None:
         return 0
-    seen = np.asarray(sizes, dtype=np.float64)
-    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, risk.population / risk.people - 1.0))
-    passing = np.flatnonzero(least >= work.question.limits.class_size)
-    return int(passing[0]) if passing.size else len(sizes) - 1
+    return likely_to_pass(sizes, work.question.limits.class_size, risk.people, risk.population)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    """What a protection leaves of a table: the share of the detail that is kept, and the rows that are not."""
-
-    detail: float
-    rows_left_out: int
-
-
-def _try(work: Work, plan: Plan, progress: Progress) -> tuple[Verdict, Callable[[], _Cost]]:
+def _try(work: Work, plan: Plan, progress: Progress) -> Tried:
     """Protect the table so, and judge what comes out as it will be judged once it is written.
 
-    Returns:
-        The verdict, complete where it is a yes; and what measures the cost, which only a yes needs.
+    The verdict is complete where it is a yes.
     """
     from incrowd.assessment.api import judge_release
 
@@ -218,14 +134,15 @@ def _try(work: Work, plan: Plan, progress: Progress) -> tuple[Verdict, Callable[
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
-    rows = work.answers["evidence"].rows
+    kind = work.answers["evidence"].rows
     facts = facts_of_tables(
-        work.table, released, names, kept, person, rows, shuffled=shuffled, secrets=work.roles.sensitive
+        work.table, released, names, kept, person, kind, shuffled=shuffled, secrets=work.roles.sensitive
     )
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
     verdict = judge_release(released, asked, original=facts, only_if_yes=True, progress=progress)
-    return verdict, lambda: _Cost(measure_detail(), work.table.rows - released.rows)
+    rows = work.table.rows
+    return Tried(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
 
 
 def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
@@ -249,15 +166,29 @@ def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Calla
         identifiers=list(plan.removed),
         warn=False,
         progress=progress,
-        **plan.demand,
+        **_demand(work, plan),
     )
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
+
+
+def _demand(work: Work, plan: Plan) -> dict[str, Any]:
+    """The options of `protect` that ask for different values of secrets, none of which is nearly certain in a class.
+
+    No value reaches the share of a class from which it counts as certain: (c, l)-diversity bounds it.
+    """
+    if not plan.diverse:
+        return {}
+    share = work.question.certain_from
+    if share == 1:
+        return {"l": plan.l}
+    c = share / (1 - share)  # a share below s is a ratio below s / (1 - s)
+    return {"l": plan.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
 
 def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:
     """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
     secret = plan.diverse or [name for name in work.roles.sensitive if name not in plan.removed]
-    asked = {"k": plan.k, "sensitive": list(secret), **plan.demand, "leave_out": list(plan.removed)}
+    asked = {"k": plan.k, "sensitive": list(secret), **_demand(work, plan), "leave_out": list(plan.removed)}
     return {name: value for name, value in asked.items() if value != []}
 
 
@@ -299,7 +230,7 @@ def _typed(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _protect_action(work: Work, way: _Way) -> Action:
+def _protect_action(work: Work, way: Tried) -> Action:
     plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = columns_to_remove(work)
     found = [name for name in plan.removed if name not in asked]
@@ -309,9 +240,9 @@ def _protect_action(work: Work, way: _Way) -> Action:
         gone += "keep more columns, in less detail)"
     values = ""
     if plan.diverse:
-        values = f", each with at least {number(plan.l)} different values of {listed(plan.diverse)}"
-        if plan.certain_from < 1:
-            values += f" and none that {percent(plan.certain_from)} or more of its people share"
+        values = f", each with at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
+        if (certain := work.question.certain_from) < 1:
+            values += f" and none that {percent(certain)} or more of its people share"
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f" ({listed(alone)} {'is' if len(alone) == 1 else 'are'} hidden without that)" if alone else ""
     evidence = work.answers["evidence"]
@@ -326,7 +257,7 @@ def _protect_action(work: Work, way: _Way) -> Action:
         {
             "decision": verdict.decision,
             "k": plan.k,
-            "l": plan.l if plan.diverse else None,
+            "l": plan.l,
             "highest": verdict.highest,
             "detail_kept": cost.detail,
             "rows_left_out": cost.rows_left_out,
@@ -335,7 +266,7 @@ def _protect_action(work: Work, way: _Way) -> Action:
     )
 
 
-def _rows_lost(work: Work, cost: _Cost) -> str:
+def _rows_lost(work: Work, cost: Cost) -> str:
     """How many rows a protection leaves out, where it does; and that it is most of them."""
     lost, rows = cost.rows_left_out, work.table.rows
     if not lost:

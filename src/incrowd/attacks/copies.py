@@ -140,13 +140,17 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
         counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*alike)))]
         distances.append(released)
     both = np.sort(np.concatenate(distances))
-    tried = []
-    for size in _NEAREST:
+    people, _, others, _ = counts
+
+    def nearest(size: int) -> tuple[int, int]:
+        """How many people have the nearest released records, ties being all of them, and how many are known."""
         within = both[min(size, both.size) - 1] + SLACK
         known, unknown = (int(np.count_nonzero(one <= within)) for one in distances)
-        counted = (*counts, known + unknown, known)
-        tried.append(NearCopies(tuple(columns), *counted))
-    return min(tried, key=lambda one: one._chance_nearest)
+        return known + unknown, known
+
+    found = min(map(nearest, _NEAREST), key=lambda one: _by_chance(one[1], people, one[0] - one[1], others))
+    counted = (*counts, *found)
+    return NearCopies(tuple(columns), *counted)
 
 
 def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:

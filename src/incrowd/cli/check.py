@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._support.addresses import masked
+from incrowd._support.files import written_whole
 from incrowd._support.option import Option
 from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
@@ -27,24 +29,22 @@ if TYPE_CHECKING:
 _HEAD = 4096  # bytes of a file in which its first element is
 
 _RULES: Mapping[str, Option] = {
-    option.name: option
-    for option in (
-        Option("whole", "Fewest people in a class.").named("min_k"),
-        Option("share", "Highest average chance of being named, such as 0.09 or 9%.").named("max_risk"),
-        Option("share", "Largest share of people nobody looks like.").named("max_uniqueness"),
-        Option("whole", "Most columns that name people, or look so: 0.").named("max_identifiers"),
-        Option("share", "Highest risk of an attack on the table; needs --original and --holdout.").named("max_attack"),
-        Option("number", "Fewest different values in a class, for sensitive columns.").named("min_l"),
-        Option("number", "The same by entropy: rare values count less.").named("min_entropy_l"),
-        Option("number", "Farthest a class may be from the table, 0 to 1.").named("max_t"),
-        Option("number", "Largest share one value may have of a class.").named("max_alpha"),
-        Option("number", "Largest relative gain in a value's share.").named("max_beta"),
-        Option("number", "Largest |ln| of a value's share over the table's.").named("max_delta"),
-        Option("share", "Largest share of records whose value is certain.").named("max_given_away"),
-    )
+    name: rule.named(name)
+    for name, rule in {
+        "min_k": Option("whole", "Fewest people in a class."),
+        "max_risk": Option("share", "Highest average chance of being named, such as 0.09 or 9%."),
+        "max_uniqueness": Option("share", "Largest share of people nobody looks like."),
+        "max_identifiers": Option("whole", "Most columns that name people, or look so: 0."),
+        "max_attack": Option("share", "Highest risk of an attack on the table; needs --original and --holdout."),
+        "min_l": Option("number", "Fewest different values in a class, for sensitive columns."),
+        "min_entropy_l": Option("number", "The same by entropy: rare values count less."),
+        "max_t": Option("number", "Farthest a class may be from the table, 0 to 1."),
+        "max_alpha": Option("number", "Largest share one value may have of a class."),
+        "max_beta": Option("number", "Largest relative gain in a value's share."),
+        "max_delta": Option("number", "Largest |ln| of a value's share over the table's."),
+        "max_given_away": Option("share", "Largest share of records whose value is certain."),
+    }.items()
 }
-
-
 _ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
 _OF_THE_VERDICT = ("population", "rows_are_people")  # options that no rule looks at
 
@@ -61,7 +61,6 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
             command(**given)
         except IncrowdError as error:
             if junit is not None:
-                from incrowd._support.addresses import masked
                 from incrowd.gate import junit_error
 
                 _write_junit(junit_error(masked(given["table"]), with_flags(str(error), error.hint)), junit)
@@ -184,7 +183,6 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _write_junit(text: str, path: Path) -> None:
-    from incrowd._support.files import written_whole
 
     with written_whole(path, force=True) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.addresses import SQLITE_FILES, is_address, masked, sqlite_file
+from incrowd.cli import terminal
 from incrowd.errors import InputError
 
 # those that `write_table` writes, which a test compares: to import it would slow down every start
@@ -173,7 +174,6 @@ def _would_join(source: str, target: Path) -> bool:
 
 def save_figure(chart: Any, path: Path, *, force: bool) -> None:
     """Write a chart and say so."""
-    from incrowd.cli import terminal
     from incrowd.figures import save
 
     terminal.note(f"figure written to {save(chart, path, force=force)}")

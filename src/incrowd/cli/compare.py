@@ -11,6 +11,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
 from incrowd.cli.declared_options import question_from, takes_question_options
 from incrowd.cli.open_tables import opens_two_tables
+from incrowd.wording import percent, single_value
 
 if TYPE_CHECKING:
     from incrowd.assessment.comparison import Change
@@ -66,7 +67,5 @@ def compare_tables(
 
 def _sides(change: Change) -> tuple[str, str]:
     """The number before and after as people read it."""
-    from incrowd.wording import percent, single_value
-
     before, after = (percent(side) if change.share else single_value(side) for side in (change.before, change.after))
     return before, after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -175,8 +176,6 @@ def _fitted(
     source: Source, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
     """The curve and the law fitted to it: to class sizes where they are known, else to points."""
-    from dataclasses import replace
-
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
@@ -52,7 +53,6 @@ def opens_two_tables(command: Verb) -> Verb:
     """
 
     def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
-        from incrowd._support.addresses import DATABASES, scheme_of
         from incrowd.tables.formats import takes_option
 
         after = {"from_table": reading.pop("after_table"), "query": reading.pop("after_query")}
@@ -109,7 +109,6 @@ def _open_or_load(path: str, reading: dict[str, Any]) -> Any:
 
 def open_table(path: str, reading: dict[str, Any]) -> Table:
     """Open a table; notes on how it was read go to stderr."""
-    from incrowd._support.addresses import masked
     from incrowd.tables import read_table
 
     reading = {"table" if name == "from_table" else name: value for name, value in reading.items()}

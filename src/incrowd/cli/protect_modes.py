@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from incrowd._support.addresses import masked
+from incrowd.assessment.command_line import to_command
 from incrowd.cli import terminal
 from incrowd.cli.declared_options import OF_METHODS
 from incrowd.errors import InputError
@@ -54,7 +55,6 @@ def append(
 ) -> None:
     """Append a batch to a release, say what joined, waits and is left out, and judge it or say how to."""
     from incrowd.assessment import Question, judge_release
-    from incrowd.assessment.command_line import to_command
     from incrowd.protection import append_release
 
     wishes = {name: given[name] for name in _WISHES if given.get(name)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -83,8 +85,6 @@ def _open_later(address: str, folder: Path) -> None:
     Every user of a machine can read the arguments of its processes. So the browser gets a private file that redirects
     to the address, not the address with its token.
     """
-    import html
-    import threading
     import webbrowser
 
     page = folder / "open.html"  # in a folder that this user alone can read

@@ -26,6 +26,8 @@ from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
 
 _MOST_OTHERS = 512  # other boxes looked at for one box
 _MOST_STEPS = 2_000  # pieces a box is cut into before the search gives up
+_MOST_COMPARED = 1 << 30  # boxes and groups of boxes that are compared before the search gives up: about a minute
+_AT_ONCE = 1024  # boxes that are compared between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,15 @@ class _Atoms(NamedTuple):
     atoms: int
 
 
-def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> Uniques:
+def unique_records(
+    meanings: Sequence[Meaning], progress: Progress = silent, most_compared: int = _MOST_COMPARED
+) -> Uniques:
     """Count the records that are unique by the box rule.
 
     Args:
         meanings: every quasi-identifier of the protected table, as `understand` reads it.
         progress: called with what is done and how far it is.
+        most_compared: how many boxes and groups of boxes are compared before the rest is left undecided.
 
     Returns:
         The number of unique records, and how many of them are undecided.
@@ -65,26 +70,36 @@ def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> 
     first = np.empty(sizes.size, dtype=np.int64)
     first[numbers] = np.arange(numbers.size)
     boxes = np.stack([meaning.codes[first] for meaning in meanings], axis=1).astype(np.int64)
-    return _search(boxes, np.flatnonzero(sizes == 1), atoms, progress)
+    return _search(boxes, np.flatnonzero(sizes == 1), atoms, progress, most_compared)
 
 
-def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_Atoms], progress: Progress) -> Uniques:
+def _search(
+    boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_Atoms], progress: Progress, most_compared: int
+) -> Uniques:
     """Screen the boxes that one record has, and search those that several others cover in part."""
     from incrowd.evaluation import kernels
 
     packed = _packed(atoms)
     order = np.arange(len(boxes))
     tree = kernels.build_tree(boxes, packed.low, packed.high, order)
-    met = np.empty(singles.size, dtype=np.int64)
     shared = (boxes, packed.low, packed.high, packed.bits, packed.words, packed.offset, order, *tree)
-    kernels.screen(singles, *shared, met, 1)
-    unique, undecided = int(np.count_nonzero(met == 0)), 0
+    met, compared, screened = np.empty(singles.size, dtype=np.int64), 0, 0
+    while screened < singles.size and compared < most_compared:
+        progress("comparing records", screened / singles.size)
+        part = slice(screened, screened + _AT_ONCE)
+        compared += kernels.screen(singles[part], *shared, met[part], 1)
+        screened = min(part.stop, singles.size)
+    undecided = singles.size - screened
+    unique = int(np.count_nonzero(met[:screened] == 0)) + undecided
     found = np.empty(_MOST_OTHERS, dtype=np.int64)
-    partly = singles[met > 0]
+    partly = singles[:screened][met[:screened] > 0]
     for done, box in enumerate(partly.tolist()):
         if done % 256 == 0:
             progress("looking for unique records", done / partly.size)
-        filled = kernels.find_others(box, *shared, found)
+        if compared >= most_compared:
+            return Uniques(unique + partly.size - done, undecided + partly.size - done)
+        filled, looked_at = kernels.find_others(box, *shared, found)
+        compared += looked_at
         if filled <= _MOST_OTHERS and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
             unique += 1
             continue

@@ -83,13 +83,17 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_others(box, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found):  # type: ignore[no-untyped-def]
-    """List the other boxes that meet a box, up to the room in `found`; -1 as soon as one holds all of it."""
+    """List the other boxes that meet a box, up to the room in `found`: how many; -1 as soon as one holds all of it.
+
+    And how many boxes and groups of boxes it was compared with.
+    """
     columns = boxes.shape[1]
     stack = np.empty(128, np.int64)
     stack[0] = 0
-    top, filled = 1, 0
+    top, filled, compared = 1, 0, 0
     while top:
         top -= 1
+        compared += 1
         node = stack[top]
         apart = end[node] <= start[node]
         for c in range(columns):
@@ -107,24 +111,30 @@ def find_others(box, boxes, low, high, bits, words, offset, order, start, end, h
             other = order[i]
             if other == box:
                 continue
+            compared += 1
             relation = meet(boxes[other], boxes[box], low, high, bits, words, offset)
             if relation == 2:
-                return -1
+                return -1, compared
             if relation == 1:
                 if filled < found.size:
                     found[filled] = other
                 filled += 1
-    return filled
+    return filled, compared
 
 
 @njit(cache=True, nogil=True)
 def screen(singles, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, met, room):  # type: ignore[no-untyped-def]
-    """For boxes that only one record has: -1 where another box holds all of it, else how many others it meets."""
-    found = np.empty(room, np.int64)
+    """For boxes that only one record has: -1 where another box holds all of it, else how many others it meets.
+
+    Returns how many boxes and groups of boxes were compared.
+    """
+    found, compared = np.empty(room, np.int64), 0
     for i in range(singles.size):
-        met[i] = find_others(
+        met[i], more = find_others(
             singles[i], boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found
         )
+        compared += more
+    return compared
 
 
 @njit(cache=True, nogil=True)

@@ -70,7 +70,12 @@ def class_sizes(sizes: ClassSizes) -> Any:
             x=alt.X("size:N", sort=None, title="people who look alike", axis=_UPRIGHT),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT),
             color=alt.Color("crowd:N", title="class of", scale=scale),
-            tooltip=["size:N", alt.Tooltip("people:Q", format=","), *percent_tooltips("share"), "classes:Q"],
+            tooltip=[
+                alt.Tooltip("size:N"),
+                alt.Tooltip("people:Q", format=","),
+                *percent_tooltips("share"),
+                alt.Tooltip("classes:Q"),
+            ],
         )
     )
     alone = sizes.uniqueness
@@ -95,10 +100,10 @@ def against_thresholds(verdict: Verdict) -> Any:
     chart: Any = rules
     for side, dx in (("left", 6), ("right", -6)):  # away from the next line, where there is room
         words = base.transform_filter(alt.datum.side == side).mark_text(align=side, dx=dx, fontSize=12)
-        chart += words.encode(x=x, y=y, text="name:N")
+        chart += words.encode(x=x, y=y, text=alt.Text("name:N"))
     if verdict.limits.average is not None:
         limit = alt.Chart(inline([{"bound": verdict.limits.average}]))
-        chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x="bound:Q", y=alt.value(130))
+        chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x=alt.X("bound:Q"), y=alt.YValue(130))
     for place, name, risk, interval in (
         (92, "person at highest risk", verdict.highest, verdict.highest_interval),
         (130, "average", verdict.risk, verdict.interval),
@@ -116,13 +121,15 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
     colour = _DECISION_COLOURS[verdict.decision]
     base = alt.Chart(inline([{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
     tooltip = ["name:N", *percent_tooltips("risk", "low", "high")]
-    bar = base.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(place))
+    bar = base.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(
+        x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.YValue(place)
+    )
     dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
-        x="risk:Q", y=alt.value(place), tooltip=tooltip
+        x=alt.X("risk:Q"), y=alt.YValue(place), tooltip=tooltip
     )
     left = risk > 0.5
     words = base.mark_text(fontSize=12, align="right" if left else "left", dx=8 if left else -8)
-    return bar, dot, words.encode(x="risk:Q", y=alt.value(place - 17), text="name:N")
+    return bar, dot, words.encode(x=alt.X("risk:Q"), y=alt.YValue(place - 17), text=alt.Text("name:N"))
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:
@@ -148,7 +155,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             strokeDash=alt.StrokeDash("kind:N", title=None),
-            tooltip=["known:Q", "kind:N", *percent_tooltips("share"), "set:N"],
+            tooltip=[alt.Tooltip("known:Q"), alt.Tooltip("kind:N"), *percent_tooltips("share"), alt.Tooltip("set:N")],
         )
     )
     return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
@@ -192,7 +199,7 @@ def contributions(parts: Contributions) -> Any:
     )
     if parts.orders is not None:
         error = alt.Chart(inline(rows)).mark_rule(color=GREY, strokeWidth=2)
-        chart += error.encode(x="low:Q", x2="high:Q", y=alt.Y("column:N", sort=None))
+        chart += error.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.Y("column:N", sort=None))
     how = "all orders averaged" if parts.orders is None else f"{parts.orders:,} random orders averaged"
     return dressed(chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}")
 
@@ -225,8 +232,10 @@ def population(result: Assessment) -> Any:
     base = chart_of(rows, 40 * len(rows))
     x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
     tooltip = ["where:N", *percent_tooltips("risk", "low", "high")]
-    chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
-    chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
+    chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2=alt.X2("high:Q"), y=y)
+    chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(
+        x=alt.X("risk:Q"), y=y, tooltip=tooltip
+    )
     chart += limit_line(result.verdict.threshold, "x")
     return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
@@ -246,7 +255,7 @@ def forecast(result: Forecast, threshold: float | None = None) -> Any:
     base = chart_of(rows)
     tooltip = [alt.Tooltip("people:Q", format=",.0f"), *percent_tooltips("risk", "low", "high")]
     y = alt.Y("risk:Q", title="named correctly", axis=_PERCENT, scale=alt.Scale(domainMin=0))
-    chart: Any = base.mark_area(color=BLUE, opacity=0.2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q")
+    chart: Any = base.mark_area(color=BLUE, opacity=0.2).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     chart += base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y)
     chart += base.mark_point(color=BLUE, filled=True, size=40, opacity=1).encode(x=x, y=y, tooltip=tooltip)
     if threshold is not None:
@@ -286,7 +295,7 @@ def leaks(result: Leaks, protection: Protection | None = None) -> Any:
             x=alt.X("leaked:Q", title="share of the table that leaks", axis=_PERCENT, scale=alt.Scale(type="log")),
             y=alt.Y("chance:Q", title="chance that a person is named", axis=_PERCENT),
             color=alt.Color("table:N", title="the table", sort=order, scale=alt.Scale(range=[RED, *PALETTE[:3]])),
-            tooltip=["table:N", alt.Tooltip("leaked:Q", format=".0%"), *percent_tooltips("chance")],
+            tooltip=[alt.Tooltip("table:N"), alt.Tooltip("leaked:Q", format=".0%"), *percent_tooltips("chance")],
         )
     )
     return dressed(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
@@ -301,9 +310,9 @@ def protection(result: Protection, threshold: float | None = None) -> Any:
     x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))
     y = alt.Y("risk:Q", title="average risk left", axis=_PERCENT, scale=alt.Scale(domainMin=0))
     tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), *percent_tooltips("risk")]
-    chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order="order:Q")
+    chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order=alt.Order("order:Q"))
     chart += base.mark_point(color=BLUE, filled=True, size=90, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
+    chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text=alt.Text("k:N"))
     subtitle = "Dashed: the threshold"
     if threshold is not None and threshold > 4 * max((cost.risk for cost in result.costs), default=1.0):
         # with the line of the threshold the points would be one flat row

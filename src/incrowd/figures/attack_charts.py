@@ -44,7 +44,7 @@ def attack_plot(found: ReleaseAttacks) -> Any:
         ],
     )
     risk = alt.X("risk:Q", title="risk", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    lines = base.mark_rule(color=GREY, strokeWidth=3).encode(x=alt.X("low:Q", title="risk"), x2="high:Q")
+    lines = base.mark_rule(color=GREY, strokeWidth=3).encode(x=alt.X("low:Q", title="risk"), x2=alt.X2("high:Q"))
     points = base.mark_circle(color=BLUE, size=90, opacity=1).encode(x=risk)
     worst = found.worst
     says = (

@@ -102,7 +102,7 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     color = alt.Color("technique:N", title=None, sort=list(curves))
     shown = [alt.Tooltip(f"{field}:N") for field in ("technique", "people", "named correctly")]
     base = chart_of(lines).encode(x=people_axis(), color=color, tooltip=shown)
-    band = base.mark_area(opacity=0.15).encode(y=share_axis("low"), y2="high:Q")
+    band = base.mark_area(opacity=0.15).encode(y=share_axis("low"), y2=alt.Y2("high:Q"))
     line = base.mark_line().encode(y=share_axis())
     measured = chart_of(points).mark_circle(size=30, opacity=1)
     measured = measured.encode(x=people_axis(), y=share_axis(), color=color, tooltip=shown)
@@ -130,7 +130,7 @@ def rank_size_plot(check: RankSize) -> Any:
     rank = alt.X("rank:Q", title="rank of the class", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     share = alt.Scale(type="log", domainMin=floor)
     low = alt.Y("low:Q", scale=share, title="share of people")
-    band = base.mark_area(color=BLUE, opacity=0.25).encode(x=rank, y=low, y2="high:Q")
+    band = base.mark_area(color=BLUE, opacity=0.25).encode(x=rank, y=low, y2=alt.Y2("high:Q"))
     line = base.mark_line(color="black").encode(x=rank, y=alt.Y("observed:Q", scale=share))
     return dressed(
         band + line,
@@ -142,13 +142,19 @@ def rank_size_plot(check: RankSize) -> Any:
 
 def _measured_range(curve: Curve) -> Any:
     data = inline([{"from": float(curve.sizes[0]), "to": float(curve.sizes[-1])}])
-    return alt.Chart(data).mark_rect(color=GREY, opacity=0.12).encode(x=alt.X("from:Q", scale=_log()), x2="to:Q")
+    return (
+        alt.Chart(data).mark_rect(color=GREY, opacity=0.12).encode(x=alt.X("from:Q", scale=_log()), x2=alt.X2("to:Q"))
+    )
 
 
 def _band(forecast: Forecast) -> Any:
     estimate = forecast.correctness
     data = inline_columns(n=forecast.at, low=estimate.low, high=estimate.high)
-    return alt.Chart(data).mark_area(color=BLUE, opacity=0.2).encode(x=people_axis(), y=share_axis("low"), y2="high:Q")
+    return (
+        alt.Chart(data)
+        .mark_area(color=BLUE, opacity=0.2)
+        .encode(x=people_axis(), y=share_axis("low"), y2=alt.Y2("high:Q"))
+    )
 
 
 def _lines(forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
@@ -168,7 +174,7 @@ def _lines(forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any
             if 0 <= v <= 1
         ]
     names = [LONG_NAMES["PYC"], *(LONG_NAMES[fit.name] for fit in baselines)]
-    color = alt.Color("model:N", title=None, sort=names) if baselines else alt.value(BLUE)
+    color = alt.Color("model:N", title=None, sort=names) if baselines else alt.ColorValue(BLUE)
     return alt.Chart(inline(rows)).mark_line().encode(x=people_axis(), y=share_axis(), color=color)
 
 

@@ -36,14 +36,14 @@ def against_leak(
     for bound in dict.fromkeys(thresholds):
         name = recipient_of(bound) if of_one else None
         data = {"values": [{"bound": bound, "text": f"{_limit_in_words(bound)}: {name or 'the highest accepted'}"}]}
-        rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
+        rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y=alt.Y("bound:Q"))
         words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
-        chart += rule + words.encode(y="bound:Q", text="text:N")
+        chart += rule + words.encode(y=alt.Y("bound:Q"), text=alt.Text("text:N"))
     if leaked is not None:
         chart += (
             alt.Chart({"values": [{"leaked": leaked}]})
             .mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=1.5)
-            .encode(x="leaked:Q")
+            .encode(x=alt.X("leaked:Q"))
         )
     title = "How likely a leak names the people looked for"
     return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
@@ -96,7 +96,7 @@ def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
         .encode(
             x=alt.X("risk:N", sort=alt.SortField("order", order="descending"), title="Chance of being named"),
             y=alt.Y("share:Q", title="Share of people", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            tooltip=["label:N", "risk:N", *percent_tooltips("share")],
+            tooltip=[alt.Tooltip("label:N"), alt.Tooltip("risk:N"), *percent_tooltips("share")],
         )
         for index, label in enumerate(simulations)
     ]
@@ -152,7 +152,7 @@ def _lines(
     ]
     if points:
         drawn = alt.Chart({"values": points})
-        chart += drawn.mark_rule().encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        chart += drawn.mark_rule().encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
         chart += drawn.mark_circle(size=55, opacity=1).encode(x=x, y=y, color=colour)
     return chart
 

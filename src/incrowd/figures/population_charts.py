@@ -32,7 +32,7 @@ def plot_sensitivity(result: Sensitivity) -> Any:
     line = base.mark_line(color=theme.BLUE, point={"size": 60, "color": theme.BLUE}).encode(
         y=up, tooltip=_tooltip("B", "low", "high")
     )
-    labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text="label:N")
+    labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text=alt.Text("label:N"))
     return theme.dressed(
         alt.layer(_band(base), line, labels, *_limits(result)),
         title="If the population is not what you think",
@@ -55,7 +55,7 @@ def plot_by_fraction(result: Sensitivity) -> Any:
 
 def _band(base: Any) -> Any:
     """The interval of B."""
-    return base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+    return base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2=alt.Y2("high:Q"))
 
 
 def _limits(result: Sensitivity) -> list[Any]:
@@ -73,11 +73,11 @@ def _limits(result: Sensitivity) -> list[Any]:
     if not shown:
         return []
     data = theme.inline(shown)
-    rules = alt.Chart(data).mark_rule(color=theme.RED, strokeDash=[4, 4], opacity=0.7).encode(y="limit:Q")
+    rules = alt.Chart(data).mark_rule(color=theme.RED, strokeDash=[4, 4], opacity=0.7).encode(y=alt.Y("limit:Q"))
     names = (
         alt.Chart(data)
         .mark_text(align="right", dy=-6, dx=16, color=theme.RED, fontSize=11)
-        .encode(x="population:Q", y="limit:Q", text="name:N")
+        .encode(x=alt.X("population:Q"), y=alt.Y("limit:Q"), text=alt.Text("name:N"))
     )
     return [rules, names]
 

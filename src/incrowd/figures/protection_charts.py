@@ -51,7 +51,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
         y=alt.Y("risk:Q", title=_RISKS[risk], axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, top])),
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
-    lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
+    lines = base.mark_line(strokeWidth=2).encode(order=alt.Order("order:Q"))
     dots = base.mark_point(size=90, filled=True, opacity=1).encode(
         shape=alt.Shape(
             "uniques:N",
@@ -59,14 +59,18 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
             scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
             legend=alt.Legend(symbolFillColor=theme.GREY, symbolStrokeColor=theme.GREY),
         ),
-        tooltip=["method:N", "setting:N", *theme.percent_tooltips("risk", "lost")],
+        tooltip=[alt.Tooltip("method:N"), alt.Tooltip("setting:N"), *theme.percent_tooltips("risk", "lost")],
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == NAMES["tcloseness"]
-    names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
+    names = [
+        base.transform_filter(~below)
+        .mark_text(align="left", dx=8, dy=-6, fontSize=11)
+        .encode(text=alt.Text("setting:N"))
+    ]
     if any(point.method == "tcloseness" for point in result.points):
         lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
-        names.append(lower.encode(text="setting:N"))
+        names.append(lower.encode(text=alt.Text("setting:N")))
     return theme.dressed(
         alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
@@ -110,6 +114,6 @@ def _paired_bars(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, height: int, to
             xOffset=alt.XOffset("table:N", sort=_ORDER),
             y=y,
             color=alt.Color("table:N", title=None, sort=_ORDER, scale=scale),
-            tooltip=["table:N", *tooltip, *theme.percent_tooltips("share")],
+            tooltip=[alt.Tooltip("table:N"), *tooltip, *theme.percent_tooltips("share")],
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,21 @@ _KINDS = (".html", ".svg", ".png", ".json")
 
 def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Add a title, a sentence below it, and the common fonts and colours to a chart."""
-    return (
-        chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
-        .configure(font=_FONT, background="white")
-        .configure_range(category=PALETTE)
-        .configure_axis(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13)
-        .configure_title(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66")
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
-        .configure_view(stroke=None)
+    titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
+    return chart.properties(title=titled, config=_look())  # at once: each call copies the whole chart
+
+
+@cache
+def _look() -> Any:
+    """The common fonts and colours, made and checked once."""
+    return alt.Config(
+        font=_FONT,
+        background="white",
+        range=alt.RangeConfig(category=PALETTE),
+        axis=alt.AxisConfig(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13),
+        title=alt.TitleConfig(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66"),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=320),
+        view=alt.ViewConfig(stroke=None),
     )
 
 
@@ -46,7 +54,11 @@ def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
 
 def limit_line(bound: float, across: str = "y") -> Any:
     """A dashed line at a limit."""
-    return alt.Chart(inline([{"bound": bound}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(**{across: "bound:Q"})
+    return (
+        alt.Chart(inline([{"bound": bound}]))
+        .mark_rule(color=GREY, strokeDash=[5, 4])
+        .encode(getattr(alt, across.upper())("bound:Q"))
+    )
 
 
 def percent_tooltips(*fields: str) -> list[Any]:

@@ -169,9 +169,10 @@ class _Search:
         self.is_log, self.released, self.before, self.after = is_log, released, before, after
         places = _scaled(target.places, is_log)
         times = np.where(np.isnan(places), 0, np.bincount(target.codes, minlength=places.size))
-        order = np.flatnonzero((times > 0)[target.codes])
-        shuffled = _shuffled if order.size <= _MOST_KEPT else _shuffled.__wrapped__
-        order = order[shuffled(order.size)]
+        size = int(times.sum())
+        order = _shuffled(size) if size <= _MOST_KEPT else _shuffled.__wrapped__(size)
+        if size < target.codes.size:
+            order = np.flatnonzero((times > 0)[target.codes])[order]
         half, most = order.size // 2, max(_FIT_ROWS, _ROWS_PER_COLUMN * len(before))
         self.fitted, self.judged = order[: min(half, most)], order[half:]
         self.values = distinct_values(target.places[times > 0])
@@ -299,7 +300,7 @@ class _Search:
         return plain
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # of all rows, and of those that have a logarithm
 def _shuffled(size: int) -> NDArray[np.int64]:
     """A random order, always the same."""
     return np.random.default_rng(0).permutation(size)

@@ -253,7 +253,7 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_]) -> bool:
     """Whether nearly all records of some value, of which there are many, agree with its example."""
     sizes = np.bincount(one)
-    return bool(((sizes >= _MANY) & (np.bincount(one, weights=agree) >= _NEARLY_ALL * sizes)).any())
+    return bool(((sizes >= _MANY) & (np.bincount(one[agree], minlength=sizes.size) >= _NEARLY_ALL * sizes)).any())
 
 
 _Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]

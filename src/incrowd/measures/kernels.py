@@ -140,6 +140,54 @@ def sort_with_values(keys, values, lowest):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def repack(keys, shifts, bits, to):  # type: ignore[no-untyped-def]
+    """Words with some of the bit fields of others, at other places."""
+    found = np.zeros_like(keys)
+    for i in range(keys.size):
+        for place in range(shifts.size):
+            field = (keys[i] >> np.uint64(shifts[place])) & ((np.uint64(1) << np.uint64(bits[place])) - np.uint64(1))
+            found[i] |= field << np.uint64(to[place])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def merge_equal(keys, values, distinct):  # type: ignore[no-untyped-def]
+    """Sorted keys, each once, and the sum of the values of each; `distinct` is how many there are."""
+    found, sums = np.empty(distinct, dtype=keys.dtype), np.zeros(distinct, dtype=values.dtype)
+    last = -1
+    for i in range(keys.size):
+        if i == 0 or keys[i] != keys[i - 1]:
+            last += 1
+            found[last] = keys[i]
+        sums[last] += values[i]
+    return found, sums
+
+
+@njit(cache=True, nogil=True)
+def find_alone(keys, people, shifts, bits, seen, single, alone):  # type: ignore[no-untyped-def]
+    """Mark the classes of one person, `single`, with whom nobody shares some of the bit fields of the keys.
+
+    `seen` has a place for every combination that the fields can have.
+    """
+    seen[:] = 0
+    masks = np.empty(bits.size, dtype=np.uint64)
+    for place in range(bits.size):
+        masks[place] = (np.uint64(1) << np.uint64(bits[place])) - np.uint64(1)
+    for i in range(keys.size):
+        cell = np.uint64(0)
+        for place in range(bits.size):
+            cell = (cell << np.uint64(bits[place])) | ((keys[i] >> np.uint64(shifts[place])) & masks[place])
+        seen[cell] = 2 if people[i] > 1 or seen[cell] else 1
+    if not (seen == 1).any():
+        return
+    for i in range(single.size):
+        key, cell = keys[single[i]], np.uint64(0)
+        for place in range(bits.size):
+            cell = (cell << np.uint64(bits[place])) | ((key >> np.uint64(shifts[place])) & masks[place])
+        alone[i] = seen[cell] == 1
+
+
+@njit(cache=True, nogil=True)
 def _first_difference(words, fields, i, j):  # type: ignore[no-untyped-def]
     """The place of the first field in which rows i and j differ; the number of fields where none does."""
     for place in range(fields.shape[0]):

@@ -97,7 +97,7 @@ def minimal_sets(
         )
     unique_by: dict[tuple[int, ...], NDArray[np.uint8]] = {}
     for done, (positions, isolated) in enumerate(isolated_by_subsets(class_table, largest)):
-        unique_by[positions] = np.packbits(isolated[single])
+        unique_by[positions] = np.packbits(isolated)
         progress("looking for the sets that single people out", done / sets)
     return _score(class_table, single, unique_by, largest)
 

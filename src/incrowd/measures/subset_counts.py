@@ -22,6 +22,10 @@ from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
 
+_WORTHWHILE = 0.75  # share of the classes, up to which those by fewer columns are kept for sets of still fewer
+_KEPT = 8  # times as many classes as the table has that are kept in all
+_FEW_BITS = 24  # bits of the codes of some columns, up to which their combinations are counted without sorting
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTable:
@@ -71,11 +75,34 @@ class SubsetCount:
     smallest: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Packed:
+    """Classes by some of the columns: their codes as bit fields of one word each, and how many people they have.
+
+    `shifts` has the lowest bit of each column's field; columns that are not `held` have none.
+    """
+
+    keys: NDArray[np.uint64]
+    people: NDArray[Any]
+    shifts: NDArray[np.int64]
+    held: frozenset[int]
+
+
 def count_subsets(table: ClassTable, up_to: int) -> Iterator[SubsetCount]:
-    """Count every set of at most `up_to` columns, two orders of columns at a time."""
-    fewest, orders = zip(*chains(len(table.columns), up_to), strict=True)
+    """Count every set of at most `up_to` columns, two orders of columns at a time.
+
+    Large sets come first: what is left of the classes by fewer columns is counted in place of all of them, as far as
+    that takes no more than `_KEPT` times their memory.
+    """
+    orders = sorted(chains(len(table.columns), up_to), key=lambda chain: -len(chain[1]))
+    whole = _pack(table)
+    if whole is None:
+        count, kept = partial(count_prefixes, table), []
+    else:
+        kept = [whole]
+        count = partial(_count_packed, _bits_of(table), kept)
     with ThreadPoolExecutor(2) as pool:
-        for least, counted in zip(fewest, pool.map(partial(count_prefixes, table), orders), strict=True):
+        for (least, _), counted in zip(orders, pool.map(count, [order for _, order in orders]), strict=True):
             yield from counted[least - 1 :]
 
 
@@ -85,16 +112,26 @@ def count_subset(table: ClassTable, positions: Sequence[int]) -> SubsetCount:
 
 
 def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
-    """For every set of at most `up_to` columns, which classes of one person it distinguishes from all others."""
+    """For every set of at most `up_to` columns, which of the classes of one person it distinguishes from all others."""
     from incrowd.measures import kernels
 
+    single, packed, bits = np.flatnonzero(table.people == 1), _pack(table), _bits_of(table)
+    seen = np.zeros(1 << _FEW_BITS if packed is not None else 0, dtype=np.uint8)
     for fewest, order in chains(len(table.columns), up_to):
+        if packed is not None and bits[list(order)].sum() <= _FEW_BITS:
+            for size in range(fewest, len(order) + 1):
+                some = np.array(order[:size])
+                isolated = np.zeros(single.size, dtype=np.bool_)
+                cells = seen[: 1 << int(bits[some].sum())]
+                kernels.find_alone(packed.keys, packed.people, packed.shifts[some], bits[some], cells, single, isolated)
+                yield tuple(sorted(order[:size])), isolated
+            continue
         words, fields = _packed_words(table, order)
         words, rows = _sorted(words, fields, np.arange(table.people.size))
         enough = np.empty(rows.size, dtype=np.int64)
         kernels.enough_fields(words, fields, rows, table.people, enough)
         for size in range(fewest, len(order) + 1):
-            yield tuple(sorted(order[:size])), enough <= size
+            yield tuple(sorted(order[:size])), enough[single] <= size
 
 
 def chains(columns: int, up_to: int) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -124,16 +161,56 @@ def chains(columns: int, up_to: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 def count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCount]:
     """Sort the classes by columns in this order and count every prefix of it."""
+    words, fields = _packed_words(table, order)
+    return _count_sorted(*_sorted(words, fields, table.people), fields, order)
+
+
+def _count_sorted(
+    keys: NDArray[np.uint64], people: NDArray[Any], fields: NDArray[np.int64], order: tuple[int, ...]
+) -> list[SubsetCount]:
+    """Count every prefix of an order of columns that classes are sorted by."""
     from incrowd.measures import kernels
 
-    words, fields = _packed_words(table, order)
-    keys, people = _sorted(words, fields, table.people)
     counts = np.zeros((3, len(order)), dtype=np.int64)
     kernels.count_prefixes(keys, fields, people, *counts)
     return [
         SubsetCount(tuple(sorted(order[: size + 1])), *(int(count) for count in counts[:, size]))
         for size in range(len(order))
     ]
+
+
+def _count_packed(bits: NDArray[np.int64], kept: list[_Packed], order: tuple[int, ...]) -> list[SubsetCount]:
+    """Count every prefix of an order on the fewest classes that tell it, and keep the classes by all of it."""
+    from incrowd.measures import kernels
+
+    columns, held = list(order), frozenset(order)
+    fewest = min((one for one in tuple(kept) if held <= one.held), key=lambda one: one.keys.size)
+    shifts = np.zeros_like(fewest.shifts)
+    shifts[columns] = 64 - np.cumsum(bits[columns])
+    keys = kernels.repack(fewest.keys, fewest.shifts[columns], bits[columns], shifts[columns])
+    keys, people = kernels.sort_with_values(keys, fewest.people, int(shifts[columns[-1]]))
+    fields = np.column_stack([np.zeros(len(order), dtype=np.int64), shifts[columns]])
+    found = _count_sorted(keys[None], people, fields, order)
+    rows, left = kept[0].keys.size, found[-1].classes
+    if left <= _WORTHWHILE * fewest.keys.size and left + sum(one.keys.size for one in kept) <= _KEPT * rows:
+        kept.append(_Packed(*kernels.merge_equal(keys, people, left), shifts, held))
+    return found
+
+
+def _bits_of(table: ClassTable) -> NDArray[np.int64]:
+    """How many bits the codes of each column take."""
+    return np.array([max(1, (size - 1).bit_length()) for size in table.cardinalities])
+
+
+def _pack(table: ClassTable) -> _Packed | None:
+    """All classes with their codes in one word each; None where the codes take more than one."""
+    bits = _bits_of(table)
+    if bits.sum() > 64 or not table.people.size:
+        return None
+    words, fields = _packed_words(table, range(len(table.columns)))
+    few = table.people.sum() < 1 << 31
+    people = table.people.astype(np.int32) if few else table.people
+    return _Packed(words[0], people, fields[:, 1].copy(), frozenset(range(len(table.columns))))
 
 
 def _sorted(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
@@ -91,6 +93,20 @@ def people_drawn(people: int, population: int) -> int:
     return min(population, max(MOST_DRAWN, people))
 
 
+class Dependence(NamedTuple):
+    """How often each value of every telling column occurs, and how these columns depend on each other."""
+
+    counts: Sequence[NDArray[np.int64]]
+    correlation: Floats
+
+
+def fit_dependence(columns: Columns, *, progress: Progress = silent) -> Dependence:
+    """What a copula of any number of people is made of: it takes longest to fit."""
+    telling = informative(columns)
+    correlation = fit_gaussian(telling, progress=progress)
+    return Dependence([telling.counts(j) for j in range(len(telling.sizes))], correlation)
+
+
 def fit_anchored(
     columns: Columns,
     sizes: ClassSizes,
@@ -99,16 +115,17 @@ def fit_anchored(
     seed: Sequence[int],
     draws: int = 1,
     drawn: int | None = None,
+    dependence: Dependence | None = None,
     progress: Progress = silent,
 ) -> AnchoredEstimate:
     """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N.
 
     As many people are drawn as the population has, up to `MOST_DRAWN`; or as many as `drawn` says.
+    `dependence` is that of the columns, where it was fitted before.
     """
-    telling = informative(columns)
-    correlation = fit_gaussian(telling, progress=part(progress, 0.0, 0.3))
+    counts, correlation = dependence or fit_dependence(columns, progress=part(progress, 0.0, 0.3))
     people = people_drawn(sizes.people, population) if drawn is None else max(drawn, sizes.people)
-    marginals = [smooth_marginal(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
+    marginals = [smooth_marginal(one, max(people, population)) for one in counts]
     copula = Copula(marginals, correlation)
     synthetic = draw_populations(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
     return _estimate_from(copula, synthetic, sizes, population)

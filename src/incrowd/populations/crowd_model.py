@@ -268,17 +268,19 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
     distinct = counts.size - _lost_values(alone, first_places(codes), everybody, clusters)
     rest = codes.size - _left_out(everybody, clusters) + everybody
 
-    def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
-        seen = np.maximum(others[rows] - d, 1e-300)
-        new = theta + d * distinct[rows]
-        found: NDArray[np.float64] = np.where(alone[rows], new, seen) / (rest[rows] + theta)
+    counted = others, alone, distinct, rest
+    of_some = [one[some] for one in counted]
+
+    def chances(d: float, theta: float, others: Any, alone: Any, distinct: Any, rest: Any) -> NDArray[np.float64]:
+        seen = np.maximum(others - d, 1e-300)
+        found: NDArray[np.float64] = np.where(alone, theta + d * distinct, seen) / (rest + theta)
         return found
 
     best = max(
         ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
-        key=lambda pair: float(np.log(np.maximum(chances(pair[0], pair[1], some), 1e-300)).sum()),
+        key=lambda pair: float(np.log(np.maximum(chances(*pair, *of_some), 1e-300)).sum()),
     )
-    return float(best[0]), float(best[1]), chances(*best, slice(None))
+    return float(best[0]), float(best[1]), chances(*best, *counted)
 
 
 def _fit_level(

@@ -138,6 +138,7 @@ class FittedSample:
         self.reason = why_class_sizes_alone(sample)
         self.crowd: dict[int, CrowdEstimate] = {}
         self.copula: anchored.AnchoredEstimate | None = None
+        self.dependence: anchored.Dependence | None = None
         people = sample.sizes.people
         own = anchored.people_drawn(people, sample.population)
         self.drawn = own if drawn is None else max(drawn, people)
@@ -168,14 +169,17 @@ class FittedSample:
                 modelled.result()
 
     def _fit_copula(self, drawn: int, population: int) -> anchored.AnchoredEstimate:
+        columns, progress = self.sample.columns(pairs=True), part(self.options.progress, 0.7, 0.9)
+        self.dependence = self.dependence or anchored.fit_dependence(columns, progress=part(progress, 0.0, 0.3))
         return anchored.fit_anchored(
-            self.sample.columns(pairs=True),
+            columns,
             self.sample.sizes,
             max(drawn, population),
             seed=[self.options.seed],
             draws=self.options.draws,
             drawn=drawn,
-            progress=part(self.options.progress, 0.7, 0.9),
+            dependence=self.dependence,
+            progress=progress,
         )
 
     def estimate(self, sample: Sample, *, alone: bool) -> MethodEstimate:

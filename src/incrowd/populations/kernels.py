@@ -8,6 +8,8 @@ import numpy as np
 
 from incrowd._support.compiled import njit
 
+_BLOCK = 256  # records whose normals are correlated at once, so many that a processor works on several at a time
+
 
 @njit(cache=True, nogil=True)
 def fill_cells(first, second, rho, nodes, weights, cells):  # type: ignore[no-untyped-def]
@@ -65,22 +67,30 @@ def draw_keys(normals, factor, edges, starts, guide, marks, low, width, keys):  
     `edges` and `marks` hold all columns one after the other, column j from `starts[j]`; `guide[j]` says for each step
     of `width` from `low` where the search for the value begins.
     """
-    columns = factor.shape[0]
+    columns, rows = factor.shape[0], normals.shape[0]
     steps = guide.shape[1]
-    for row in range(normals.shape[0]):
-        key = np.uint64(0)
+    block, correlated = np.empty((columns, _BLOCK)), np.empty(_BLOCK)
+    for start in range(0, rows, _BLOCK):
+        size = min(_BLOCK, rows - start)
+        for i in range(size):
+            keys[start + i] = 0
+            for column in range(columns):
+                block[column, i] = normals[start + i, column]
         for column in range(columns):
-            z = 0.0
+            correlated[:] = 0.0
             for k in range(column + 1):
-                z += factor[column, k] * normals[row, k]
-            step = int((z - low) / width)
-            step = min(max(step, 0), steps - 1)
-            value = guide[column, step]
-            last = starts[column + 1] - starts[column] - 1
-            while value < last and z >= edges[starts[column] + value]:
-                value += 1
-            key += marks[starts[column] + value]
-        keys[row] = key
+                weight = factor[column, k]
+                for i in range(size):
+                    correlated[i] += weight * block[k, i]
+            first, last = starts[column], starts[column + 1] - 1
+            for i in range(size):
+                z = correlated[i]
+                step = int((z - low) / width)
+                step = min(max(step, 0), steps - 1)
+                value = first + guide[column, step]
+                while value < last and z >= edges[value]:
+                    value += 1
+                keys[start + i] += marks[value]
 
 
 @njit(cache=True, nogil=True)

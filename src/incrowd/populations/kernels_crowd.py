@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd._support.compiled import numba
-from incrowd.populations.crowd_urn import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
+from incrowd._support.compiled import njit
+from incrowd.populations.crowd_growth import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -13,7 +13,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _mix(x):  # type: ignore[no-untyped-def]
     """A 64-bit hash of a 64-bit number (splitmix64)."""
     x = x + _GOLDEN
@@ -22,13 +22,13 @@ def _mix(x):  # type: ignore[no-untyped-def]
     return x ^ (x >> np.uint64(31))
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _mark(column, value):  # type: ignore[no-untyped-def]
     """The hash of one value of one column; sums of these are keys of sets of values."""
     return _mix((np.uint64(column + 1) << np.uint64(40)) ^ np.uint64(value))
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _uniform(state):  # type: ignore[no-untyped-def]
     """The next random number from 0 to 1 of a generator whose state is one number."""
     state[0] += _GOLDEN
@@ -38,7 +38,7 @@ def _uniform(state):  # type: ignore[no-untyped-def]
     return np.float64((x ^ (x >> np.uint64(31))) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _row(table, key):  # type: ignore[no-untyped-def]
     """The row of a key in an open-addressing table whose first column is the key, or where it would go."""
     mask = np.uint64(table.shape[0] - 1)
@@ -48,7 +48,7 @@ def _row(table, key):  # type: ignore[no-untyped-def]
     return place
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def rehash(table, larger):  # type: ignore[no-untyped-def]
     """Copy a hash table into a larger one."""
     for place in range(table.shape[0]):
@@ -58,7 +58,7 @@ def rehash(table, larger):  # type: ignore[no-untyped-def]
                 larger[row, column] = table[place, column]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def number_cells(first, second, width, cells):  # type: ignore[no-untyped-def]
     """Number the combinations of two codes as `number_groups` does, where few are possible."""
     known = np.full(cells, -1, dtype=np.int32)
@@ -73,7 +73,7 @@ def number_cells(first, second, width, cells):  # type: ignore[no-untyped-def]
     return numbers
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def number_groups(first, second, room):  # type: ignore[no-untyped-def]
     """Number the combinations of two codes from 0 in the order in which they come; `room` is a power of two."""
     keys, known = np.zeros(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
@@ -91,7 +91,7 @@ def number_groups(first, second, room):  # type: ignore[no-untyped-def]
     return numbers
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # type: ignore[no-untyped-def]
     """Log-likelihood of leaving each record out, for every discount and strength of one level.
 
@@ -109,7 +109,7 @@ def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # typ
     return found
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _count_class(classes, used, whole):  # type: ignore[no-untyped-def]
     """Count a person in their class, of which `whole` is the sum of the marks."""
     key = _mix(whole) | np.uint64(1)
@@ -123,7 +123,7 @@ def _count_class(classes, used, whole):  # type: ignore[no-untyped-def]
     classes[row, 1] += np.uint64(1)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _count_pair(pairs, used, key, mark):  # type: ignore[no-untyped-def]
     """Count a value, of which the mark is given, in the context of a key."""
     key = _mix(key + mark) | np.uint64(1)
@@ -134,7 +134,7 @@ def _count_pair(pairs, used, key, mark):  # type: ignore[no-untyped-def]
     pairs[row, 1] += np.uint64(1)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _open_group(groups, used, key):  # type: ignore[no-untyped-def]
     """The row of a context, which is made where there is none."""
     row = _row(groups, key)
@@ -144,7 +144,7 @@ def _open_group(groups, used, key):  # type: ignore[no-untyped-def]
     return row
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _group_key(levels, level, marks):  # type: ignore[no-untyped-def]
     """The key of a person's context at a level, by the marks of their values."""
     key = np.uint64(level + 1) * _GOLDEN
@@ -153,7 +153,7 @@ def _group_key(levels, level, marks):  # type: ignore[no-untyped-def]
     return _mix(key) | np.uint64(1)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-def]
     """The key of the context of somebody who is like the person of the marks at the level above."""
     key = np.uint64(level + 1) * _GOLDEN
@@ -165,7 +165,7 @@ def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-
     return _mix(key) | np.uint64(1)
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
     """Where so many values, a power of two, go in the pool: a place that was left, or behind all others."""
     place = 0
@@ -180,7 +180,7 @@ def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
     return room
 
 
-@numba.njit(inline="always", cache=True)
+@njit(inline="always", cache=True)
 def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
     """Leave a place of the pool to others."""
     place = 0
@@ -190,7 +190,7 @@ def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
     free[place] = begin
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # type: ignore[no-untyped-def]
     """Count a person in the context of every level; `keys` to `begins` are what was found there."""
     values, groups, pairs, pool, used = urn.values, urn.groups, urn.pairs, urn.pool, urn.used
@@ -228,7 +228,7 @@ def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # ty
             _count_pair(pairs, used, key, marks[column])
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
 
@@ -315,7 +315,7 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
     return stop
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-def]
     """The size of the class of each of the first `people`, of whom the first `hidden` columns are not compared."""
     found = np.empty(people, dtype=np.int64)
@@ -327,7 +327,7 @@ def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def class_sizes_without(values, asked, room):  # type: ignore[no-untyped-def]
     """For each column, how many of all people are like each of those `asked` for in every other column.
 

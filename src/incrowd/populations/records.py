@@ -212,9 +212,8 @@ def write_record_risk(
     )
 
 
-def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The added columns, without the rank, for records in classes of these sizes."""
-    found, place = assess_by_size(sample, headline), np.searchsorted(sample.sizes.sizes, sizes)
+def _risk_columns(found: CrowdRecords, sizes: NDArray[np.int64], place: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, for classes of these sizes; `place` says where each is in `found`."""
     return {
         "class_size": sizes,
         "risk": found.risk[place],
@@ -224,20 +223,20 @@ def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.i
     }
 
 
+def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The added columns for classes of these sizes, where only that is known of them."""
+    return _risk_columns(assess_by_size(sample, headline), sizes, np.searchsorted(sample.sizes.sizes, sizes))
+
+
 def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The added columns, without the rank, from the risk of every record; those of one class are alike.
+    """The added columns from the risk of every record; those of one class are alike.
 
     The telling column is the one without which the risk would be lowest.
     """
     assert records.without is not None
     first = np.unique(classes.numbers, return_index=True)[1]
     without = records.without[:, first]
-    return {
-        "class_size": classes.people,
-        "risk": records.risk[first],
-        "risk_low": records.low[first],
-        "risk_high": records.high[first],
-        "risk_unique": records.unique[first],
+    return _risk_columns(records, classes.people, first) | {
         TELLING: np.array(names, dtype=object)[np.argmin(without, axis=0)],
         "risk_without_it": without.min(axis=0),
     }

@@ -4,6 +4,7 @@ from incrowd.protection.api import protect as protect
 from incrowd.protection.append import append_release as append_release
 from incrowd.protection.codebook import Codebook as Codebook
 from incrowd.protection.codebook import make_codebook as make_codebook
+from incrowd.protection.guarantee import Guarantee as Guarantee
 from incrowd.protection.hierarchies import Hierarchy as Hierarchy
 from incrowd.protection.items import ProtectedItems as ProtectedItems
 from incrowd.protection.items import protect_items as protect_items
@@ -26,7 +27,6 @@ from incrowd.protection.release import write_kept_rows as write_kept_rows
 from incrowd.protection.release import write_protected as write_protected
 from incrowd.protection.release_log import LoggedBatch as LoggedBatch
 from incrowd.protection.release_log import ReleaseLog as ReleaseLog
-from incrowd.protection.result import Guarantee as Guarantee
 from incrowd.protection.result import Protected as Protected
 from incrowd.protection.stream import Appended as Appended
 from incrowd.protection.stream import Stream as Stream

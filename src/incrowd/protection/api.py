@@ -297,8 +297,9 @@ def _describe(
         released = in_order(released, order)
         generalised = in_order(generalised, order) if build.outputs else released
         kept_rows = order if kept_rows is None else kept_rows[order]
+    native = to_native(released, table.native, index=False)
     return Protected(
-        table=to_native(released, table.native, index=False),
+        table=native,
         method=build.method,
         quasi_identifiers=tuple(names),
         demand=problem.demand,
@@ -323,6 +324,7 @@ def _describe(
         outputs=build.outputs,
         released_quasi_identifiers=released_names,
         generalised=generalised if build.outputs else None,
+        counted=ranges if native is ranges.native else None,
         method_help=METHODS[build.method].help,
         perturbed=recoding.perturbed,
     )

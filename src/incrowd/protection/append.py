@@ -23,7 +23,9 @@ from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.marks import (
+    OriginalFacts,
     escape_names,
     mark_of,
     read_log,
@@ -35,7 +37,6 @@ from incrowd.protection.marks import (
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
-from incrowd.protection.result import count_guarantee
 from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, escape_formula, read_table, write_into
@@ -84,22 +85,27 @@ def append_release(
     with open(before, "rb") as held:
         if locked(held.fileno()) is False:
             raise InputError(f"another program continues {before.name} now; wait for it")
-        return _append(data, before, target, log, delay, person, force, progress, wishes)
+        _refuse_places(read_table(data), before, target, force)
+        promised = _promise(log, delay, person)
+        published = read_table(before)
+        facts = read_mark(published)
+        assert facts is not None
+        rows = published.to_arrow()
+        if is_text(before):
+            rows = _with_original_names(rows, log)
+        waiting = _read_waiting(before, before, log, rows.column_names)
+        stream = Stream.resume(promised, rows, *waiting, **wishes)
+        found = _say_who_is_compared(stream.append(data, progress=progress), log)
+        progress("writing", 0.95)
+        _write(stream, found, published, facts, log, before, target, force=force)
+        if log.delay is not None:  # else nothing waited, and a file of that name is somebody else's
+            waiting_of(before).unlink(missing_ok=True)
+    return found
 
 
-def _append(
-    data: Any,
-    before: Path,
-    target: Path,
-    log: ReleaseLog,
-    delay: int | None,
-    person: str | None,
-    force: bool,
-    progress: Progress,
-    wishes: dict[str, Any],
-) -> Appended:
-    """Append a batch to a release whose lock is held, so that nobody else continues it meanwhile."""
-    if read_table(data).is_at(before):
+def _refuse_places(batch: Table, before: Path, target: Path, force: bool) -> None:
+    """Refuse a batch or a file to write that is the release itself, or would replace what must stay."""
+    if batch.is_at(before):
         raise InputError(f"the batch is {before.name} itself, whose people are out already; name the new records")
     if target.exists() and target.samefile(before):
         raise InputError(f"{before.name} cannot be continued in itself; name another file")
@@ -107,26 +113,47 @@ def _append(
         raise InputError(f"records wait in {waiting_of(target).name} to join {target.name}; name another file")
     if is_text(before) != is_text(target):
         raise InputError(f"{before.name} and {target.name} are of different kinds; keep the format of the release")
+    check_free(target, force=force)
+    if mark_of(target).exists():
+        require_own_mark(target)
+
+
+def _promise(log: ReleaseLog, delay: int | None, person: str | None) -> ReleaseLog:
+    """The log with the delay and the column of people that hold from now on; those of before cannot be changed."""
     if delay is not None and log.delay not in (None, delay):
         raise InputError(
             f"a delay of {delay!r} batches, where {log.delay} was promised before; leave it out", hint="delay"
         )
     if person is not None and log.person not in (None, person):
         raise InputError("people were told apart by another column before; leave it out", hint="person")
-    check_free(target, force=force)
-    earlier = require_own_mark(target).read_bytes() if mark_of(target).exists() else None
     settled = log.delay if log.delay is not None else DELAY if delay is None else delay
-    published = read_table(before)
-    facts = read_mark(published)
-    rows = published.to_arrow()
-    if is_text(before):
-        rows = _with_original_names(rows, log)
-    waiting, waited, seen = _read_waiting(before, before, log, rows.column_names)
-    promised = replace(log, delay=settled, person=log.person or person)
-    stream = Stream.resume(promised, rows, waiting, waited, seen, **wishes)
-    found = _say_who_is_compared(stream.append(data, progress=progress), log)
-    progress("writing", 0.95)
-    assert facts is not None
+    return replace(log, delay=settled, person=log.person or person)
+
+
+def _write(
+    stream: Stream,
+    found: Appended,
+    published: Table,
+    facts: OriginalFacts,
+    log: ReleaseLog,
+    before: Path,
+    target: Path,
+    *,
+    force: bool,
+) -> None:
+    """Write the release with what joined it, what waits and its mark, and close the one before; all of it or nothing.
+
+    Args:
+        stream: the release and what waits.
+        found: what joined.
+        published: the release before.
+        facts: what its original tells.
+        log: its log as it was read.
+        before: its file.
+        target: the file to write.
+        force: replace an existing file.
+    """
+    earlier = mark_of(target).read_bytes() if mark_of(target).exists() else None
     is_closed = False
     try:
         with written_whole(target, force=force) as temporary:
@@ -154,9 +181,6 @@ def _append(
         if is_closed:
             write_facts(facts, log, before, before)
         raise
-    if log.delay is not None:  # else nothing waited, and a file of that name is somebody else's
-        waiting_of(before).unlink(missing_ok=True)
-    return found
 
 
 def _with_original_names(rows: pa.Table, log: ReleaseLog) -> pa.Table:

@@ -11,13 +11,13 @@ import pyarrow as pa
 from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.guarantee import Guarantee, count_guarantee
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, told_values
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import build_release, draw_pseudonyms
-from incrowd.protection.result import Guarantee, count_guarantee
 from incrowd.tables import Table, read_table
 
 

@@ -21,13 +21,14 @@ from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
+from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strata_for
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.problem import Demand, Problem, settle_aim
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
-from incrowd.protection.result import Guarantee, Protected
+from incrowd.protection.result import Protected
 from incrowd.protection.validate import SettledColumns, check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 

@@ -22,9 +22,9 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
 from incrowd.measures import followed_columns
+from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
-from incrowd.protection.result import count_guarantee
 from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
 

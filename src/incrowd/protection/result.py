@@ -9,236 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.distinct import count_numbers
 from incrowd._support.progress import Progress, silent
 from incrowd._support.services import provided
-from incrowd.backends import encode
-from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
+from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.measures import GivenBack, measure_diversity
+from incrowd.measures import GivenBack
+from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.problem import Demand
-from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
 from incrowd.tables import Table
-from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
-
-
-@dataclass(frozen=True, slots=True)
-class SensitiveGuarantee(Result):
-    """What was counted for one sensitive column.
-
-    l is by the kind that was asked for, else distinct; delta is None where a class lacks a value, so that its members
-    certainly do not have it.
-    """
-
-    column: str
-    l: float  # noqa: E741
-    t: float
-    beta: float
-    delta: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Guarantee(Result):
-    """The guarantee that was asked for, and what was counted on the protected table itself.
-
-    `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
-    method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
-    With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
-    `k_map` are the fewest people of the population that a row fits; with `k_map_is_estimated` those that the smallest
-    class makes likely, 97.5 % for each class of a random sample by itself without the records that its ranges and sets
-    are drawn around, which is no guarantee.
-    `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
-    """
-
-    _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
-    asked_k: int | None
-    k: int
-    asked_l: float | None = None
-    l: float | None = None  # noqa: E741
-    diversity: str | None = None
-    asked_t: float | None = None
-    t: float | None = None
-    bound: float | None = None
-    sensitive: tuple[SensitiveGuarantee, ...] = ()
-    perturbed: tuple[str, ...] = ()
-    wildcards: bool = False
-    subsets: int | None = None
-    asked_beta: float | None = None
-    asked_delta: float | None = None
-    asked_k_map: int | None = None
-    k_map: int | None = None
-    k_map_is_estimated: bool = False
-
-    @property
-    def broken(self) -> list[str]:
-        """The parts of the guarantee that do not hold, in words."""
-        wrong = []
-        if self.asked_k is not None and self.k < self.asked_k:
-            wrong.append(f"classes of {self.asked_k} were asked for, the smallest has {self.k}")
-        if self.asked_k_map is not None and (self.k_map is None or self.k_map < self.asked_k_map):
-            wrong.append(f"a k-map of {self.asked_k_map:,} was asked for, one row fits {self.k_map} people")
-        several = len(self.sensitive) > 1
-        for column, l, t in self._reached():  # noqa: E741
-            named = f" in {column}" if several else ""
-            if self.asked_l is not None and (l is None or l < self.asked_l * (1 - 1e-9)):
-                diverse = f"{self.diversity} {self.asked_l:g}-diversity was asked for"
-                wrong.append(f"{diverse}, the least diverse class has {l:g}{named}")
-            if self.asked_t is not None and (t is None or t > self.asked_t * (1 + 1e-9)):
-                wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {t:.4g} away{named}")
-        for one in self.sensitive:
-            named = f" in {one.column}" if several else ""
-            if self.asked_beta is not None and one.beta > self.asked_beta * (1 + 1e-9):
-                wrong.append(f"beta of at most {self.asked_beta:g} was asked for, one class has {one.beta:.4g}{named}")
-            if self.asked_delta is not None and (one.delta is None or one.delta > self.asked_delta * (1 + 1e-9)):
-                reached = "lacks a value" if one.delta is None else f"has {one.delta:.4g}"
-                wrong.append(f"delta of at most {self.asked_delta:g} was asked for, one class {reached}{named}")
-        return wrong
-
-    def _reached(self) -> list[tuple[str, float | None, float | None]]:
-        """Column, l and t of every sensitive column; of the table where columns are not listed."""
-        return [(one.column, one.l, one.t) for one in self.sensitive] or [("", self.l, self.t)]
-
-    @property
-    def holds(self) -> bool:
-        """Whether everything asked for was counted on the protected table."""
-        return not self.broken
-
-    @property
-    def sentence(self) -> str:
-        """The guarantee in plain words."""
-        if self.perturbed:
-            crowd = (
-                f"no guarantee: {listed(self.perturbed)} {'was' if len(self.perturbed) == 1 else 'were'} changed by "
-                "chance, so classes of equal values protect nobody; only an attack shows the risk"
-            )
-        elif self.asked_k is None:
-            crowd = f"no guarantee: the smallest class has {self.k:,}"
-        else:
-            crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
-            if self.wildcards:
-                crowd += ", where a blank may be any value"
-            if self.subsets is not None:
-                crowd += f", by every {self.subsets:,} columns"
-            if self.asked_k_map is not None:
-                fits = "every row fits"
-                if self.k_map_is_estimated:
-                    fits = "by an estimate, which guarantees nothing, every row is likely to fit"
-                crowd += f"; {fits} at least {self.k_map:,} people of the population (k-map)"
-        crowd += self._shares()
-        if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
-            return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
-        if self.asked_l is not None:
-            crowd += f"; every class is {self.l:.3g}-diverse ({self.diversity})"
-        if self.asked_t is not None:
-            crowd += f"; no class is more than {self.t:.3g} away from the whole table"
-        return crowd
-
-    def _shares(self) -> str:
-        """What is guaranteed about the share of a value, in the column where it is worst."""
-        text = ""
-        if self.asked_beta is not None:
-            most = max(one.beta for one in self.sensitive)
-            text += f"; no value is more than {1 + most:.3g} times as common in a class as in the table (beta)"
-        if self.asked_delta is not None:
-            most = max(one.delta or 0.0 for one in self.sensitive)
-            text += f"; no class changes the share of a value by more than e^{most:.3g} (delta)"
-        return text
-
-    def _in_column(self, one: SensitiveGuarantee) -> str:
-        """What is guaranteed for one of several sensitive columns."""
-        diverse = f"every class is {one.l:.3g}-diverse ({self.diversity})" if self.asked_l is not None else ""
-        close = f"no class is more than {one.t:.3g} away from the whole table" if self.asked_t is not None else ""
-        return f"in {one.column} {' and '.join(filter(None, (diverse, close)))}"
-
-
-def count_guarantee(
-    table: Table,
-    quasi_identifiers: list[str],
-    demand: Demand,
-    *,
-    promises_k: bool = True,
-    sensitive: Sequence[str] = (),
-    person: str | None = None,
-    bound: float | None = None,
-    perturbed: Sequence[str] = (),
-) -> tuple[Guarantee, Classes]:
-    """Count the guarantee on a protected table, whatever way it was made."""
-    classes = assign_classes(table, quasi_identifiers, person)
-    found: list[SensitiveGuarantee] = []
-    if sensitive:
-        groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
-        for column in encode(table, list(sensitive)):
-            facts = measure_diversity(groups.numbers, column)
-            l = _reached_l(facts, demand, groups, column)  # noqa: E741
-            found.append(SensitiveGuarantee(column.name, l, facts.t, facts.beta, _reached_delta(facts, groups, column)))
-    return (
-        Guarantee(
-            demand.k if promises_k else None,
-            int(_matches(table, quasi_identifiers, demand) if demand.wildcards else classes.people.min()),
-            demand.l,
-            min((one.l for one in found), default=None),
-            demand.diversity if demand.l is not None else None,
-            demand.t,
-            max((one.t for one in found), default=None),
-            bound,
-            tuple(found),
-            tuple(perturbed),
-            demand.wildcards,
-            demand.subsets,
-            demand.beta,
-            demand.delta,
-            demand.k_map,
-            _fewest_people(table, quasi_identifiers, demand, classes),
-            demand.sample is not None,
-        ),
-        classes,
-    )
-
-
-def _matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
-    """The fewest records that match one, a null standing for any value."""
-    return int(count_matches(encode(table, quasi_identifiers), demand.subsets).min())
-
-
-def _fewest_people(table: Table, quasi_identifiers: list[str], demand: Demand, classes: Classes) -> int | None:
-    """The fewest people of the population that a row fits, as counted or as the smallest class makes likely."""
-    if demand.population is not None:
-        return demand.population.smallest(table, quasi_identifiers)
-    if demand.sample is None or demand.k_map is None:
-        return None
-    return demand.sample.fewest_people(int(classes.people.min()), demand.k_map)
-
-
-def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
-    """The l that classes reach, by the kind that was asked for; of the recursive kind l where it holds, else 1."""
-    if demand.diversity == "entropy":
-        return float(facts.entropy_l)
-    if demand.diversity == "recursive" and demand.l is not None:
-        return float(demand.l) if _is_recursive(demand, classes, column) else 1.0
-    return float(facts.distinct)
-
-
-def _reached_delta(facts: Any, classes: Classes, column: Any) -> float | None:
-    """The δ that classes reach, None where a class lacks a value."""
-    pairs, _ = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
-    return float(facts.delta) if pairs.size == column.size * np.count_nonzero(np.bincount(classes.numbers)) else None
-
-
-def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
-    """Recursive (c, l)-diversity: in every class the commonest value is rarer than c times the l-th and rarer ones."""
-    assert demand.l is not None
-    pairs, counts = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
-    number = pairs // column.size
-    order = np.lexsort([-counts, number])
-    number, counts = number[order], counts[order]
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
-    rank = np.arange(number.size) - np.repeat(starts, np.diff(starts, append=number.size))
-    tail = np.bincount(number, weights=np.where(rank >= demand.l - 1, counts, 0))
-    return bool(np.all(counts[starts] < demand.c * tail[number[starts]]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,6 +32,7 @@ class Protected(Result):
     columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
+    `counted` is `table` as its guarantee was counted, so that nobody has to encode it again (None: read `table`).
     `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
     `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
     `row_order` are columns of the original that the order of the released rows follows.
@@ -259,7 +42,7 @@ class Protected(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
-            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back", "counted"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -287,6 +70,7 @@ class Protected(Result):
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None
+    counted: Table | None = None
     method_help: str = ""
     perturbed: tuple[str, ...] = ()
     shuffled: bool = False

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ _NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
 _OWN_LOOK = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
 
 
+@cache
 def templates(*folders: Path) -> jinja2.Environment:
     """The templates of a report, and of further folders: everything is escaped, a missing value is an error."""
     import jinja2
@@ -102,7 +104,9 @@ def safe_json(value: Any) -> str:
 
 def chart_spec(figure: Figure) -> dict[str, Any]:
     """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print."""
-    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _OWN_LOOK}
+    spec: dict[str, Any] = {
+        name: part for name, part in figure.chart.to_dict(validate=False).items() if name not in _OWN_LOOK
+    }
     spec["description"] = f"{figure.title}. {figure.says}"
     for part in (spec, *spec.get("layer", ())):
         if "width" in part:

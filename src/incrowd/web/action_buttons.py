@@ -59,7 +59,8 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
         does, choices, sentence = "columns", *_column_choices(table)
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
-        does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
+        without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
+        does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}{without}", protection=asked)]
     return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, command_and_script
+from incrowd.web.equivalents import ScriptName, call_of, command_and_script
 from incrowd.web.jobs import Job
 from incrowd.web.session_table import OpenTable, Source
-from incrowd.web.tasks.attack_task import attackers
+from incrowd.web.tasks.attack_task import attack_options, attackers
 
 _ROWS = "kept-rows.txt"
 _UNTYPABLE = "# a file or a name cannot be typed on the command line as it is; use the Python script"
@@ -26,7 +25,7 @@ class ReleasedFile:
     before: tuple[str, ...] = ()
     script: str = ""
     options: tuple[str, ...] = ()
-    python: tuple[str, ...] = ()
+    kept_rows: ScriptName | None = None
     typable: bool = True
 
     @classmethod
@@ -45,7 +44,7 @@ class ReleasedFile:
             (f"{command} --kept-rows {_ROWS}",) if typable else (),
             job.equivalent.python,
             ("--kept-rows", _ROWS),
-            (f"    kept_rows={made}.kept_rows,",),
+            ScriptName(f"{made}.kept_rows"),
             typable,
         )
 
@@ -71,7 +70,7 @@ def attack(
         *given("--seed", question.seed or None),
         *released.options,
     ]
-    lines, imports = _lines(question, known, released, holdout), ["from incrowd.attacks import attack_release"]
+    lines, imports = _lines(table, question, released, holdout), ["from incrowd.attacks import attack_release"]
     found = command_and_script(table.source, "attack", [released.file, *arguments], [], lines, imports)
     names = [*several, *(name for group in several.values() for name in group), *question.noise]
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
@@ -82,25 +81,10 @@ def attack(
     )
 
 
-def _lines(question: models.AttackQuestion, known: Any, released: ReleasedFile, holdout: Source | None) -> list[str]:
-    options = {
-        "known": known,
-        "secret": question.secret,
-        "holdout": ScriptName(holdout.opened) if holdout else None,
-        "targets": question.targets,
-        "seed": question.seed,
-        "kinds": question.kinds,
-        "noise": question.noise or None,
-        "missing": question.missing or None,
-        "population": question.population,
-    }
-    lines = [
-        "found = attack_release(",
-        "    table,",
-        f"    {released.opened},",
-        *(f"    {name}={value!r}," for name, value in options.items() if value is not None),
-        *released.python,
-        ")",
-        "print(found.sentence)",
-    ]
+def _lines(
+    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: Source | None
+) -> list[str]:
+    options = attack_options(table, question, ScriptName(holdout.opened) if holdout else None)
+    options |= {"kept_rows": released.kept_rows}
+    lines = [call_of("found", "attack_release", options, f"table,\n    {released.opened}"), "print(found.sentence)"]
     return [*lines, f"print(found.by_group(table, {question.by!r}))"] if question.by else lines

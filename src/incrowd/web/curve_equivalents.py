@@ -9,7 +9,7 @@ from incrowd.assessment.command_line import each, given
 from incrowd.web import curve_models, models
 from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments
 from incrowd.web.session_table import OpenTable, Source
-from incrowd.web.tasks.curve_tasks import exact_columns
+from incrowd.web.tasks.curve_tasks import exact_columns, sparse_options
 
 _SCRIPT_ONLY = "# use the Python script"
 
@@ -19,8 +19,7 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     lines = [
         f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
-        f"found = rank_size_check(fit_class_sizes(sizes), draws={question.draws}, sticks={question.sticks}, "
-        f"seed={question.seed})",
+        call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),
         "print(found.inside)",
     ]
     imports = [
@@ -74,17 +73,15 @@ def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> model
 def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
     """`incrowd measure` of items."""
     arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
-    asked = {"person": question.person, "item": question.item, "known": question.known}
-    lines = [call_of("found", "itemset_anonymity", asked), "print(found)"]
+    lines = [call_of("found", "itemset_anonymity", question.model_dump()), "print(found)"]
     imports = ["from incrowd.measures import itemset_anonymity"]
     return command_and_script(table.source, "measure", arguments, [], lines, imports)
 
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
     """`sparse_curve`, and the forecast of it."""
-    asked = {name: getattr(question, name) for name in ("person", "item", "known", "draws", "seed")}
     typed = ["--person", question.person, *each("--item", question.item), "--known", str(question.known)]
-    made = call_of("curve", "sparse_curve", asked)
+    made = call_of("curve", "sparse_curve", sparse_options(question))
     return _curve(table, question, ["sparse_curve"], [made], [*typed, "--draws", str(question.draws)])
 
 

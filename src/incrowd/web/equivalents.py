@@ -16,7 +16,7 @@ from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
-from incrowd.web.tasks.leak_task import leaked_people
+from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
 
@@ -113,18 +113,12 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
         *given("--error-rate", question.error_rate),
         *given("--seed", question.seed or None),
     ]
-    common = f"table, {leaked}, quasi_identifiers={known!r}, person={person!r}, trials={question.trials}"
-    lines = [
-        f"found = simulate_leak({common}, targets={question.targets}, targets_from={question.targets_from!r}, "
-        f"seed={question.seed})",
-        "print(found.probability, found.interval)",
-    ]
+    columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
+    whole, in_part = columns | whole_options(question), columns | partial_options(question)
+    lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
     if question.in_part:
-        lines += [
-            f"part = simulate_partial_leak({common}, share_of_records={question.records_leaked or 1.0}, "
-            f"known_records={question.records_known}, error_rate={question.error_rate or 0.0}, seed={question.seed})",
-            "print(part.true_positive_rate, part.false_positive_rate)",
-        ]
+        lines.append(call_of("part", "simulate_partial_leak", in_part, of=of))
+        lines.append("print(part.true_positive_rate, part.false_positive_rate)")
     imports = ["from incrowd.leaks import simulate_leak, simulate_partial_leak"]
     return command_and_script(table.source, "leak", arguments, [], lines, imports)
 
@@ -298,10 +292,10 @@ def _reading(source: Source) -> list[str]:
     return [*words, *given("--scale", scales or None)]
 
 
-def call_of(result: str, function: str, options: Mapping[str, Any]) -> str:
+def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
     """A call with an option a line; what is not asked for is left out."""
     given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
-    return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
+    return "\n".join([f"{result} = {function}(", f"    {of},", *given, ")"])
 
 
 def forecast_arguments(question: models.ForecastQuestion) -> list[str]:

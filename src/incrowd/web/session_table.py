@@ -281,12 +281,7 @@ def crowd_sentence(sizes: ClassSizes, known: int) -> str:
     """How many people stand out, for so many columns that others know."""
     if not known:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
+    alone = f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else."
     if not sizes.uniques:
-        return (
-            f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others, and a guess is right "
-            f"{percent(sizes.correctness)} of the time."
-        )
-    return (
-        f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else; a guess is "
-        f"right {percent(sizes.correctness)} of the time."
-    )
+        alone = f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others."
+    return f"{alone} Whoever knows who is in the table guesses right {percent(sizes.correctness)} of the time."

@@ -123,7 +123,7 @@ def assess_protection(work: Work) -> Protection:
 
     def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
         safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=repeat)
-        after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
+        after = safe.counted or read_table(safe.table)  # once, so that what is encoded serves the next question
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=repeat)
         left = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -55,6 +56,8 @@ def write_statistics(
     try:
         write(pd.DataFrame(columns), str(file), column_labels=descriptions or None, **how)
     except Exception as error:
+        if "unable to write" in str(error).lower():
+            raise OSError(errno.EIO, "the disk may be full, or may take no file so large") from None
         what = "the name of" if "name" in str(error).lower() else "the cells of"
         refused = [repr(key) for key in columns if not _is_written(write, pd.DataFrame({key: columns[key]}), file)]
         raise InputError(

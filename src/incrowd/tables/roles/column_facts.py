@@ -136,11 +136,11 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
     """The cells that have the address or the telephone number of a person in them, whatever else they say."""
     if column.type not in (pa.string(), pa.large_string()):
         return 0
-    texts = column.unique()
+    texts, times = column.value_counts().flatten()
     written, called, worded = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _TELEPHONE, _WORD))
-    texts = texts.filter(pc.or_(written, pc.and_(called, worded)))
-    cells = int(pc.sum(pc.is_in(column, value_set=texts)).as_py()) if len(texts) else 0
-    return cells if cells <= _PERSONAL * len(texts) else 0
+    times = times.filter(pc.or_(written, pc.and_(called, worded)))
+    cells = int(sum(times.to_pylist()))
+    return cells if cells <= _PERSONAL * len(times) else 0
 
 
 def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { basisInWords, drawAfter } from "./bar.js";
-import { on } from "./bench.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect, withDemands } from "./protect.js";
@@ -11,7 +10,7 @@ import { inWords, setFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
-const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), nothing = document.getElementById("nothing"), section = document.getElementById("shelf-section");
+const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs by the candidate that they are about
 let cards = [], pinned = [], picked = null, pressed = null, renaming = false;
 
@@ -20,7 +19,7 @@ export function madeBy({ protection }) {
   const { method, k, l, t, sensitive, resolution } = protection;
   const parts = [method, resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column"];
   const secrets = sensitive ? [sensitive].flat() : [];
-  if (secrets.length) parts.push(`${secrets.map((name) => short(name, 20)).join(", ")} kept secret`);
+  if (secrets.length) parts.push(`${secrets.length > 2 ? `${secrets.length} columns` : secrets.map((name) => short(name, 20)).join(" and ")} kept secret`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
@@ -71,7 +70,6 @@ const current = () => cards.find((one) => one.id === picked && !one.stale) ?? ca
 function draw() {
   if (!renaming) patch(shelf, cards.map(card)); // a name that is being typed stays; the end of it draws what has changed
   section.hidden = !cards.length;
-  nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted);
   drawAfter(current());
 }
 
@@ -152,10 +150,9 @@ const showJob = answersOf(KINDS, view, { again: () => document.getElementById("p
   arrived("protection", view.querySelector(".verdict h2"));
   document.dispatchEvent(new CustomEvent("protected", { detail: job.id }));
 } });
-answersOf("frontier", compared, { again: () => compare().catch(problem), shown: () => { nothing.hidden = true; arrived("frontier", compared.querySelector("h2")); } });
+answersOf("frontier", compared, { again: () => compare().catch(problem), shown: () => arrived("frontier", compared.querySelector("h2")) });
 protectedTable(view, () => protect());
 watch((job) => KINDS.includes(job.kind) && job.table === table && over(job), refreshSoon);
-on("settings", () => { nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted); });
 
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {

@@ -63,6 +63,7 @@ function draw() {
     if (!input.hasAttribute("aria-invalid") && document.activeElement !== input) input.value = value === null || value === undefined ? "" : id === "population" ? count(value) : value;
   }
   const weight = withRole(bench.columns, bench.now, "weight").find((name) => bench.now.decided.includes(name));
+  unknown.hidden = bench.now.population !== null;
   unknown.textContent = weight ? `Unknown: as many as the weights in ${short(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
   drawGroups();
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd._support.progress import Progress
-from incrowd.attacks import KINDS, ReleaseAttacks, attack_release
+from incrowd.attacks import ReleaseAttacks, attack_release
 from incrowd.figures.attack_charts import attack_plot
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
@@ -26,26 +26,18 @@ def attackers(table: OpenTable, question: models.AttackQuestion) -> Any:
     return question.known or table.settings.groups or table.with_role("quasi-identifier") or None
 
 
+def attack_options(table: OpenTable, question: models.AttackQuestion, holdout: Any) -> dict[str, Any]:
+    """The arguments of `attack_release` where they are not its own."""
+    given = question.model_dump(exclude={"released", "by", "known", "holdout"}, exclude_defaults=True)
+    return {"known": attackers(table, question), **given} | ({} if holdout is None else {"holdout": holdout})
+
+
 def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any, kept_rows: Any, holdout: Any) -> Task:
     """Attack a release of a table in every way that can be run."""
-    known = attackers(table, question)
+    options = attack_options(table, question, holdout)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        found = attack_release(
-            table.table,
-            released,
-            known=known,
-            secret=question.secret,
-            holdout=holdout,
-            targets=question.targets,
-            seed=question.seed,
-            noise=question.noise,
-            missing=question.missing,
-            population=question.population or (),
-            kept_rows=kept_rows,
-            progress=progress,
-            kinds=question.kinds or KINDS,
-        )
+        found = attack_release(table.table, released, **options, kept_rows=kept_rows, progress=progress)
         groups = found.by_group(table.table, question.by) if question.by is not None else []
         exposed = found.exposed()
         result = {

@@ -58,9 +58,7 @@ def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
         fit = fit_class_sizes(table.count(known, person))
-        found = rank_size_check(
-            fit, draws=question.draws, sticks=question.sticks, seed=question.seed, progress=part(progress, 0.1, 1.0)
-        )
+        found = rank_size_check(fit, **question.model_dump(), progress=part(progress, 0.1, 1.0))
         sentence = (
             f"At {percent(found.inside)} of the ranks the table lies inside the band that holds 95% of "
             f"{question.draws:,} draws from the fitted law; about 95% would if the law were right."
@@ -114,9 +112,7 @@ def items_task(table: OpenTable, question: models.ItemsQuestion) -> Task:
         raise InputError("the person and the item are two columns; name another for one of them")
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        found = itemset_anonymity(
-            table.table, person=question.person, item=question.item, known=question.known, progress=progress
-        )
+        found = itemset_anonymity(table.table, **question.model_dump(), progress=progress)
         result = found.to_dict()
         return Outcome(found, lambda: result, dict, summary={"smallest": list(found.smallest)})
 
@@ -125,22 +121,15 @@ def items_task(table: OpenTable, question: models.ItemsQuestion) -> Task:
 
 def sparse_task(table: OpenTable, question: models.SparseQuestion) -> Task:
     """The curve of an attacker who knows a few points, and how it goes on."""
-    items = list(dict.fromkeys(question.item))
-    table.check_names([question.person, *items])
-    return curve_task(
-        lambda progress: sparse_curve(
-            table.table,
-            person=question.person,
-            item=items,
-            known=question.known,
-            draws=question.draws,
-            seed=question.seed,
-            progress=progress,
-        ),
-        question,
-        method=_OF_MATCHING,
-        name="curve",
-    )
+    table.check_names([question.person, *question.item])
+    make = partial(sparse_curve, table.table, **sparse_options(question))
+    return curve_task(lambda progress: make(progress=progress), question, method=_OF_MATCHING, name="curve")
+
+
+def sparse_options(question: models.SparseQuestion) -> dict[str, Any]:
+    """The arguments of `sparse_curve`."""
+    options = question.model_dump(include={"person", "known", "draws", "seed"})
+    return options | {"item": list(dict.fromkeys(question.item))}
 
 
 def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:

@@ -199,15 +199,7 @@ def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Ta
         progress("counting people who look alike", 0.0)
         sizes = table.count(known, person)
         leaked = leaked_people(question, sizes.people)
-        simulated = simulate_leak(
-            sizes,
-            leaked,
-            targets=question.targets,
-            trials=question.trials,
-            seed=question.seed,
-            targets_from=question.targets_from,
-            progress=part(progress, 0.1, 0.6),
-        )
+        simulated = simulate_leak(sizes, leaked, **whole_options(question), progress=part(progress, 0.1, 0.6))
         partly = _in_part(table, question, leaked, part(progress, 0.6, 1.0)) if question.in_part else None
         exact = leak_risk(sizes, leaked, targets=question.targets)
         result: dict[str, Any] = {
@@ -223,18 +215,24 @@ def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Ta
 
 
 def _in_part(table: OpenTable, question: models.SimulationQuestion, leaked: int, progress: Progress) -> PartialLeak:
-    return simulate_partial_leak(
-        table.table,
-        leaked,
-        quasi_identifiers=table.with_role("quasi-identifier"),
-        person=str(table.one_with_role("person")),
-        share_of_records=1.0 if question.records_leaked is None else question.records_leaked,
-        known_records=question.records_known,
-        error_rate=question.error_rate or 0.0,
-        trials=question.trials,
-        seed=question.seed,
-        progress=progress,
-    )
+    known, person = table.with_role("quasi-identifier"), str(table.one_with_role("person"))
+    options = {"quasi_identifiers": known, "person": person, **partial_options(question)}
+    return simulate_partial_leak(table.table, leaked, **options, progress=progress)
+
+
+def whole_options(question: models.SimulationQuestion) -> dict[str, Any]:
+    """The arguments of `simulate_leak`."""
+    return question.model_dump(include={"targets", "targets_from", "trials", "seed"})
+
+
+def partial_options(question: models.SimulationQuestion) -> dict[str, Any]:
+    """The arguments of `simulate_partial_leak`."""
+    return {
+        "share_of_records": 1.0 if question.records_leaked is None else question.records_leaked,
+        "known_records": question.records_known,
+        "error_rate": question.error_rate or 0.0,
+        **question.model_dump(include={"trials", "seed"}),
+    }
 
 
 def _sentence(simulated: LeakSimulation, partly: PartialLeak | None) -> str:

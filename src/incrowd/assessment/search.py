@@ -1,0 +1,199 @@
+"""The one search for the least protection that passes the verdict.
+
+A candidate is a `Plan`. A trial protects the table so and judges the result as any table is judged; `mend` changes the
+plan by what the verdict found until one passes. `walk_sizes` does so for one class size after another, and
+`least_costly` ranks what passed. Two callers add what is their own:
+
+- `find_release`, which protects for a recipient: the methods and options that the user chose, a time limit, the exact
+  class size, and the loss by the importance of columns. No secret is left out because classes cannot hide it.
+- `way_to_yes`, the advice of an assessment: the columns that nobody judged are left out from the start, secrets that no
+  class hides later; a few round class sizes, two trials at once, what the section on protection made, and words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from incrowd.assessment.verdict import Verdict
+from incrowd.errors import IncrowdError
+from incrowd.populations.crowd_records import quantile_of_others
+from incrowd.protection import Protected
+from incrowd.wording import Advice
+
+_MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A protection to try: the class size, the columns to leave out, and how different secrets of a class must be.
+
+    Attributes:
+        k: the class size.
+        removed: columns that are left out.
+        l: values that every class must have of each `diverse` column. None: that is not asked for.
+        diverse: the secrets of which it is asked.
+        drops_secrets: whether secrets that classes cannot hide are left out.
+    """
+
+    k: int
+    removed: tuple[str, ...] = ()
+    l: float | None = None  # noqa: E741
+    diverse: tuple[str, ...] = ()
+    drops_secrets: bool = True
+
+    def after(self, verdict: Verdict) -> Plan | None:
+        """The plan that mends what a verdict found, or None where none is known."""
+        back = [name for name in verdict.giving_back if name not in self.removed]
+        more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
+        if back or more:
+            left = tuple(name for name in self.diverse if name not in back)
+            values = self.l or 2 if more else self.l
+            return replace(self, removed=(*self.removed, *back), l=values, diverse=(*left, *more))
+        if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
+            return replace(self, l=(self.l or 1) + 1)
+        return self.without(verdict.disclosed)
+
+    def without(self, secrets: Sequence[str]) -> Plan | None:
+        """The plan that leaves out secrets which classes cannot hide."""
+        if not secrets or not self.drops_secrets:
+            return None
+        left = tuple(name for name in self.diverse if name not in secrets)
+        return replace(self, removed=(*self.removed, *secrets), l=2 if left else None, diverse=left)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a protection leaves of a table: the share of the detail that is kept, and the rows that are not."""
+
+    detail: float
+    rows_left_out: int
+    rows: int
+
+    @property
+    def loss(self) -> float:
+        """The share of the detail that is gone, a row that is left out having none."""
+        return 1.0 - self.detail * (1 - self.rows_left_out / self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A trial: its plan, the verdict on the result, what measures its cost, and the protected table if it is kept."""
+
+    plan: Plan
+    verdict: Verdict
+    measure_cost: Callable[[], Cost]
+    protected: Protected | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether the verdict is a yes."""
+        return self.verdict.decision == "within"
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether no class size judges a column, says what a row is, or makes up for values changed by chance."""
+        by_chance = self.protected is not None and bool(self.protected.guarantee.perturbed)
+        return self.verdict.decision == "undecided" or by_chance or question_about_rows(self.verdict) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why no plan of a class size passes: the last verdict, or the error; and whether that holds for all sizes."""
+
+    why: str
+    verdict: Verdict | None = None
+    error: IncrowdError | None = None
+    is_final: bool = False
+
+
+def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
+    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known."""
+    last: Tried | None = None
+    failed = Failed("")
+    step: Plan | None = plan
+    while step is not None:
+        try:
+            last = attempt(step)
+        except IncrowdError as error:
+            step = step.without(step.diverse)
+            failed = Failed(str(error), error=error, is_final=last is None and step is None)
+            continue
+        if last.passes:
+            return last
+        verdict = last.verdict
+        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
+        failed = Failed(why, verdict, is_final=last.is_hopeless)
+        step = step.after(verdict) if question_about_rows(verdict) is None else None
+    return failed
+
+
+def question_about_rows(verdict: Verdict) -> Advice | None:
+    """What a verdict says of rows that may not be people, which has to be settled before anything is protected."""
+    return next((one for one in verdict.internal_reasons if "rows_are_people" in one.hint), None)
+
+
+def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | None], *, exact: bool = False) -> None:
+    """Try class sizes until the least that passes is known.
+
+    From the one that is likely to pass the smaller ones follow as long as they pass, or the larger ones until one does.
+    Where none of those passes, the smaller ones follow after all.
+
+    Args:
+        sizes: the class sizes, the smallest first.
+        start: the place of the likely one.
+        passes: tries one, and says whether it passes; None ends the walk.
+        exact: try sizes in between too, halving the way from the largest that fails to the least that passes.
+    """
+    failed: list[int] = []
+
+    def is_enough(k: int) -> bool:
+        found = passes(k)
+        if found is None:
+            raise _EndedError
+        if not found:
+            failed.append(k)
+        return found
+
+    with suppress(_EndedError):
+        least = next((k for k in sizes[start:] if is_enough(k)), None)
+        if least is None or least == sizes[start]:
+            for k in reversed(sizes[:start]):
+                if is_enough(k):
+                    least = k
+                elif least is not None:
+                    break
+        if least is None or not exact:
+            return
+        below = max((k for k in failed if k < least), default=least)
+        while least - below > 1:
+            middle = (below + least) // 2
+            least, below = (middle, below) if is_enough(middle) else (least, middle)
+
+
+class _EndedError(Exception):
+    """Raised where no further class size is to be tried."""
+
+
+def likely_to_pass(sizes: Sequence[int], class_size: int, people: int, population: int) -> int:
+    """The place of the first class size that is likely to pass.
+
+    A class of k among n people has k and NB(k, (N − n)/n) more among N, whose lower 2.5 % are held against the limit.
+
+    >>> likely_to_pass([2, 3, 5, 8, 11], 11, people=200_000, population=3_985_166)
+    1
+    """
+    seen = np.asarray(sizes, dtype=np.float64)
+    least = seen + quantile_of_others(0.025, seen, np.full(seen.size, population / people - 1.0))
+    passing = np.flatnonzero(least >= class_size)
+    return int(passing[0]) if passing.size else max(len(sizes) - 1, 0)
+
+
+def least_costly(ways: Sequence[Tried]) -> Tried:
+    """The way that leaves out the fewest columns and then loses the least; the cost of a single one is not measured."""
+    if len(ways) == 1:
+        return ways[0]
+    return min(ways, key=lambda way: (len(way.plan.removed), way.measure_cost().loss))
