@@ -168,7 +168,7 @@ def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
 def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
     """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
-    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set)
+    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
     found = _determination(sizes, missing)
     told, alike = list[_Flags](), list[_Flags]()
     for errors, rate in ((missing, is_set.mean()), (sizes - missing, 1 - is_set.mean())):
@@ -178,7 +178,7 @@ def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
         else:
             is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (sizes > 1)
             chance = _chance(errors, sizes, rate)
-            is_told &= chance <= _rarest(chance[is_told], np.count_nonzero(sizes))
+            is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
         alike.append((errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))[joint])
     return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]))
