@@ -124,6 +124,17 @@ def test_a_skip_pattern_beside_many_refusals_counts_as_known(refused):
     assert kept_column_facts(before | kept, released, ["age", "region"], ["a"], secrets=["a"]) == (fact,)
 
 
+def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():
+    draw = np.random.default_rng(10)
+    before = {"age": draw.integers(0, 60, 720)}  # a dozen of each
+    ranges = np.array(["[0;13]", "[14;28]", "[29;43]", "[44;59]"])
+    after = {"age": list(ranges[np.digitize(before["age"], [14, 29, 44])])}
+    kept = {"a": [None if age < 16 or draw.random() < 0.3 else "x" for age in before["age"]]}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age"], ["a"], secrets=["a"])
+    told = Counter(label for label, cell in zip(after["age"], kept["a"], strict=True) if cell is None)
+    assert fact.k == told["[14;28]"]  # who is 14 or 15 is among those without an answer
+
+
 def test_a_skip_pattern_by_two_columns_beside_refusals_counts_as_known():
     draw = np.random.default_rng(8)
     before, after = people(draw)

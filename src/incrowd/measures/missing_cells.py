@@ -30,9 +30,10 @@ from incrowd.tables.generalised import Interval
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
 
-_ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which they count as alike
+_ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which others are expected to be alike
+_MOSTLY = 2 / 3  # share from which those who differ count as people who refused
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
-_RARE = 1e-6  # how seldom chance may show a value whose records are so much alike, among all that are looked at
+_RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that are told; how many of them are its own
 _MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
 _ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
 _CELLS = 2_000_000  # cells that are compared at once
@@ -44,7 +45,7 @@ class _Pattern:
     """Quasi-identifiers that tell which cells are missing.
 
     `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
-    whose values nearly all have that, be it by chance.
+    whose values mostly have that.
     """
 
     columns: tuple[Coded, ...]
@@ -167,18 +168,19 @@ def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
 def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
     """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
-    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set)
+    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
     found = _determination(sizes, missing)
-    told, alike = [], []
+    told, alike = list[_Flags](), list[_Flags]()
     for errors, rate in ((missing, is_set.mean()), (sizes - missing, 1 - is_set.mean())):
         few = np.maximum((1 - _ALIKE) * sizes, _FEW)
         if found.tells_nearly_all:
             is_told = (errors <= few) & (2 * errors < sizes)
         else:
-            chance = _chance(errors, sizes, rate) * np.count_nonzero(sizes)
-            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (chance < _RARE)
+            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (sizes > 1)
+            chance = _chance(errors, sizes, rate)
+            is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
-        alike.append((errors <= few)[joint])
+        alike.append((errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))[joint])
     return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]))
 
 
@@ -198,6 +200,15 @@ def _chance(errors: NDArray[np.float64], sizes: NDArray[np.float64], rate: float
     share = errors / np.maximum(sizes, 1.0)
     bound: NDArray[np.float64] = np.exp(-sizes * (rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)))
     return bound
+
+
+def _rarest(chance: NDArray[np.float64], values: int) -> float:
+    """The chance up to which values are told: so many are as rare as no chance explains, and hardly any by chance."""
+    ordered = np.maximum(np.sort(chance), 1e-300)
+    found, expected = np.arange(1, ordered.size + 1), values * ordered
+    tail = found * (1 + np.log(expected / found)) - expected  # of Poisson's law, by Chernoff, where fewer are expected
+    beyond = (expected <= _BY_CHANCE * found) & (tail < np.log(_RARE))
+    return float(ordered[beyond].max(initial=0.0))
 
 
 class _Release:

@@ -171,7 +171,8 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
-        negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()
+        signed = not pa.types.is_unsigned_integer(column.type)
+        negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist() if signed else []
         is_code = (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative)
         found = {*(negative if is_code else []), *_high_codes(column)}
         if found:
@@ -186,7 +187,7 @@ def _high_codes(column: pa.ChunkedArray) -> list[float]:
     if family is None:
         return []
     top = column.filter(pc.fill_null(pc.greater_equal(column, _FAR_BELOW * min(family)), False)).unique().to_pylist()
-    return top if {*top} <= family else []
+    return [float(code) for code in top] if {*top} <= family else []
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

@@ -139,7 +139,7 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
     texts, times = column.value_counts().flatten()
     written, called, worded = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _TELEPHONE, _WORD))
     times = times.filter(pc.or_(written, pc.and_(called, worded)))
-    cells = sum(times.to_pylist())
+    cells = int(sum(times.to_pylist()))
     return cells if cells <= _PERSONAL * len(times) else 0
 
 
