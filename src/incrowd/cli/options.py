@@ -118,9 +118,7 @@ def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iter
     return columns
 
 
-def groups(
-    given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex"
-) -> dict[str, list[str]]:
+def groups(given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex") -> dict[str, list[str]]:
     """Parse `--groups census=age,sex spatial=zip` into a mapping.
 
     >>> groups(["census=age,sex", "spatial=zip"])
