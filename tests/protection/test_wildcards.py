@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from tests.protection.plain import TABLES
 
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.backends import encode
-from incrowd.protection import write_protected
+from incrowd.protection import kernels_wildcards, write_protected
 from incrowd.protection.wildcards import count_matches
 
 NAMES = ["a", "b", "c"]
@@ -45,6 +46,35 @@ def test_matches_are_counted_as_pair_by_pair(rows, subsets):
     found = count_matches(encode(read_table(table_of(rows)), NAMES), subsets).tolist()
     each = [matches(rows, columns) for columns in itertools.combinations(range(3), subsets or 3)]
     assert found == [min(counts) for counts in zip(*each, strict=True)]
+
+
+def test_keys_of_several_words_are_compared_whole():
+    draw = random.Random(8)
+    rows = [tuple(draw.choice([None, number, number % 7]) for _ in range(9)) for number in range(160)]
+    table = {f"c{at}": [row[at] for row in rows] for at in range(9)}
+    assert count_matches(encode(read_table(table), list(table))).tolist() == matches(rows, range(9))
+
+
+def match_pairs(cells):
+    """How many rows every row matches, a negative cell being anything."""
+    one, other = cells[:, None], cells[None]
+    return ((one == other) | (one < 0) | (other < 0)).all(axis=2).sum(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cells_are_shown_again_as_by_trying_one_after_the_other(seed):
+    draw, k = np.random.default_rng(seed), 4
+    values = np.stack([draw.integers(0, 3, 130), draw.zipf(1.5, 130) % 60, draw.integers(0, 90, 130)], axis=1)
+    cells = np.where(draw.random(values.shape) < [0.3, 0.5, 0.9], -1, values)
+    listed = draw.permutation(np.argwhere(cells < 0))
+    plain = cells.copy()
+    for row, place in listed.tolist():
+        before = match_pairs(plain)
+        plain[row, place] = values[row, place]
+        if before[row] < k or (match_pairs(plain) < np.minimum(k, before)).any():
+            plain[row, place] = -1
+    kernels_wildcards.give_back(cells, values, values.max(axis=0) + 1, *listed.T.copy(), k)
+    assert cells.tolist() == plain.tolist()
 
 
 @settings(max_examples=TABLES)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
@@ -36,30 +37,39 @@ def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> N
     >>> count_matches(encode(read_table({"a": [1, 1, 2, None], "b": [5, None, 6, 6]}), ["a", "b"])).tolist()
     [2, 3, 2, 3]
     """
+    from incrowd.protection import kernels_wildcards
+
     width, rows = len(columns), columns[0].codes.size
     fewest = np.full(rows, rows)
-    for subset in combinations(columns, min(subset_size or width, width)):
-        filled = np.stack([column.is_filled for column in subset], axis=1)
-        patterns, pattern = np.unique(filled, axis=0, return_inverse=True)
-        pattern = pattern.reshape(-1)
-        members = [np.flatnonzero(pattern == number) for number in range(len(patterns))]
+    keys, masks = _keys(columns)
+    for subset in combinations(range(width), min(subset_size or width, width)):
+        filled = [Coded("", columns[place].is_filled.astype(np.uint8), pa.nulls(2)) for place in subset]
+        pattern, sizes = class_numbers(pack(filled))
+        order = np.argsort(pattern, kind="stable")
+        starts = np.append(0, np.cumsum(sizes))
+        seen = np.stack([column.codes[order[starts[:-1]]] for column in filled], axis=1).astype(np.bool_)
+        compared = np.where(seen[:, :, None], masks[list(subset)], np.uint64(0))
         matches = np.zeros(rows, dtype=np.int64)
-        for one, mine in enumerate(members):
-            for other, theirs in enumerate(members):
-                both = [column for column, seen in zip(subset, patterns[one] & patterns[other], strict=True) if seen]
-                matches[mine] += _count_equal(both, mine, theirs)
+        kernels_wildcards.count_matches(keys, np.bitwise_or.reduce(compared, axis=1), order, starts, matches)
         fewest = np.minimum(fewest, matches)
     return fewest
 
 
-def _count_equal(columns: Sequence[Coded], mine: NDArray[np.int64], theirs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For some rows, how many of other rows have the same values."""
-    if not columns:
-        return np.full(mine.size, theirs.size)
-    both = np.concatenate([mine, theirs])
-    numbers, _ = class_numbers(pack(Coded(one.name, one.codes[both], one.values) for one in columns))
-    tally: NDArray[np.int64] = np.bincount(numbers[mine.size :], minlength=int(numbers.max()) + 1)[numbers[: mine.size]]
-    return tally
+def _keys(columns: Sequence[Coded]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The codes of every record as bit fields of one or more words, and for each column the bits that are its own."""
+    fields, word, free = [], 0, 64
+    for column in columns:
+        bits = max(1, (column.size - 1).bit_length())
+        if bits > free:
+            word, free = word + 1, 64
+        free -= bits
+        fields.append((word, free, bits))
+    keys = np.zeros((columns[0].codes.size, word + 1), dtype=np.uint64)
+    masks = np.zeros((len(columns), word + 1), dtype=np.uint64)
+    for place, (word, shift, bits) in enumerate(fields):
+        keys[:, word] |= columns[place].codes.astype(np.uint64) << np.uint64(shift)
+        masks[place, word] = ((1 << bits) - 1) << shift
+    return keys, masks
 
 
 def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
@@ -85,7 +95,11 @@ def _blank_within(problem: Problem, subset: ColumnSet, fixed: set[int], missing:
 
     A column that is fixed may only be blank where its value is missing.
     """
-    unmatched = np.ones(problem.rows, dtype=np.bool_)
+    from incrowd.protection import kernels_wildcards
+
+    keys, masks = _keys(problem.columns)
+    everybody = np.arange(problem.rows)
+    unmatched, unused = np.ones(problem.rows, dtype=np.bool_), np.empty(problem.rows, dtype=np.int64)
     candidates = [place for place in subset if place not in fixed or missing[:, place].any()]
     for blanks in _cheapest_first(candidates, problem.weights):
         filled = [place for place in subset if place not in blanks]
@@ -96,8 +110,10 @@ def _blank_within(problem: Problem, subset: ColumnSet, fixed: set[int], missing:
             continue
         enough = able
         if filled:
-            numbers, sizes = class_numbers(pack(problem.columns[place] for place in filled))
-            enough = able[sizes[numbers[able]] >= problem.demand.k]
+            alike = np.empty(able.size, dtype=np.int64)
+            mask = np.bitwise_or.reduce(masks[filled])
+            kernels_wildcards.count_equal(keys, mask, able, everybody, alike, unused)
+            enough = able[alike >= problem.demand.k]
         for place in blanks:
             blanked[enough, place] = True
         unmatched[enough] = False
@@ -122,7 +138,7 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
     The blanks of others may have made it needless. Large tables are worked on in blocks of records that are alike in
     the columns that are blanked least; matches in other blocks are then not counted.
     """
-    from incrowd.protection import kernels_classes
+    from incrowd.protection import kernels_wildcards
 
     removed = blanked & ~missing
     values = np.stack([column.codes for column in problem.columns], axis=1).astype(np.int32)
@@ -132,8 +148,11 @@ def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> N
     for start in range(0, sorted_rows.size, length):
         problem.progress("showing cells again", start / sorted_rows.size)
         block = sorted_rows[start : start + length]
-        cells = np.where(blanked[block], -1, values[block])
+        near = [np.unique(column, return_inverse=True) for column in values[block].T]
+        shown = np.stack([codes for _, codes in near], axis=1)
+        sizes = np.array([distinct.size for distinct, _ in near])
+        cells = np.where(blanked[block], -1, shown)
         rows, places = np.nonzero(removed[block])
         order = np.argsort(-problem.weights[places], kind="stable")
-        kernels_classes.give_back(cells, values[block], rows[order], places[order], problem.demand.k)
+        kernels_wildcards.give_back(cells, shown, sizes, rows[order], places[order], problem.demand.k)
         blanked[block] = cells < 0
