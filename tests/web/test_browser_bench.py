@@ -158,3 +158,40 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
     page.click("#inspector button")
     page.wait_for_selector("#inspector .values li")
     page.screenshot(path=shots / "many-columns.png")
+
+
+def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(opened, tmp_path):
+    page = opened()
+    names = [*(f"answer_{number:02}" for number in range(11)), "a_name_that_takes_two_lines"]
+    file = tmp_path / "some.csv"
+    file.write_text("\n".join([",".join(names), *(",".join(str(row % 3) for _ in names) for row in range(40))]))
+    page.set_input_files("#file", file)
+    page.wait_for_url("**/crowd")
+    settled(page)
+    expect(page.locator("#confirm-all")).to_have_text("Confirm all")
+    page.fill("#search", "answer_0")
+    expect(page.locator("#confirm-all")).to_have_text("Confirm 10")
+    page.click("#confirm-all")
+    expect(page.locator("#tile-columns strong")).to_have_text("10 of 12")
+    expect(page.locator("#confirm-all")).to_be_hidden()
+    page.fill("#search", "")
+    choose(page, names[-1])
+    line, box = (page.locator(place).bounding_box() for place in (f"[data-column={names[-1]}]", "#columns"))
+    assert line["y"] + line["height"] <= box["y"] + box["height"] + 1
+
+
+def test_what_a_search_found_is_in_the_form_also_after_a_reload_during_it(opened, base):
+    page = opened()
+    table = demo(page)
+    ask(page, "PATCH", f"/tables/{table}/settings", {"recipient": "public"})
+    look(page, base, table, "candidates")
+    page.route("**/jobs/*/view*", lambda route: route.abort())  # the page does not learn that it is over
+    with page.expect_response("**/solutions"):
+        page.click("#solve")
+    page.wait_for_selector("#candidate-view[aria-busy], #candidate-view .waiting, #shelf .candidate")
+    page.unroute("**/jobs/*/view*")
+    page.reload()
+    page.wait_for_selector("#shelf .candidate")
+    (found,) = ask(page, "GET", f"/tables/{table}/candidates")
+    assert found["protection"]["k"] != 5  # which is there where nothing was kept
+    expect(page.locator("#k")).to_have_value(str(found["protection"]["k"]), timeout=8_000)

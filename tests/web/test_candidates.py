@@ -207,6 +207,23 @@ def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, pro
     assert name_of(ProtectionRequest(method="coarsen", resolution=8)) == "same ranges for everybody"
 
 
+def test_what_is_left_out_is_said_beside_the_table_and_in_the_record_to_sign(script, table, protect):
+    script.patch(f"{table}/settings", json={"roles": {"city": "identifier"}})
+    job = protect(k=5, leave_out=["illness"])
+    assert "Left out: <b>city</b>, <b>illness</b>." in script.get(f"/jobs/{job}/view").text
+    new = {"decision": "later", "by": "A. Reviewer", "candidate": job}
+    assert script.post(f"{table}/decisions", json=new).status_code == 201
+    assert "<td>left out</td><td>city, illness</td>" in script.get(f"{table}/record.html").text
+
+
+def test_a_candidate_of_another_question_is_not_recommended(script, table, protect):
+    job = protect(k=5)
+    recommendation = script.get(f"/api/v1/jobs/{job}/result").json()["verdict"]["recommendation"]
+    assert recommendation in script.get(f"/jobs/{job}/view").text
+    script.patch(f"{table}/settings", json={"roles": {"city": "other"}})
+    assert recommendation not in script.get(f"/jobs/{job}/view").text
+
+
 def test_only_protections_of_a_table_are_candidates(script, table, wait_for):
     leak = script.post(f"{table}/leaks").json()
     wait_for(script, leak)

@@ -107,6 +107,9 @@ def record_page(decision: Decision) -> str:
         kept_secret = decision.protection.secrets
         question += [("protected by", name_of(decision.protection))]
         question += [("kept secret", listed(kept_secret))] if kept_secret else []
+        gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}
+        left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
+        question += [("left out", ", ".join(left_out))] if left_out else []
     roles = [
         (one.name, settings.roles.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
         for one in table.columns

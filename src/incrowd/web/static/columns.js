@@ -7,7 +7,7 @@ import { ROLES, assignRole, confirmRoles, undecided } from "./roles.js";
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
-const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons");
+const chosen = document.getElementById("chosen"), progress = document.getElementById("decided"), roleButtons = document.getElementById("role-buttons"), confirmAll = document.getElementById("confirm-all");
 const SHORT = Object.fromEntries(ROLES.map(({ role, short: word }) => [role, word]));
 let state = { selected: new Set(), anchor: null }, focused = null, names = [];
 
@@ -34,7 +34,9 @@ function draw() {
   if (had) lineOf(focused)?.focus({ preventScroll: true });
   const open = undecided(bench.columns, bench.now).length, all = bench.columns.length;
   progress.textContent = `${count(all - open)} of ${count(all)} decided`;
-  document.getElementById("confirm-all").hidden = !open;
+  const openHere = undecided(shown, bench.now).length;
+  confirmAll.hidden = !openHere;
+  confirmAll.textContent = openHere < open ? `Confirm ${count(openHere)}` : "Confirm all"; // nothing is confirmed unseen
   const counts = filterCounts(bench.columns, bench.now, ROLES.map(({ role }) => role));
   for (const choice of filter.options) choice.textContent = `${choice.dataset.words} (${count(counts[choice.value])})`;
   drawChosen();
@@ -85,8 +87,8 @@ function move(name, how) {
   }
   const line = lineOf(name);
   line.focus({ preventScroll: true });
+  drawChosen(); // a long name makes the list shorter
   line.scrollIntoView({ block: "nearest" });
-  drawChosen();
 }
 
 list.addEventListener("click", (event) => {
@@ -110,7 +112,7 @@ roleButtons.addEventListener("click", (event) => {
   if (button?.dataset.role) give(button.dataset.role);
   else if (button?.matches(".confirm")) confirm(meant());
 });
-document.getElementById("confirm-all").addEventListener("click", () => confirm(bench.columns.map((column) => column.name)));
+confirmAll.addEventListener("click", () => confirm(names));
 search.addEventListener("input", settled(draw, 80));
 search.addEventListener("keydown", (event) => { if (event.key === "ArrowDown" && names.length) { event.preventDefault(); move(names[0], "one"); } });
 for (const choice of [filter, order]) choice.addEventListener("change", draw);

@@ -22,7 +22,8 @@ function asOne(names) {
   several.set(value, names);
   return value;
 }
-let known = [], filled = "", listed = "", untouched = true, solving = null;
+let known = [], filled = "", listed = "", untouched = true;
+const SOLVING = `solving ${table}`; // the search that was asked for in this tab: a reload does not forget it
 
 const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"] }; // parts of the form and the inputs they serve
 
@@ -145,14 +146,14 @@ async function solve() {
   const protection = asked();
   if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
-  solving = (await start(`/tables/${table}/solutions`, { seconds: 120, protection })).id;
+  sessionStorage.setItem(SOLVING, (await start(`/tables/${table}/solutions`, { seconds: 120, protection })).id);
   look("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
 /** What was found becomes what the form asks for, unless it asks for something else by now. */
 document.addEventListener("protected", async (event) => {
-  if (event.detail !== solving) return;
-  solving = null;
+  if (event.detail !== sessionStorage.getItem(SOLVING)) return;
+  sessionStorage.removeItem(SOLVING);
   try {
     const [job, { protection }] = await Promise.all([api("GET", `/jobs/${event.detail}`), api("GET", `/jobs/${event.detail}/result`)]);
     if (!job.stale) await keep({ protection });
