@@ -7,6 +7,8 @@ Who refuses to answer is as unknown as what others answer, so refusals hide no s
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -37,6 +39,7 @@ _RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that
 _MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
 _ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
 _CELLS = 2_000_000  # cells that are compared at once
+_NEIGHBOURS = 1e-9  # how far apart neighbours are, where a column that others were asked counts as 1 or 2
 _EPOCH = 719_163  # the ordinal of the day that dates are counted from
 
 
@@ -87,7 +90,7 @@ def facts_of_missing_cells(
     seen: dict[bytes, list[_Pattern]] = {}
     for column in with_nulls:
         flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
-        key = np.packbits(flag.codes).tobytes()  # many columns are missing in the same records
+        key = _key(flag)
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
         for pattern in seen[key]:
@@ -106,6 +109,58 @@ def facts_of_missing_cells(
             if seen[key]:
                 harmless.append(open_flag)
                 told &= expected
+
+
+def group_by_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> tuple[_Codes, NDArray[np.float64]]:
+    """Group records so that no range around a group's values covers both people who were asked and who were not.
+
+    Values of which few people have each are as their neighbours.
+
+    Args:
+        kept: the columns that only some people were asked.
+        known: the quasi-identifiers.
+
+    Returns:
+        The group of every record, and a place of every group: near each other, by the sum of absolute differences,
+        where those asked are the same in most columns, and then where values are neighbours.
+    """
+    flags = [missing_flag(column) for column in kept if column.has_null and column.filled_size]
+    columns = Counter(map(_key, flags))
+    names, bits = [column.name for column in known], [entropy(one) for one in known]
+    codes, places = [np.zeros(known[0].codes.size, dtype=np.int64)], list[NDArray[np.float64]]()
+    for flag in {_key(flag): flag for flag in flags}.values():
+        for pattern in _patterns(flag, known, names, bits):
+            sides, runs = _sides(pattern)
+            codes.append(runs)
+            places += [columns[_key(flag)] * sides, _NEIGHBOURS * runs]
+    rows, group = _distinct(codes)
+    return group, np.array(places).reshape(len(places), -1).T[rows] if places else np.zeros((1, 0))
+
+
+def _key(flag: Coded) -> bytes:
+    """The same for columns that are missing in the same records, as many are."""
+    return np.packbits(flag.codes).tobytes()
+
+
+def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
+    """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
+
+    Runs are along the column that has an order, or the most values. Values of the other column that are alike all along
+    it have the same runs.
+    """
+    *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
+    joint = join_codes([*other, along])
+    asked, not_asked = pattern.alike
+    sides = np.full((math.prod(one.size for one in other), along.size), -1)
+    sides.reshape(-1)[joint] = np.where(asked & not_asked, -1, np.where(asked, 0, np.where(not_asked, 2, 1)))
+    is_clear = sides >= 0
+    nearest = np.maximum.accumulate(np.where(is_clear, np.arange(along.size), -1), axis=1)
+    nearest = np.where(nearest < 0, is_clear.argmax(axis=1)[:, None], nearest)
+    sides = np.abs(np.take_along_axis(sides, nearest, axis=1))
+    runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
+    alike = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    runs = alike * (along.size + 3) + runs
+    return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
 def missing_flag(column: Coded) -> Coded:

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import part
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
+from incrowd.protection.hierarchies import Level
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.merge_classes import (
@@ -41,14 +43,11 @@ def partition_classes(problem: Problem) -> Grouping:
 
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
     each is diverse; with t-closeness, classes that are too far from the table are merged with others. Where there are
-    hierarchies, or wishes that restrict classes, classes are made along levels instead.
+    hierarchies, or wishes that restrict classes, classes are made along levels instead. Groups of records that are not
+    to be mixed are split one by one.
     """
-    if problem.hierarchies or problem.wishes.restrict:
-        made = classes_by_levels(problem, ladders_of(problem))
-    else:
-        frozen, pool = _split_off_safe(problem)
-        order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
-        made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+    ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
+    made = _classes(problem, ladders) if problem.groups is None else _classes_in_groups(problem, ladders)
     demand = problem.demand
     merges = demand.t is not None or demand.limits_shares or demand.population is not None
     if not merges and demand.sample is None:
@@ -65,6 +64,35 @@ def partition_classes(problem: Problem) -> Grouping:
     if demand.limits_shares:
         made = merge_until_within(problem, made, secrets)
     return made if demand.k_map is None else merge_until_mapped(problem, made)
+
+
+def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
+    """Classes along levels, or wherever records are alike."""
+    if ladders is not None:
+        return classes_by_levels(problem, ladders)
+    frozen, pool = _split_off_safe(problem)
+    order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
+    return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+
+
+def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
+    """The classes of every group of records; groups that can make none are joined with the nearest."""
+    assert problem.groups is not None
+    group_of, places = problem.groups
+    order = np.argsort(group_of, kind="stable")
+    rows = dict(enumerate(np.split(order, np.cumsum(np.bincount(group_of))[:-1])))
+    for group in sorted(rows, key=lambda one: rows[one].size):
+        if len(rows) > 1 and not _can_make_class(problem, rows[group]):
+            others = [other for other in rows if other != group]
+            nearest = others[int(np.abs(places[others] - places[group]).sum(axis=1).argmin())]
+            rows[nearest] = np.concatenate([rows[nearest], rows.pop(group)])
+    made = []
+    for done, (_, members) in enumerate(sorted(rows.items())):
+        tell = part(problem.progress, done / len(rows), (done + 1) / len(rows))
+        found = _classes(problem.part(members, tell), ladders)
+        made.append((members[found.order], found.sizes))
+    orders, sizes = zip(*made, strict=True)
+    return Grouping(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
