@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -39,7 +38,6 @@ _RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that
 _MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
 _ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
 _CELLS = 2_000_000  # cells that are compared at once
-_NEIGHBOURS = 1e-9  # how far apart neighbours are, where a column that others were asked counts as 1 or 2
 _EPOCH = 719_163  # the ordinal of the day that dates are counted from
 
 
@@ -111,30 +109,22 @@ def facts_of_missing_cells(
                 told &= expected
 
 
-def group_by_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> tuple[_Codes, NDArray[np.float64]]:
-    """Group records so that no range around a group's values covers both people who were asked and who were not.
-
-    Values of which few people have each are as their neighbours.
+def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
+    """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
 
     Args:
         kept: the columns that only some people were asked.
         known: the quasi-identifiers.
 
     Returns:
-        The group of every record, and a place of every group: near each other, by the sum of absolute differences,
-        where those asked are the same in most columns, and then where values are neighbours.
+        For each of them, whether people of every record's values were asked (0), were not (2) or some were (1); and the
+        number of its run of such values: no range or set of values of one run covers values of another.
     """
-    flags = [missing_flag(column) for column in kept if column.has_null and column.filled_size]
-    columns = Counter(map(_key, flags))
     names, bits = [column.name for column in known], [entropy(one) for one in known]
-    codes, places = [np.zeros(known[0].codes.size, dtype=np.int64)], list[NDArray[np.float64]]()
-    for flag in {_key(flag): flag for flag in flags}.values():
-        for pattern in _patterns(flag, known, names, bits):
-            sides, runs = _sides(pattern)
-            codes.append(runs)
-            places += [columns[_key(flag)] * sides, _NEIGHBOURS * runs]
-    rows, group = _distinct(codes)
-    return group, np.array(places).reshape(len(places), -1).T[rows] if places else np.zeros((1, 0))
+    flags = [flag for flag in map(missing_flag, kept) if 0 < flag.codes.sum() < flag.codes.size]
+    distinct = {_key(flag): flag for flag in flags}.values()
+    found = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
+    return [_sides(pattern) for pattern in sorted(found, key=lambda one: -one.records)]
 
 
 def _key(flag: Coded) -> bytes:
@@ -150,13 +140,14 @@ def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
     """
     *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
     joint = join_codes([*other, along])
-    asked, not_asked = pattern.alike
-    sides = np.full((math.prod(one.size for one in other), along.size), -1)
-    sides.reshape(-1)[joint] = np.where(asked & not_asked, -1, np.where(asked, 0, np.where(not_asked, 2, 1)))
-    is_clear = sides >= 0
-    nearest = np.maximum.accumulate(np.where(is_clear, np.arange(along.size), -1), axis=1)
-    nearest = np.where(nearest < 0, is_clear.argmax(axis=1)[:, None], nearest)
-    sides = np.abs(np.take_along_axis(sides, nearest, axis=1))
+    shape = math.prod(one.size for one in other), along.size
+    sides, may_be = np.ones(shape, dtype=np.int64), np.ones((2, *shape), dtype=bool)
+    sides.reshape(-1)[joint] = np.where(pattern.told[0], 0, np.where(pattern.told[1], 2, 1))
+    may_be.reshape(2, -1)[:, joint] = pattern.alike
+    steps = range(1, along.size)
+    for at, before in [*((at, at - 1) for at in steps), *((at - 1, at) for at in reversed(steps))]:
+        is_like = np.where(sides[:, before] == 0, may_be[0, :, at], may_be[1, :, at])
+        sides[:, at] = np.where((sides[:, at] == 1) & is_like, sides[:, before], sides[:, at])
     runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
     alike = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
     runs = alike * (along.size + 3) + runs
@@ -337,6 +328,7 @@ def _cover(released: Coded, original: Coded) -> _Flags:
     places = np.full(original.size, np.nan) if quantity is None else quantity.places
     if pa.types.is_temporal(original.values.type):
         places = np.floor(places) + _EPOCH
+    written = original.values.cast(pa.string()).to_pylist()  # a column of ranges has its plain values as text
     covered = np.zeros((released.size, original.size), dtype=bool)
     for row, label in zip(covered, released.values.to_pylist(), strict=True):
         meaning = parse_generalised(label) if isinstance(label, str) else None
@@ -344,7 +336,7 @@ def _cover(released: Coded, original: Coded) -> _Flags:
             low, high = (one.toordinal() if isinstance(one, date) else one for one in (meaning.low, meaning.high))
             row[:] = (places >= low) & (places <= high)
         elif meaning is None:
-            row[:] = [value == label for value in values]
+            row[:] = [label in (value, text) for value, text in zip(values, written, strict=True)]
         else:
             row[:] = [meaning.covers(value) for value in values]
         row |= not row.any()

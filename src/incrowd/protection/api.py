@@ -13,7 +13,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
-from incrowd.measures.missing_cells import group_by_asked
+from incrowd.measures.missing_cells import find_who_was_asked
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -224,7 +224,7 @@ def protect(
         progress,
         wishes=wishes,
         table=table,
-        groups=group_by_asked(encode(table, of_some), columns) if of_some else None,
+        asked=find_who_was_asked(encode(table, of_some), columns) if of_some else (),
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, settled.removed, outputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def partition_classes(problem: Problem) -> Grouping:
     to be mixed are split one by one.
     """
     ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
-    made = _classes(problem, ladders) if problem.groups is None else _classes_in_groups(problem, ladders)
+    made = _classes_in_groups(problem, ladders) if problem.asked else _classes(problem, ladders)
     demand = problem.demand
     merges = demand.t is not None or demand.limits_shares or demand.population is not None
     if not merges and demand.sample is None:
@@ -76,23 +77,48 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
 
 
 def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
-    """The classes of every group of records; groups that can make none are joined with the nearest."""
-    assert problem.groups is not None
-    group_of, places = problem.groups
+    """The classes of every group of records."""
+    group_of = _group(problem)
     order = np.argsort(group_of, kind="stable")
-    rows = dict(enumerate(np.split(order, np.cumsum(np.bincount(group_of))[:-1])))
-    for group in sorted(rows, key=lambda one: rows[one].size):
-        if len(rows) > 1 and not _can_make_class(problem, rows[group]):
-            others = [other for other in rows if other != group]
-            nearest = others[int(np.abs(places[others] - places[group]).sum(axis=1).argmin())]
-            rows[nearest] = np.concatenate([rows[nearest], rows.pop(group)])
+    groups = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
     made = []
-    for done, (_, members) in enumerate(sorted(rows.items())):
-        tell = part(problem.progress, done / len(rows), (done + 1) / len(rows))
+    for done, members in enumerate(groups):
+        tell = part(problem.progress, done / len(groups), (done + 1) / len(groups))
         found = _classes(problem.part(members, tell), ladders)
         made.append((members[found.order], found.sizes))
     orders, sizes = zip(*made, strict=True)
     return Grouping(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
+
+
+def _group(problem: Problem) -> NDArray[np.int64]:
+    """The group of every record: groups are split by who was asked, one question after the other.
+
+    A part that can make no class is joined with the one that is most like it.
+    """
+    group_of = np.zeros(problem.rows, dtype=np.int64)
+    for sides, runs in problem.asked:
+        both = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
+        order = np.argsort(both, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(both))[:-1])
+        first = np.array([rows[0] for rows in parts])
+        ends = np.flatnonzero(np.diff(group_of[first], append=-1)) + 1
+        for start, end in pairwise([0, *ends.tolist()]):
+            group = {part: parts[part] for part in range(start, end)}
+            while len(group) > 1 and (small := _smallest_part(problem, group)) is not None:
+                rows = group.pop(small)
+                at, others = first[small], first[list(group)]
+                nearest = np.lexsort([np.abs(runs[others] - runs[at]), np.abs(sides[others] - sides[at])])[0]
+                group[list(group)[nearest]] = np.concatenate([group[list(group)[nearest]], rows])
+            for number, rows in group.items():
+                both[rows] = number
+        group_of = np.unique(both, return_inverse=True)[1]
+    return group_of
+
+
+def _smallest_part(problem: Problem, group: dict[int, NDArray[np.int64]]) -> int | None:
+    """The smallest part of a group that can make no class, None where all can."""
+    by_size = sorted(group, key=lambda part: group[part].size)
+    return next((part for part in by_size if not _can_make_class(problem, group[part])), None)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:

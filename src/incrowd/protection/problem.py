@@ -109,8 +109,8 @@ class Problem:
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
     of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
-    what matters in the result. `table` is where the columns come from, for methods that change others too. `groups` are
-    those of records that no class is to mix, with the place of each: one that is too small joins the nearest.
+    what matters in the result. `table` is where the columns come from, for methods that change others too. `asked` says
+    who is not to be mixed: see `find_who_was_asked`.
     """
 
     columns: list[Coded]
@@ -124,7 +124,7 @@ class Problem:
     tallies: Sequence[NDArray[np.int64]] | None = None
     wishes: Wishes = field(default_factory=Wishes)
     table: Table | None = None
-    groups: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The same for some records."""
@@ -133,7 +133,7 @@ class Problem:
         )
         tallies = [self.tally(index) for index in range(len(columns))]
         return replace(
-            self, columns=columns, rows=rows.size, sensitive=sensitive, tallies=tallies, progress=progress, groups=None
+            self, columns=columns, rows=rows.size, sensitive=sensitive, tallies=tallies, progress=progress, asked=()
         )
 
     @property
