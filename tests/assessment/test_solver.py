@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from tests.decision import traps
 from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
@@ -198,3 +199,17 @@ def test_a_release_without_its_numbers_is_asked_what_a_row_of_the_original_was()
     assert judge_protected(safe, replace(question, rows_are_people=True)).decision == "within"
     found = find_release(table, question, quasi_identifiers=["age"], identifiers=["id"])
     assert not found.passes
+
+
+def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
+    table = traps.skip_patterns()
+    named = {"quasi_identifiers": ["age", "sex", "region"], "other": ["smokes", "works", "pregnancies"]}
+    found = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[])
+    assert (found.passes, found.protected.removed) == (True, ())
+    assert [(trial.apart, trial.decision) for trial in found.trials] == [
+        ((), "exposed"),
+        (tuple(named["other"]), "within"),
+    ]
+    whole = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[], method="generalise")
+    assert whole.passes
+    assert whole.protected.removed  # one coding for all keeps nobody apart

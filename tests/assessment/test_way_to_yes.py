@@ -2,10 +2,12 @@
 
 import threading
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.decision import traps
 
 from incrowd import (
     assess,
@@ -224,3 +226,41 @@ def test_progress_does_not_go_back_while_protections_are_tried():
     assert shares == sorted(shares)
     assert any(doing.startswith("trying classes of") for doing, _ in told)
     assert max(shares) <= 1.0
+
+
+NAMED = {
+    "quasi_identifiers": ("age", "sex", "region"),
+    "other": ("smokes", "works", "pregnancies"),
+    "rows_are_people": True,
+}
+
+
+def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
+    table = traps.skip_patterns()
+    advice = assess(table, **NAMED).verdict.actions[-1]
+    assert advice.protection["apart"] == ["smokes", "works", "pregnancies"]
+    assert "leave_out" not in advice.protection
+    assert "people who were not asked about smokes, works, pregnancies are kept apart" in advice.sentence
+    command = advice.commands[0]
+    assert "--apart smokes,works,pregnancies" in command
+    safe = protect(
+        table, quasi_identifiers=list(NAMED["quasi_identifiers"]), other=list(NAMED["other"]), **advice.protection
+    )
+    assert judge_protected(safe, Question(**NAMED)).decision == advice.expected["decision"] == "within"
+    assert set(NAMED["other"]) <= set(safe.table.column_names)
+
+
+def verdict_of(giving_back, not_asked=(), disclosed=()):
+    return SimpleNamespace(giving_back=giving_back, not_asked=not_asked, disclosed=disclosed)
+
+
+def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
+    first = Plan(11).after(verdict_of(("a", "b", "c"), ("a", "b")))
+    assert (first.apart, first.removed) == (("a", "b"), ("c",))
+    second = first.after(verdict_of(("b", "d"), ("b", "d")))
+    assert (second.apart, second.removed) == (("a", "d"), ("c", "b"))
+    in_vain = replace(first, apart=("a", "b", "d")).after(verdict_of(("b", "d"), ("b", "d")))
+    assert (in_vain.apart, in_vain.removed) == ((), ("c", "a", "b", "d"))
+    refused = replace(second, l=2, diverse=("a",)).instead()
+    assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
+    assert second.after(verdict_of(())) is None

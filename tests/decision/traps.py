@@ -111,6 +111,17 @@ def skip_pattern(rows=6_000, seed=7):
     }
 
 
+def skip_patterns(rows=3_000, seed=11, refused=0.08):
+    """Three questions that only some were asked, by age, or by age and sex; and a few of those did not answer."""
+    draw = np.random.default_rng(seed)
+    age, sex = draw.integers(5, 80, rows), draw.choice(["f", "m"], rows)
+    asked = {"smokes": age >= 16, "works": (age >= 20) & (age < 60), "pregnancies": (sex == "f") & (age >= 24)}
+    answers = {name: draw.choice(["a", "b", "c", "d"], rows).astype(object) for name in asked}
+    for name, who in asked.items():
+        answers[name][~who | (draw.random(rows) < refused)] = None
+    return {"age": age, "sex": sex, "region": draw.choice(["n", "e", "s"], rows), **answers}
+
+
 def ten_in_pairs(rows=4_000, seed=8):
     """Everybody is in a crowd, but for ten people in five pairs: low on average, a half for those."""
     draw = np.random.default_rng(seed)

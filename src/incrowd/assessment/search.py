@@ -29,7 +29,7 @@ _MOST_VALUES = 4  # different values of a secret in a class that are asked for a
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A protection to try: the class size, the columns to leave out, and how different secrets of a class must be.
+    """A protection to try: the class size, what is left out, how different secrets must be, and who is kept apart.
 
     Attributes:
         k: the class size.
@@ -37,6 +37,7 @@ class Plan:
         l: values that every class must have of each `diverse` column. None: that is not asked for.
         diverse: the secrets of which it is asked.
         drops_secrets: whether secrets that classes cannot hide are left out.
+        apart: columns that only some people were asked, who are kept apart from the others.
     """
 
     k: int
@@ -44,15 +45,21 @@ class Plan:
     l: float | None = None  # noqa: E741
     diverse: tuple[str, ...] = ()
     drops_secrets: bool = True
+    apart: tuple[str, ...] = ()
 
     def after(self, verdict: Verdict) -> Plan | None:
         """The plan that mends what a verdict found, or None where none is known."""
-        back = [name for name in verdict.giving_back if name not in self.removed]
+        asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
+        back = [name for name in verdict.giving_back if name not in (*self.removed, *asked)]
+        if 2 * len({*back} & {*self.apart}) > len(self.apart):
+            return self.instead()  # mostly in vain: the others are not worth its detail
         more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
-        if back or more:
-            left = tuple(name for name in self.diverse if name not in back)
+        if asked or back or more:
+            left, apart = (
+                tuple(name for name in names if name not in back) for names in (self.diverse, (*self.apart, *asked))
+            )
             values = self.l or 2 if more else self.l
-            return replace(self, removed=(*self.removed, *back), l=values, diverse=(*left, *more))
+            return replace(self, removed=(*self.removed, *back), l=values, diverse=(*left, *more), apart=apart)
         if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
             return replace(self, l=(self.l or 1) + 1)
         return self.without(verdict.disclosed)
@@ -61,8 +68,16 @@ class Plan:
         """The plan that leaves out secrets which classes cannot hide."""
         if not secrets or not self.drops_secrets:
             return None
-        left = tuple(name for name in self.diverse if name not in secrets)
-        return replace(self, removed=(*self.removed, *secrets), l=2 if left else None, diverse=left)
+        left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
+        return replace(self, removed=(*self.removed, *secrets), l=2 if left else None, diverse=left, apart=apart)
+
+    def instead(self) -> Plan | None:
+        """The plan to try where this one cannot be had: leave out what asks for too much."""
+        if not self.apart:
+            return self.without(self.diverse)
+        left = tuple(name for name in self.diverse if name not in self.apart)
+        values = self.l if left or not self.diverse else None
+        return replace(self, removed=(*self.removed, *self.apart), l=values, diverse=left, apart=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +134,7 @@ def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
         try:
             last = attempt(step)
         except IncrowdError as error:
-            step = step.without(step.diverse)
+            step = step.instead()
             failed = Failed(str(error), error=error, is_final=last is None and step is None)
             continue
         if last.passes:

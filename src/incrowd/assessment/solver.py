@@ -42,6 +42,7 @@ class Trial(Result):
         loss: the share of detail that is gone, by importance; of the best trial of a method that passed, where several
             methods were tried.
         chosen: whether it is the release that was chosen.
+        apart: columns that only some people were asked, who were kept apart from the others.
     """
 
     k: int
@@ -51,6 +52,7 @@ class Trial(Result):
     method: str = "partition"
     loss: float | None = None
     chosen: bool = False
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +84,9 @@ def find_release(
 
     Sizes grow from what the limit on the highest risk asks (from 2 where a population is known), and the smallest that
     passes is found by halving (`incrowd.assessment.search`). Where a secret would be certain, more of its values are
-    asked for in every class; kept columns that give back what was made coarser are left out. Of several methods the one
-    of least loss is taken: fewest columns left out, then most detail in every quasi-identifier, by importance, rows
-    that went having none.
+    asked for in every class; who was not asked what others were is kept apart, and kept columns that give back what was
+    made coarser are left out. Of several methods the one of least loss is taken: fewest columns left out, then most
+    detail in every quasi-identifier, by importance, rows that went having none.
 
     Args:
         data: the table.
@@ -195,7 +197,7 @@ class _Search:
         safe = protect(self.table, **self._options(plan), progress=part(tell, 0.0, 0.5))
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
         self.last = tried = Tried(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
-        self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method))
+        self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart))
         if tried.passes and (self.best is None or plan.k < self.best.plan.k):
             self.best, self._place_of_best = tried, len(self.trials) - 1
         return tried
@@ -203,9 +205,11 @@ class _Search:
     def _options(self, plan: Plan) -> dict[str, Any]:
         """What a plan asks of `protect`, with the options that were given."""
         options = {**self.options, "k": plan.k, "l": plan.l}
+        if plan.apart:
+            options["apart"] = list(dict.fromkeys([*(options.get("apart") or ()), *plan.apart]))
         if plan.removed:
             options["leave_out"] = [*(options.get("leave_out") or ()), *plan.removed]
-            for role in ("other", "sensitive"):
+            for role in ("other", "sensitive", "apart"):
                 options[role] = [name for name in options.get(role) or () if name not in plan.removed] or None
             if options["sensitive"] is None:  # nothing is left to be diverse or close
                 options |= {"l": None, "t": None, "beta": None, "delta": None}

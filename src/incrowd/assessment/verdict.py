@@ -94,13 +94,14 @@ class Verdict(Result):
         found_if_declared: of a yes, the people whom whoever knows these columns too finds alone.
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
+        not_asked: those of them that do so only because it follows who was not asked, so that cells are missing.
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
         unanswered: those of them that say what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -122,6 +123,7 @@ class Verdict(Result):
     internal_reasons: tuple[Advice, ...] = ()
     unanswered: tuple[Advice, ...] = ()
     found_if_declared: int = 0
+    not_asked: tuple[str, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -280,6 +282,7 @@ def decide(
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
+        not_asked=_not_asked(evidence),
         attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
@@ -326,6 +329,12 @@ def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> boo
     """Whether rows look like something else than people, or a column like whose they are, and nobody said what is."""
     settled = question.rows_are_people or roles.person is not None
     return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
+
+
+def _not_asked(evidence: Evidence) -> tuple[str, ...]:
+    """The columns that give something back by who was not asked alone."""
+    otherwise = {one.column for one in evidence.given_back if not one.missing}
+    return tuple(one.column for one in evidence.given_back if one.column not in otherwise)
 
 
 def _disclosed_columns(question: Question, evidence: Evidence) -> tuple[DisclosedColumn, ...]:

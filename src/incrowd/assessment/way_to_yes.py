@@ -33,7 +33,7 @@ from incrowd.protection.api import memory_to_protect
 from incrowd.protection.original_facts import facts_of_tables
 from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
-from incrowd.wording import counted, listed, number, percent
+from incrowd.wording import chosen_percent, counted, listed, number, percent
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
@@ -43,8 +43,9 @@ def way_to_yes(work: Work) -> Action:
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
     limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser. Where secrets must differ, small
-    classes can cost more than large ones, so the largest size is tried too. `incrowd.assessment.search` says how.
+    hides is left out; so are kept columns that give back what was made coarser, unless it is enough to keep people who
+    were not asked apart. Where secrets must differ, small classes can cost more than large ones, so the largest size is
+    tried too. `incrowd.assessment.search` says how.
     """
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
@@ -151,7 +152,7 @@ def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Calla
     What the section on protection made is not made again.
     """
     made: dict[int, tuple[Table, float, bool]] = work.shared.setdefault("protected", {})
-    if plan.k in made and not plan.diverse:
+    if plan.k in made and not plan.diverse and not plan.apart:
         whole, detail, shuffled = made[plan.k]
         left = [name for name in whole.columns if name not in plan.removed]
         released = read_table(whole.to_arrow(left))
@@ -164,6 +165,7 @@ def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Calla
         sensitive=list(plan.diverse) or None,
         person=work.roles.person,
         identifiers=list(plan.removed),
+        apart=plan.apart,
         warn=False,
         progress=progress,
         **_demand(work, plan),
@@ -189,6 +191,7 @@ def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:
     """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
     secret = plan.diverse or [name for name in work.roles.sensitive if name not in plan.removed]
     asked = {"k": plan.k, "sensitive": list(secret), **_demand(work, plan), "leave_out": list(plan.removed)}
+    asked["apart"] = list(plan.apart)
     return {name: value for name, value in asked.items() if value != []}
 
 
@@ -211,6 +214,7 @@ def protection_commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]
             **{name: _typed(asked.get(name)) for name in ("l", "diversity", "c")},
             "household" if roles.counts_households else "person": roles.person,
             "drop": removed,
+            "apart": asked.get("apart", []),
             "other": [name for name in kept if name not in spoken_for],
             "out": out,
         }
@@ -240,11 +244,13 @@ def _protect_action(work: Work, way: Tried) -> Action:
         gone += " (larger classes may keep more columns, in less detail)"
     values = ""
     if plan.diverse:
-        values = f", each with at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
+        values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
         if (certain := work.question.certain_from) < 1:
-            values += f" and none that {percent(certain)} or more of its people share"
+            values += f", and no value that {chosen_percent(certain)} of the class have"
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
-        values += f" ({listed(alone)} {'is' if len(alone) == 1 else 'are'} hidden without that)" if alone else ""
+        values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
+    if plan.apart:
+        values += f"; people who were not asked about {listed(plan.apart)} are kept apart from those who were"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = asked_of_protect(work, plan)

@@ -77,6 +77,9 @@ def protect_table(
     ] = None,
     widest: Annotated[list[str] | None, Option(help="Longest range, or largest set, by column: age=10,town=3.")] = None,
     nominal: Annotated[list[str] | None, Option(help="Columns whose numbers are codes: sets, never ranges.")] = None,
+    apart: Annotated[
+        list[str] | None, Option(help="Kept columns that only some were asked: no class mixes them with the others.")
+    ] = None,
     output: Annotated[
         list[str] | None, Option(help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label.")
     ] = None,
@@ -170,7 +173,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
         "method": typed["method"] or "partition",
         **{name: typed[name] for name in ("diversity", "aim", "l", "beta", "delta", "c")},
         **{name: read_numbers(f"--{name}", texts) for name, texts in numbers.items()},
-        **{name: options.names(typed[name], columns) for name in ("keep", "nominal")},
+        **{name: options.names(typed[name], columns) for name in ("keep", "nominal", "apart")},
         **{name: options.names(typed[name], columns) or None for name in ("sensitive", "other")},
         "output": _read_output(typed["output"]),
         "shuffle": typed["shuffle"],

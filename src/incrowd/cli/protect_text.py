@@ -45,11 +45,12 @@ def show(made: Made, out: str) -> None:
     for trial in made.trials:
         values = f", {trial.l:g} values of every secret" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
+        apart = f", people who were not asked about {', '.join(trial.apart)} kept apart" if trial.apart else ""
         several = len({trial.method for trial in made.trials}) > 1
         how = f" by {trial.method}" if several else ""
         loss = f", {percent(trial.loss)} of the detail lost" if trial.loss is not None else ""
         mark = " ←" if trial.chosen and several else ""
-        terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}: {trial.decision}{loss}{mark}")
+        terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{loss}{mark}")
     _show_release(made.safe, made.cost, out, made.linkage)
     if made.verdict is not None:
         for text in (made.verdict.recommendation, made.verdict.sentence, *made.verdict.exposures):

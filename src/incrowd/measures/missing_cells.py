@@ -7,6 +7,7 @@ Who refuses to answer is as unknown as what others answer, so refusals hide no s
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -87,7 +88,7 @@ def facts_of_missing_cells(
     seen: dict[bytes, list[_Pattern]] = {}
     for column in with_nulls:
         flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
-        key = np.packbits(flag.codes).tobytes()  # many columns are missing in the same records
+        key = _key(flag)
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
         for pattern in seen[key]:
@@ -106,6 +107,51 @@ def facts_of_missing_cells(
             if seen[key]:
                 harmless.append(open_flag)
                 told &= expected
+
+
+def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
+    """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
+
+    Args:
+        kept: the columns that only some people were asked.
+        known: the quasi-identifiers.
+
+    Returns:
+        For each of them, whether people of every record's values were asked (0), were not (2) or some were (1); and the
+        number of its run of such values: no range or set of values of one run covers values of another.
+    """
+    names, bits = [column.name for column in known], [entropy(one) for one in known]
+    flags = [flag for flag in map(missing_flag, kept) if 0 < flag.codes.sum() < flag.codes.size]
+    distinct = {_key(flag): flag for flag in flags}.values()
+    found = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
+    return [_sides(pattern) for pattern in sorted(found, key=lambda one: -one.records)]
+
+
+def _key(flag: Coded) -> bytes:
+    """The same for columns that are missing in the same records, as many are."""
+    return np.packbits(flag.codes).tobytes()
+
+
+def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
+    """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
+
+    Runs are along the column that has an order, or the most values. Values of the other column that are alike all along
+    it have the same runs.
+    """
+    *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
+    joint = join_codes([*other, along])
+    shape = math.prod(one.size for one in other), along.size
+    sides, may_be = np.ones(shape, dtype=np.int64), np.ones((2, *shape), dtype=bool)
+    sides.reshape(-1)[joint] = np.where(pattern.told[0], 0, np.where(pattern.told[1], 2, 1))
+    may_be.reshape(2, -1)[:, joint] = pattern.alike
+    steps = range(1, along.size)
+    for at, before in [*((at, at - 1) for at in steps), *((at - 1, at) for at in reversed(steps))]:
+        is_like = np.where(sides[:, before] == 0, may_be[0, :, at], may_be[1, :, at])
+        sides[:, at] = np.where((sides[:, at] == 1) & is_like, sides[:, before], sides[:, at])
+    runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
+    alike = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    runs = alike * (along.size + 3) + runs
+    return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
 def missing_flag(column: Coded) -> Coded:
@@ -282,6 +328,7 @@ def _cover(released: Coded, original: Coded) -> _Flags:
     places = np.full(original.size, np.nan) if quantity is None else quantity.places
     if pa.types.is_temporal(original.values.type):
         places = np.floor(places) + _EPOCH
+    written = original.values.cast(pa.string()).to_pylist()  # a column of ranges has its plain values as text
     covered = np.zeros((released.size, original.size), dtype=bool)
     for row, label in zip(covered, released.values.to_pylist(), strict=True):
         meaning = parse_generalised(label) if isinstance(label, str) else None
@@ -289,7 +336,7 @@ def _cover(released: Coded, original: Coded) -> _Flags:
             low, high = (one.toordinal() if isinstance(one, date) else one for one in (meaning.low, meaning.high))
             row[:] = (places >= low) & (places <= high)
         elif meaning is None:
-            row[:] = [value == label for value in values]
+            row[:] = [label in (value, text) for value, text in zip(values, written, strict=True)]
         else:
             row[:] = [meaning.covers(value) for value in values]
         row |= not row.any()

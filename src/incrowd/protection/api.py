@@ -13,6 +13,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
+from incrowd.measures.missing_cells import find_who_was_asked
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -73,6 +74,7 @@ def protect(
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
     nominal: Sequence[str] | None = None,
+    apart: Sequence[str] | None = None,
     output: OutputKind | Mapping[str, OutputKind] | None = None,
     shuffle: bool | None = None,
     warn: bool = True,
@@ -121,6 +123,9 @@ def protect(
         widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
             dates); for text, the largest set.
         nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
+        apart: for "partition": kept columns that only some people were asked. No class mixes those with people who were
+            not, as far as their quasi-identifiers tell which they are, so that a missing cell tells no more than they.
+            Fewer than k people of a kind are mixed with those most like them.
         output: what quasi-identifiers are written as, by column or for all that can be: "range" (text of ranges and
             sets), "bounds" (two columns, `age_low` and `age_high`), "midpoint", "mean" or "mode" of the class (one
             value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
@@ -163,9 +168,10 @@ def protect(
     names = check_columns(table, quasi_identifiers, secrets, person)
     demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
     check_demand(demand, table.rows, secrets, entry)
-    wishes = read_wishes(names, importance, keep, widest, nominal)
+    of_some = table.require(apart, "columns that only some were asked") if apart else []
+    wishes = read_wishes(names, importance, keep, widest, nominal, of_some)
     if wishes:
-        check_wishes(wishes, method_name, entry, person)
+        check_wishes(wishes, method_name, entry, person, demand)
     limits = [value for option, value in given.items() if option != "population_table"]
     by_column = [one for one in (hierarchies, widest, output, *limits) if isinstance(one, Mapping)]
     in_steps = _columns_of_steps(options, table)
@@ -197,6 +203,8 @@ def protect(
     require_memory(doing, memory_to_protect(table), table.memory)
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
+    if gone := [name for name in wishes.apart if name in settled.removed]:
+        raise InputError(f"{', '.join(map(repr, gone))} is left out, and people are to be kept apart by it; choose one")
     read_rules = _read_hierarchies(hierarchies, columns)
     if isinstance(options, PartitionOptions) and options.population_table is not None:
         if output is not None:
@@ -217,6 +225,7 @@ def protect(
         progress,
         wishes=wishes,
         table=table,
+        asked=find_who_was_asked(encode(table, of_some), columns) if of_some else (),
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, settled.removed, outputs)

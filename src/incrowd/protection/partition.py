@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import part
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
+from incrowd.protection.hierarchies import Level
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.merge_classes import (
@@ -41,14 +44,11 @@ def partition_classes(problem: Problem) -> Grouping:
 
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
     each is diverse; with t-closeness, classes that are too far from the table are merged with others. Where there are
-    hierarchies, or wishes that restrict classes, classes are made along levels instead.
+    hierarchies, or wishes that restrict classes, classes are made along levels instead. Groups of records that are not
+    to be mixed are split one by one.
     """
-    if problem.hierarchies or problem.wishes.restrict:
-        made = classes_by_levels(problem, ladders_of(problem))
-    else:
-        frozen, pool = _split_off_safe(problem)
-        order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
-        made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+    ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
+    made = _classes_in_groups(problem, ladders) if problem.asked else _classes(problem, ladders)
     demand = problem.demand
     merges = demand.t is not None or demand.limits_shares or demand.population is not None
     if not merges and demand.sample is None:
@@ -65,6 +65,60 @@ def partition_classes(problem: Problem) -> Grouping:
     if demand.limits_shares:
         made = merge_until_within(problem, made, secrets)
     return made if demand.k_map is None else merge_until_mapped(problem, made)
+
+
+def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
+    """Classes along levels, or wherever records are alike."""
+    if ladders is not None:
+        return classes_by_levels(problem, ladders)
+    frozen, pool = _split_off_safe(problem)
+    order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
+    return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+
+
+def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
+    """The classes of every group of records."""
+    group_of = _group(problem)
+    order = np.argsort(group_of, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
+    made = []
+    for done, members in enumerate(groups):
+        tell = part(problem.progress, done / len(groups), (done + 1) / len(groups))
+        found = _classes(problem.part(members, tell), ladders)
+        made.append((members[found.order], found.sizes))
+    orders, sizes = zip(*made, strict=True)
+    return Grouping(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
+
+
+def _group(problem: Problem) -> NDArray[np.int64]:
+    """The group of every record: groups are split by who was asked, one question after the other.
+
+    A part that can make no class is joined with the one that is most like it.
+    """
+    group_of = np.zeros(problem.rows, dtype=np.int64)
+    for sides, runs in problem.asked:
+        both = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
+        order = np.argsort(both, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(both))[:-1])
+        first = np.array([rows[0] for rows in parts])
+        ends = np.flatnonzero(np.diff(group_of[first], append=-1)) + 1
+        for start, end in pairwise([0, *ends.tolist()]):
+            group = {part: parts[part] for part in range(start, end)}
+            while len(group) > 1 and (small := _smallest_part(problem, group)) is not None:
+                rows = group.pop(small)
+                at, others = first[small], first[list(group)]
+                nearest = np.lexsort([np.abs(runs[others] - runs[at]), np.abs(sides[others] - sides[at])])[0]
+                group[list(group)[nearest]] = np.concatenate([group[list(group)[nearest]], rows])
+            for number, rows in group.items():
+                both[rows] = number
+        group_of = np.unique(both, return_inverse=True)[1]
+    return group_of
+
+
+def _smallest_part(problem: Problem, group: dict[int, NDArray[np.int64]]) -> int | None:
+    """The smallest part of a group that can make no class, None where all can."""
+    by_size = sorted(group, key=lambda part: group[part].size)
+    return next((part for part in by_size if not _can_make_class(problem, group[part])), None)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:

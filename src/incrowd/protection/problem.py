@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -85,14 +85,16 @@ class Wishes:
         importance: by column, what a loss in it weighs; 1 where nothing is said, 0 where the column may vanish.
         keep: columns that stay as they are, so that no class mixes their values.
         widest: by column, the longest range allowed, in its own unit (days for dates); for text, the largest set.
+        apart: kept columns that only some people were asked: no class mixes those with people who were not.
     """
 
     importance: Mapping[str, float] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     widest: Mapping[str, float] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.importance or self.keep or self.widest)
+        return bool(self.importance or self.keep or self.widest or self.apart)
 
     @property
     def restrict(self) -> bool:
@@ -107,7 +109,8 @@ class Problem:
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
     of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
-    what matters in the result. `table` is where the columns come from, for methods that change others too.
+    what matters in the result. `table` is where the columns come from, for methods that change others too. `asked` says
+    who is not to be mixed: see `find_who_was_asked`.
     """
 
     columns: list[Coded]
@@ -121,6 +124,17 @@ class Problem:
     tallies: Sequence[NDArray[np.int64]] | None = None
     wishes: Wishes = field(default_factory=Wishes)
     table: Table | None = None
+    asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
+
+    def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
+        """The same for some records."""
+        columns, sensitive = (
+            [replace(column, codes=column.codes[rows]) for column in every] for every in (self.columns, self.sensitive)
+        )
+        tallies = [self.tally(index) for index in range(len(columns))]
+        return replace(
+            self, columns=columns, rows=rows.size, sensitive=sensitive, tallies=tallies, progress=progress, asked=()
+        )
 
     @property
     def power(self) -> int:

@@ -38,7 +38,8 @@ from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
-_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "k_map", "population_table", "population"}
+_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "apart"}
+_REFUSED |= {"k_map", "population_table", "population"}
 _PLURALS = {"number": "numbers", "date": "dates"}
 NOT_COMPARED = (
     "this may be the batch of the first release, which could not be compared: the release shows too few different "

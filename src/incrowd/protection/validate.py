@@ -188,8 +188,9 @@ def read_wishes(
     keep: Sequence[str] | None,
     widest: Mapping[str, float] | None,
     nominal: Sequence[str] | None,
+    apart: Sequence[str],
 ) -> Wishes:
-    """Check wishes one by one and against each other; `nominal` columns are checked too."""
+    """Check wishes one by one and against each other; `nominal` columns are checked too, `apart` ones exist."""
     given = {"an importance": importance, "a wish to keep": keep, "a largest width": widest, "a nominal scale": nominal}
     for what, columns in given.items():
         if isinstance(columns, str):
@@ -211,15 +212,25 @@ def read_wishes(
             raise InputError(f"{name!r} is to stay as it is, and has importance 0; drop one of these wishes")
         if name in limits:
             raise InputError(f"{name!r} is to stay as it is, and has a largest width; drop one of these wishes")
-    return Wishes(weights, tuple(keep or ()), limits)
+    _require_one_role(apart, names, "be kept, so that people are kept apart by it, and be a quasi-identifier")
+    return Wishes(weights, tuple(keep or ()), limits, tuple(apart))
 
 
-def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None) -> None:
+def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None, demand: Demand) -> None:
     """Refuse wishes for a method that cannot look at them."""
     if not method.takes_wishes:
         raise UnsupportedError(f"{name!r} takes no wishes; partition, generalise and blank do", hint="method")
     if wishes.widest and name == "blank":
         raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
+    if wishes.apart and name != "partition":
+        raise UnsupportedError(
+            "only the partition keeps people apart who were not asked the same; use it", hint="method=partition"
+        )
+    if wishes.apart and (person is not None or demand.by_strata or demand.limits_shares or demand.k_map is not None):
+        raise UnsupportedError(
+            "people who were not asked the same are kept apart as records, not as histories, and without regard to t, "
+            "beta, delta and k-map, which merge classes; wish for one of them"
+        )
     if wishes.restrict and person is not None:
         raise UnsupportedError("columns that stay as they are and largest widths are wishes for records, not histories")
 

@@ -153,6 +153,7 @@ def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | N
         *limits,
         *each("--keep", asked.keep),
         *each("--nominal", asked.nominal),
+        *each("--apart", asked.apart),
         *given("--output", asked.output),
         *given("--beta", None if asked.beta is None else _number(asked.beta)),
         *given("--delta", None if asked.delta is None else _number(asked.delta)),

@@ -80,9 +80,9 @@ class ProtectionRequest(_WithMethodOptions):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
-    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest`
-    are wishes. `k_map` counts people of another table of the session, `population_table`, or by an estimate those of a
-    `population`, which is that of the table's settings where neither is given.
+    "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep`, `widest`
+    and `apart` are wishes. `k_map` counts people of another table of the session, `population_table`, or by an estimate
+    those of a `population`, which is that of the table's settings where neither is given.
     """
 
     k: Annotated[int, Field(ge=2, le=10**9), WHOLE] = 5
@@ -100,6 +100,7 @@ class ProtectionRequest(_WithMethodOptions):
     keep: Columns = []
     widest: Amounts = {}
     nominal: Columns = []
+    apart: Columns = []
     output: OutputKind | None = None
     hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
@@ -134,6 +135,7 @@ class ProtectionRequest(_WithMethodOptions):
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
         by_column = [one for one in self.of_method().values() if isinstance(one, dict)]
-        listed = (self.importance, self.widest, self.hierarchies, self.leave_out, self.keep, self.nominal, self.secrets)
+        wishes = (self.importance, self.widest, self.keep, self.nominal, self.apart)
+        listed = (*wishes, self.hierarchies, self.leave_out, self.secrets)
         in_steps = [name for step in self.all_steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*by_column, *listed, in_steps) for name in names]

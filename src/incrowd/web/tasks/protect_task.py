@@ -34,7 +34,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
-_PASSED_ON = ("importance", "keep", "widest", "nominal", "output", "diversity", "c", "beta", "delta")
+_PASSED_ON = ("importance", "keep", "widest", "nominal", "apart", "output", "diversity", "c", "beta", "delta")
 _DEFAULT = {name: ProtectionRequest.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
@@ -133,7 +133,8 @@ def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None
     """The settings that make again what was found."""
     (trial,) = (trial for trial in found.trials if trial.chosen)
     left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
-    changes = {"k": trial.k, "l": trial.l, "leave_out": left_out}
+    apart = [name for name in dict.fromkeys([*asked.apart, *trial.apart]) if name not in left_out]
+    changes = {"k": trial.k, "l": trial.l, "leave_out": left_out, "apart": apart}
     return asked.model_copy(update=changes | ({"sensitive": secrets} if trial.l is not None else {}))
 
 
