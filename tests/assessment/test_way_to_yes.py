@@ -262,3 +262,8 @@ def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
     refused = replace(second, l=2, diverse=("a",)).instead()
     assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
     assert second.after(verdict_of(())) is None
+
+
+def test_nothing_must_differ_where_the_only_secret_that_must_is_left_out():
+    plan = Plan(11, l=2, diverse=("ill",)).after(verdict_of(("ill",)))
+    assert (plan.removed, plan.l, plan.diverse) == (("ill",), None, ())

@@ -56,8 +56,9 @@ class Plan:
             left, apart = (
                 tuple(name for name in names if name not in back) for names in (self.diverse, (*self.apart, *asked))
             )
-            values = self.l or 2 if more else self.l
-            return replace(self, removed=(*self.removed, *back), l=values, diverse=(*left, *more), apart=apart)
+            diverse, values = (*left, *more), self.l or 2 if more else self.l
+            values = values if diverse else None
+            return replace(self, removed=(*self.removed, *back), l=values, diverse=diverse, apart=apart)
         if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
             return replace(self, l=(self.l or 1) + 1)
         return self.without(verdict.disclosed)
