@@ -124,8 +124,11 @@ class Failed:
     is_final: bool = False
 
 
-def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
-    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known."""
+def mend(plan: Plan, attempt: Callable[[Plan], Tried], smallest: int) -> Tried | Failed:
+    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known.
+
+    What cannot be made with classes of the smallest size cannot be made at all.
+    """
     last: Tried | None = None
     failed = Failed("")
     step: Plan | None = plan
@@ -134,7 +137,7 @@ def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
             last = attempt(step)
         except IncrowdError as error:
             step = step.instead()
-            failed = Failed(str(error), error=error, is_final=last is None and step is None)
+            failed = Failed(str(error), error=error, is_final=last is None and step is None and plan.k == smallest)
             continue
         if last.passes:
             return last
