@@ -170,6 +170,16 @@ def test_missing_cells_that_do_no_harm_alone_are_counted_together():
     assert (fact.column, fact.k, fact.k_without) == ("from34", 20, 25)
 
 
+def test_missing_cells_count_together_by_the_column_that_tells_most_of_them():
+    ages = ([29] * 25 + [age for age in range(30, 36) for _ in range(20)]) * 2
+    table = {"age": ages, "region": [7 if age == 29 else place % 3 for place, age in enumerate(ages)]}
+    after = {"age": ["[20;29]" if age < 30 else "[30;35]" for age in ages]}
+    after["region"] = ["{7}" if age < 30 else "{0,1,2}" for age in ages]
+    kept = {f"from{start}": [None if age < start else "x" for age in ages] for start in (33, 34)}
+    facts = kept_column_facts(table | kept, after | kept, list(table), list(kept), secrets=list(kept))
+    assert [(fact.column, fact.k, fact.k_without) for fact in facts] == [("from34", 40, 50)]
+
+
 @pytest.mark.parametrize("refused", [0.0, 0.02])
 def test_missing_cells_that_follow_from_what_is_released_as_it_was_give_nothing_back(refused):
     draw = np.random.default_rng(5)

@@ -105,6 +105,7 @@ def facts_of_missing_cells(
                 break
         else:
             if seen[key]:
+                open_flag, expected = release.expect(seen[key][0], after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
 
