@@ -248,7 +248,7 @@ def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
         table, quasi_identifiers=list(NAMED["quasi_identifiers"]), other=list(NAMED["other"]), **advice.protection
     )
     assert judge_protected(safe, Question(**NAMED)).decision == advice.expected["decision"] == "within"
-    assert set(NAMED["other"]) <= set(safe.table)
+    assert set(NAMED["other"]) <= set(safe.table.column_names)
 
 
 def verdict_of(giving_back, not_asked=(), disclosed=()):

@@ -111,7 +111,7 @@ def skip_pattern(rows=6_000, seed=7):
     }
 
 
-def skip_patterns(rows=1_500, seed=11, refused=0.08):
+def skip_patterns(rows=3_000, seed=11, refused=0.08):
     """Three questions that only some were asked, by age, or by age and sex; and a few of those did not answer."""
     draw = np.random.default_rng(seed)
     age, sex = draw.integers(5, 80, rows), draw.choice(["f", "m"], rows)

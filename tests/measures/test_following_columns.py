@@ -156,6 +156,15 @@ def test_those_who_refuse_beside_a_skip_pattern_are_not_found(refused):
     assert kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"]) == ()
 
 
+def test_a_plain_value_among_ranges_stands_for_itself_alone():
+    """Who is 30 was asked, as their label says, so that those of 30 who refused are not found."""
+    draw = np.random.default_rng(9)
+    ages = draw.integers(20, 34, ROWS)
+    after = {"age": ["[20;29]" if age < 30 else str(age) for age in ages]}
+    kept = {"a": asked_where((ages >= 30) & (draw.random(ROWS) >= 0.05), draw)}
+    assert kept_column_facts({"age": ages} | kept, after | kept, ["age"], ["a"], secrets=["a"]) == ()
+
+
 def test_missing_cells_that_do_no_harm_alone_are_counted_together():
     ages = [29] * 25 + [age for age in range(30, 36) for _ in range(20)]
     table = {"age": ages * 2, "sex": ["f"] * 145 + ["m"] * 145}
