@@ -16,7 +16,10 @@ _STARTS = np.stack(np.meshgrid(np.geomspace(0.5, 45.0, 24), np.linspace(-0.95, 0
 
 def published_loss(parameters: Floats, curve: Curve) -> Floats:
     """Eq. 4 for rows of (h, γ): Σ log(n_i) [κ̂(n_i) − E κ(n_i | h, γ)]²."""
-    sizes, values, weights = usable_points(curve, "correctness", "log")
+    return _loss(parameters, *usable_points(curve, "correctness", "log"))
+
+
+def _loss(parameters: Floats, sizes: Floats, values: Floats, weights: Floats) -> Floats:
     d, alpha = discount_and_concentration(parameters[..., 0], parameters[..., 1])
     expected = expected_correctness(d[..., None], alpha[..., None], sizes)
     return np.asarray((values - expected) ** 2 @ weights)
@@ -29,11 +32,12 @@ def fit_as_published(curve: Curve) -> PitmanYor:
     >>> round(model.correctness(10_000), 2)
     0.21
     """
-    start = _STARTS[int(np.argmin(published_loss(_STARTS, curve)))]
+    points = usable_points(curve, "correctness", "log")
+    start = _STARTS[int(np.argmin(_loss(_STARTS, *points)))]
     found = minimize(
-        published_loss,
+        _loss,
         start,
-        args=(curve,),
+        args=points,
         method="Nelder-Mead",
         bounds=(H_LIMITS, (-1.0, 1.0)),
         options={"xatol": 1e-4, "fatol": 1e-12, "maxiter": 400},

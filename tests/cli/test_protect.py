@@ -295,6 +295,13 @@ def test_wishes_hierarchies_outputs_and_a_codebook(capsys, people, tmp_path):
         assert code == 2, err
 
 
+def test_a_hierarchy_without_a_rule_is_told_how_to_write_one(capsys, people, tmp_path):
+    asked = ["--qi", QI, "--hierarchy", "age=", "--out", tmp_path / "safe.csv"]
+    code, _, err = run(capsys, "protect", people, *asked)
+    assert code == 2
+    assert "hierarchy 'age=' is not understood; write it like age=5,10,20" in " ".join(err.split())
+
+
 def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     out = tmp_path / "safe.parquet"
     asked = ["--qi", QI, "--other", "pay", "--recipient", "trusted", "--out", out]

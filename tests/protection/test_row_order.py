@@ -52,6 +52,24 @@ def test_neighbours_give_back_sorted_ages_only_where_the_order_is_kept():
     assert safe.row_order == ()
 
 
+def sorted_by_patient(patients=300):
+    draws = np.random.default_rng(6)
+    number = np.repeat(np.arange(patients), 2)
+    return {
+        "patient": number,
+        "age": draws.integers(2, 9, patients)[number] * 10,
+        "ward": draws.choice(list("abc"), number.size),
+    }
+
+
+def test_random_numbers_of_people_do_not_come_in_the_order_of_the_people():
+    table, asked = sorted_by_patient(), {"quasi_identifiers": ["age", "ward"], "k": 11, "person": "patient"}
+    safe = protect(table, **asked)
+    first = np.unique(np.asarray(safe.table["patient"]), return_index=True)[1]
+    assert abs(np.corrcoef(np.sort(first), table["patient"][safe.kept_rows][np.sort(first)])[0, 1]) < 0.4
+    assert "patient" in protect(table, **asked, shuffle=False).row_order
+
+
 def test_kept_rows_say_which_record_each_row_is():
     table = sorted_by_age()
     safe, again = (protect(table, quasi_identifiers=NAMES, k=11) for _ in range(2))

@@ -2,6 +2,7 @@
 
 import math
 import random
+import tracemalloc
 
 import pytest
 
@@ -64,3 +65,26 @@ def test_many_values_begin_with_a_set_of_the_rarest():
     assert sizes[:2] == [300, 256]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-2:] == [2, 1]
+
+
+MANY = {"name": [f"n{number % 3000}" for number in range(4000)], "sex": ["f", "m", "f", "m"] * 1000}
+
+
+def test_memory_grows_with_the_values_and_not_with_their_square():
+    tracemalloc.start()
+    try:
+        ladder_of(MANY, "name")
+        assert tracemalloc.get_traced_memory()[1] < 2e7
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_set_of_thousands_of_values_is_written_as_any_value():
+    safe = protect(MANY, quasi_identifiers=["name", "sex"], k=2, method="generalise")
+    written = set(safe.table["name"].to_pylist())
+    assert "*" in written
+    assert len(written) > 1
+    assert max(label.count(",") for label in written) < 1000
+    assert safe.guarantee.holds
+    few = protect(MANY, quasi_identifiers=["name", "sex"], k=3, method="generalise", suppress=0.6)
+    assert max(label.count(",") for label in few.table["name"].to_pylist()) < 1000

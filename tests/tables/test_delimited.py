@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import ClassSizes, InputError, read_table
+from incrowd.tables.sniff_dialect import BLOCK_BYTES
 
 
 def write(folder, text, name="table.csv", encoding="utf-8"):
@@ -209,6 +210,13 @@ def test_a_header_longer_than_what_is_sniffed(tmp_path):
     names = [f"{'long' * 200}{number}" for number in range(500)]
     table = read_table(write(tmp_path, ",".join(names) + "\n" + ",".join(["1"] * 500) + "\n"))
     assert table.columns == tuple(names)
+
+
+@pytest.mark.parametrize("before", ["", "a,b\n1,2,3\n"])
+def test_a_cell_of_many_megabytes_is_refused_in_words(tmp_path, before):
+    (file := tmp_path / "long.csv").write_text(before + '"' + "x" * (BLOCK_BYTES + 9) + '",2\n')
+    with pytest.raises(InputError):
+        read_table(file)
 
 
 def test_blank_lines_before_the_header_are_skipped(tmp_path):

@@ -99,7 +99,7 @@ def test_work_that_was_kept_before_readings_were_opens(tmp_path):
     with started(keep) as (client, server):
         table = upload(client)
         client.put(f"{table}/settings", json={"roles": ROLES})
-        job = protected(client, table, k=3)
+        protected(client, table, k=3)
         client.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"})
         server.save()
     kept = [*(keep / "sessions").iterdir(), *(keep / "candidates").iterdir()]
@@ -107,10 +107,9 @@ def test_work_that_was_kept_before_readings_were_opens(tmp_path):
     for file in kept:
         file.write_text(json.dumps(_without_reading(json.loads(file.read_text()))))
     with started(keep) as (client, server):
-        assert client.get("/api/v1/session").json()["lost"] == []
+        (lost,) = client.get("/api/v1/session").json()["lost"]
+        assert "protect the table again" in lost  # nothing tells that it was not changed
         assert len(client.get(f"{table}/decisions").json()) == 1
-        (candidate,) = client.get(f"{table}/candidates").json()
-        assert (candidate["id"], candidate["stale"]) == (job, False)
 
 
 def _without_reading(part):
@@ -326,7 +325,7 @@ def test_a_killed_server_loses_nothing_that_was_saved_and_shows_nobody_what_anot
     def ask(address, name):
         base, token = address.split("/?token=")
         headers = {"authorization": f"Bearer {token}", "x-incrowd-session": name}
-        return httpx.Client(base_url=base, headers=headers, timeout=240)
+        return httpx.Client(base_url=base, headers=headers, timeout=240, verify=False)
 
     def saved(words):
         return sum(words in file.read_text() for file in (keep / "sessions").glob("*.json"))
@@ -361,7 +360,8 @@ def test_a_protected_table_that_was_changed_meanwhile_is_not_passed_on(tmp_path)
         job = protected(client, table, k=3)
         server.save()
     (release,), (record,) = (keep / "files").glob("*.parquet"), (keep / "candidates").iterdir()
-    for file, change in ((release, b"PAR1"), (record, record.read_bytes().replace(b'"k": 3', b'"k": 9'))):
+    saved = record.read_bytes().replace(b'"k": 3', b'"k": 9')
+    for file, change in ((release, b"PAR1"), (record, saved), (record, saved.replace(b'"sum"', b'"no sum"'))):
         was = file.read_bytes()
         assert was != change
         file.write_bytes(change)

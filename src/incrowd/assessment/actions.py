@@ -134,9 +134,9 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         else "Confirm the roles of the columns: they were guessed."
     )
     return Action(
-        f"{what} The command below is a suggestion: read it, move each name to where it belongs, and run it. Its "
-        "options say, in this order: what others may know, what is secret, what names people, what is left out (there "
-        "stand the columns for which nothing is suggested), what nobody outside can know.",
+        f"{what} The command below suggests a role for each, and leaves out columns for which it has none: move every "
+        "name to where it belongs, then run it. Columns are, in the order of the options: known to others, secret, "
+        "names of people, left out, known to nobody outside.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )

@@ -90,7 +90,8 @@ def attack_release_of_table(
             seed=seed,
             kinds=options.names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
             noise={
-                name: float(options.decimal(text[0], "noise", "age=1")) for name, text in options.groups(noise).items()
+                name: float(options.decimal(text[0], "noise", "age=1"))
+                for name, text in options.groups(noise, "noise", "age=1").items()
             },
             missing=missing,
             kept_rows=kept_rows,

@@ -118,7 +118,7 @@ def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iter
     return columns
 
 
-def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
+def groups(given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex") -> dict[str, list[str]]:
     """Parse `--groups census=age,sex spatial=zip` into a mapping.
 
     >>> groups(["census=age,sex", "spatial=zip"])
@@ -128,9 +128,9 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
     for entry in given or ():
         label, equals, members = entry.partition("=")
         if not equals or not label.strip() or not names([members]):
-            raise InputError(f"group {entry!r} is not understood; write it like census=age,sex")
+            raise InputError(f"{what} {entry!r} is not understood; write it like {like}")
         if label.strip() in parsed:
-            raise InputError(f"group {label.strip()!r} is given twice; name each once")
+            raise InputError(f"{what} {label.strip()!r} is given twice; name each once")
         parsed[label.strip()] = names([members])
     return parsed
 
@@ -141,7 +141,8 @@ def rules(given: Sequence[str] | None) -> dict[str, str]:
     >>> rules(["age=5,10", "zip=zip.csv"])
     {'age': '5,10', 'zip': 'zip.csv'}
     """
-    return {name: ",".join(members) for name, members in groups(given).items()}
+    given_rules = groups(given, "hierarchy", "age=5,10,20 or zip=zip.csv")
+    return {name: ",".join(members) for name, members in given_rules.items()}
 
 
 def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:

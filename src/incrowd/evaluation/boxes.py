@@ -85,7 +85,7 @@ def _search(
     shared = (boxes, packed.low, packed.high, packed.bits, packed.words, packed.offset, order, *tree)
     met, compared, screened = np.empty(singles.size, dtype=np.int64), 0, 0
     while screened < singles.size and compared < most_compared:
-        progress("comparing records", screened / singles.size)
+        progress("comparing records", screened / singles.size / 2)
         part = slice(screened, screened + _AT_ONCE)
         compared += kernels.screen(singles[part], *shared, met[part], 1)
         screened = min(part.stop, singles.size)
@@ -95,7 +95,7 @@ def _search(
     partly = singles[:screened][met[:screened] > 0]
     for done, box in enumerate(partly.tolist()):
         if done % 256 == 0:
-            progress("looking for unique records", done / partly.size)
+            progress("looking for unique records", (1 + done / partly.size) / 2)
         if compared >= most_compared:
             return Uniques(unique + partly.size - done, undecided + partly.size - done)
         filled, looked_at = kernels.find_others(box, *shared, found)

@@ -79,6 +79,7 @@ def followed_columns(
         table: a table, or a release with ranges, which are compared by their middles.
         columns: those to look at. None: all that hold single values.
         person: the column that says whose record it is, where people have several; of each the first record counts.
+            Where these are in its order, random numbers in its place are given back.
         order: another order of the rows to look at. None: the one they are in.
 
     Returns:
@@ -90,15 +91,14 @@ def followed_columns(
     >>> [one.column for one in followed_columns(sorted_by_age)]
     ['age']
     """
-    passed_over = {person, *table.nested}
-    names = [name for name in columns or table.columns if name not in passed_over]
+    names = [name for name in columns or table.columns if name not in table.nested]
     if table.rows < _FEWEST or not names:
         return ()
     rows = order
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well
         most = table.memory // _BYTES_A_ROW
         if rows is None:
-            table = _head(table, [*names, *([] if person is None else [person])], most)
+            table = _head(table, list(dict.fromkeys([*names, *([] if person is None else [person])])), most)
         else:
             rows = rows[:most]
     if person is not None:

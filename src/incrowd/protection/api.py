@@ -131,8 +131,9 @@ def protect(
             value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
             else ranges.
         shuffle: whether rows are released in random order, which nothing can reproduce; `kept_rows` of the result says
-            which is which. None: where neighbouring rows are alike more than by chance, so that their order would tell
-            what was made coarser, or who lives together. False keeps the order, and no such release gets a yes.
+            which is which. None: where people get random numbers, and where neighbouring rows are alike more than by
+            chance, so that their order would tell what was made coarser, or who lives together. False keeps the order,
+            and no such release gets a yes.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -299,7 +300,8 @@ def _describe(
     nearly_unique = warn_of_nearly_unique(distinct, table.rows)
     notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique)
     followed = columns_of_order(table, ranges, person)
-    is_shuffled = bool(followed) if shuffle is None else shuffle
+    # the order in which random numbers first come would be that of the people whom they stand for
+    is_shuffled = bool(followed) or person is not None if shuffle is None else shuffle
     kept_rows = recoding.kept_rows
     if is_shuffled:
         order = draw_telling_nothing(ranges, person)

@@ -54,7 +54,7 @@ def generalise(problem: Problem) -> Recoding:
     labels = {}
     for column, level in zip(problem.columns, levels, strict=True):
         shown = level.without_lost_values(column, find_kept(column, kept_rows)).labels
-        labels[column.name] = pa.array([shown[group] for group in level.groups], pa.string())
+        labels[column.name] = pa.array(shown, pa.string()).dictionary_encode().take(pa.array(level.groups))
     recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
     settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": search.limit}
     return replace(recoding, promises_k=True, settings=settings, notes=search.notes, fixed_labels=fixed)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import (
+    LARGEST_SET,
     MOST_PARTS,
     Labels,
     ValueLabels,
@@ -61,7 +62,8 @@ class Level:
         present, starts = np.unique(self.groups[kept], return_index=True)
         labels: Labels = [ANYTHING] * len(self.labels)  # no cell bears the label of a group without kept values
         for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
-            labels[group] = label
+            too_large = self.labels[group] == ANYTHING and not column.has_distances
+            labels[group] = ANYTHING if too_large else label
         return replace(self, labels=labels)
 
     @property
@@ -312,5 +314,5 @@ def _rarest_together(column: Coded) -> list[Labels]:
         while len(groups) > wanted:
             first, second = heapq.heappop(groups), groups[0]
             heapq.heapreplace(groups, (first[0] + second[0], sorted(first[1] + second[1])))
-        levels.append(label_groups(column, [codes for _, codes in groups]))
+        levels.append(label_groups(column, [codes for _, codes in groups], LARGEST_SET))
     return levels

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.problem import as_days, as_floats, offset_of
-from incrowd.protection.recoding import as_text, as_written, format_set, interval_labels, quote_members
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, interval_labels, quote_members
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
+LARGEST_SET = 1_000  # values that an automatic hierarchy writes out; every record of a set repeats all of them
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -27,14 +28,15 @@ class ValueLabels(Labels):
     """Labels made of the column's own values: sets of them, or ranges that begin and end at one."""
 
 
-def label_groups(column: Coded, groups: Sequence[Sequence[int]]) -> ValueLabels:
-    """The label of every value where ascending codes are grouped: sets, and values alone as they are."""
+def label_groups(column: Coded, groups: Sequence[Sequence[int]], largest: float = math.inf) -> ValueLabels:
+    """The label of every value where ascending codes are grouped: sets, `*` for larger ones, and values alone."""
     labels: Labels = as_written(column.values).to_pylist()
     members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     for codes in groups:
         if len(codes) > 1:
+            label = format_set([members[code] for code in codes]) if len(codes) <= largest else ANYTHING
             for code in codes:
-                labels[code] = format_set([members[other] for other in codes])
+                labels[code] = label
     return ValueLabels(labels)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, pack
 from incrowd.protection.hierarchies import Hierarchy, Level, is_category
-from incrowd.protection.interval_labels import label_groups
+from incrowd.protection.interval_labels import LARGEST_SET, Labels, label_groups
 from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 
@@ -37,7 +37,11 @@ def similar_hierarchy(problem: Problem, index: int) -> Hierarchy:
     """Sets of values of one column, fewer at every level, by what they tell about the other quasi-identifiers."""
     column = problem.columns[index]
     others = [other for place, other in enumerate(problem.columns) if place != index]
-    return Hierarchy("similar", lambda _: [label_groups(column, groups) for groups in _levels(column, others)])
+
+    def rule(_: Coded) -> list[Labels]:
+        return [label_groups(column, groups, LARGEST_SET) for groups in _levels(column, others)]
+
+    return Hierarchy("similar", rule)
 
 
 def _levels(column: Coded, others: list[Coded]) -> Iterator[list[list[int]]]:

@@ -244,7 +244,8 @@ def as_nominal(column: Coded) -> Coded:
 def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
     """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
     encoded = labels.dictionary_encode()
-    same = pc.fill_null(pc.equal(labels, as_written(column.values)), False).to_numpy(zero_copy_only=False)
+    own = pc.index_in(as_written(column.values), value_set=encoded.dictionary)
+    same = pc.fill_null(pc.equal(encoded.indices, own), False).to_numpy(zero_copy_only=False)
     if column.has_null:
         same[-1] = not labels[-1].is_valid
     tally = np.bincount(column.codes if kept_rows is None else column.codes[kept_rows], minlength=column.size)

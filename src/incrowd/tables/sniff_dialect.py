@@ -86,7 +86,11 @@ def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: 
     best: Dialect | None = None
     best_rows: list[tuple[int, int, list[str]]] = []
     for candidate in separator or _SEPARATORS:
-        rows = list(parse_rows(io.StringIO(text, newline=""), candidate))
+        try:
+            rows = list(parse_rows(io.StringIO(text, newline=""), candidate))
+        except csv.Error as error:
+            longest = f"{BLOCK_BYTES >> 20} MB"
+            raise InputError(f"{os.path.basename(path)} begins with a cell of more than {longest}: no table") from error
         if len(rows) < header_rows:
             raise InputError(f"{os.path.basename(path)} has no header and no rows")
         _, end, _ = rows[header_rows - 1]
@@ -109,7 +113,7 @@ def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: 
 def parse_rows(file: Iterable[str], separator: str, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
     """The rows that are not blank, each with the lines it starts and ends on.
 
-    Where it is `strict`, a quote at an unexpected place is a `csv.Error`.
+    A cell of more than 16 MB is a `csv.Error`; where it is `strict`, so is a quote at an unexpected place.
 
     >>> list(parse_rows(["a,b"], ","))
     [(1, 1, ['a', 'b'])]

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -97,7 +98,8 @@ class KeptWork:
         candidates = [(job, outcome, outcome.release) for job, outcome in done if outcome and outcome.release]
         for job, outcome, release in candidates:
             if not self._candidate(job.id).exists():
-                self._write(self._candidate(job.id), json.dumps(self._dump_candidate(job, outcome, release)))
+                with suppress(FileNotFoundError):  # its table is discarded at this moment
+                    self._write(self._candidate(job.id), json.dumps(self._dump_candidate(job, outcome, release)))
         state = {
             "tables": [self._dump_table(table) for table in tables],
             "candidates": {job.id: job.name for job, _, _ in candidates},
@@ -116,13 +118,13 @@ class KeptWork:
         saved = _read(self._candidate(candidate), "file")
         if saved is None or not _RELEASE.fullmatch(saved["file"]):
             return None
-        if "sum" in saved and saved.pop("sum") != _sum(saved):  # candidates had none at first
+        if saved.pop("sum", None) != _sum(saved):
             raise InputError("its file was changed; protect the table again")
         table, file = tables.get(saved["table"]), self.files / saved["file"]
         if table is None or not file.exists():
             return None
         release = Release(file, tuple(saved["quasi_identifiers"]), saved["person"], question=Question(**saved["about"]))
-        if any(file_hash(self.files / name) != known for name, known in saved.get("sha256", {}).items()):
+        if any(file_hash(self.files / name) != known for name, known in saved["sha256"].items()):
             raise InputError("its table was changed; protect it again")
         if release.rows_file.exists():
             release = replace(release, kept_rows=np.load(release.rows_file))
@@ -247,8 +249,9 @@ def _require_own(folder: Path, *, may_be_link: bool) -> None:
 
 
 def _sum(saved: Saved) -> str:
-    """A checksum of what is saved, as JSON writes it."""
-    return hashlib.sha256(json.dumps(saved, sort_keys=True).encode()).hexdigest()
+    """A checksum of what is saved, as it is read again."""
+    read_again = json.loads(json.dumps(saved))  # keys that are numbers become texts, which sort otherwise
+    return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
 
 
 def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:

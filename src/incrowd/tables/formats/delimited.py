@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -283,7 +283,7 @@ def _describe_bad_lines(path: str, dialect: Dialect, count: int, skip: bool) -> 
 def _first_bad_lines(path: str, dialect: Dialect) -> list[tuple[int, int]]:
     """The numbers of the first lines that do not fit, and how many cells each has."""
     bad: list[tuple[int, int]] = []
-    with open(path, encoding=dialect.encoding, newline="") as file:
+    with open(path, encoding=dialect.encoding, newline="") as file, suppress(csv.Error):  # a cell that is too long
         for start, _, row in parse_rows(file, dialect.separator):
             if len(row) != len(dialect.columns):
                 bad.append((start, len(row)))
