@@ -51,10 +51,10 @@ def test_a_value_that_nobody_expects_makes_no_class_smaller():
     """Children are not asked, and nobody outside knows who of the others said yes."""
     draw = np.random.default_rng(2)
     before, after = people(draw)
-    asked = np.where(before["age"] < 30, "not asked", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
+    asked = np.where(before["age"] < 30, "a child", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
     facts = kept_column_facts({**before, "a": asked}, {**after, "a": asked}, list(before), ["a"])
     assert not any(fact.undoes for fact in facts)
-    moved = np.where(before["age"] < 35, "not asked", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
+    moved = np.where(before["age"] < 35, "a child", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
     (fact,) = kept_column_facts({**before, "a": moved}, {**after, "a": moved}, list(before), ["a"])
     expected = Counter(cells for cells in zip(after["age"], after["region"], moved, strict=True) if cells[2] != "yes")
     assert (fact.column, fact.k) == ("a", min(expected.values()))
@@ -122,6 +122,20 @@ def test_a_skip_pattern_beside_many_refusals_counts_as_known(refused):
     mixed = draw.permutation(ROWS)
     released = {name: [column[place] for place in mixed] for name, column in (after | kept).items()}
     assert kept_column_facts(before | kept, released, ["age", "region"], ["a"], secrets=["a"]) == (fact,)
+
+
+@pytest.mark.parametrize(
+    ("code", "answers"), [(-9, [1, 2, 3]), (99, [0, 1, 2]), ("Sans objet", list("xyz")), ("N/A", list("xyz"))]
+)
+def test_a_code_for_those_who_were_not_asked_counts_as_a_missing_cell(code, answers):
+    draw = np.random.default_rng(7)
+    before, after = people(draw)
+    given = draw.integers(0, 3, ROWS)
+    kept = {"a": [answers[one] if age >= 34 else code for one, age in zip(given, before["age"], strict=True)]}
+    nulls = {"a": [None if value == code else value for value in kept["a"]]}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
+    assert (fact,) == kept_column_facts(before | nulls, after | nulls, ["age", "region"], ["a"], secrets=["a"])
+    assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
 
 
 def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():
