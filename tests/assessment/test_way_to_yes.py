@@ -16,9 +16,10 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, api, judge_protected, way_to_yes
-from incrowd.assessment.search import Cost, Failed, Plan, Tried
+from incrowd.assessment.search import Cost, Failed, Plan, Tried, mend, walk_sizes
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
+from incrowd.errors import UnsupportedError
 from incrowd.protection.api import memory_to_protect
 from incrowd.tables import Table
 
@@ -264,3 +265,26 @@ def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
     refused = replace(second, l=2, diverse=("a",)).instead()
     assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
     assert second.after(verdict_of(())) is None
+
+
+def test_nothing_must_differ_where_the_only_secret_that_must_is_left_out():
+    plan = Plan(11, l=2, diverse=("ill",)).after(verdict_of(("ill",)))
+    assert (plan.removed, plan.l, plan.diverse) == (("ill",), None, ())
+
+
+@pytest.mark.parametrize(("start", "largest", "tried"), [(2, 3, [5, 8, 3, 2]), (2, 1, [5, 8, 3, 2]), (0, 1, [2])])
+def test_smaller_classes_follow_where_the_likely_ones_cannot_be_made(start, largest, tried):
+    sizes, seen = [2, 3, 5, 8], []
+
+    def attempt(plan):
+        seen.append(plan.k)
+        if plan.k > largest:
+            raise UnsupportedError("ask for a smaller k")
+        return Tried(plan, SimpleNamespace(decision="within"), lambda: None)
+
+    def passes(k):
+        found = mend(Plan(k), attempt, sizes[0])
+        return True if isinstance(found, Tried) else None if found.is_final else False
+
+    walk_sizes(sizes, start, passes)
+    assert seen == tried

@@ -51,10 +51,10 @@ def test_a_value_that_nobody_expects_makes_no_class_smaller():
     """Children are not asked, and nobody outside knows who of the others said yes."""
     draw = np.random.default_rng(2)
     before, after = people(draw)
-    asked = np.where(before["age"] < 30, "not asked", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
+    asked = np.where(before["age"] < 30, "a child", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
     facts = kept_column_facts({**before, "a": asked}, {**after, "a": asked}, list(before), ["a"])
     assert not any(fact.undoes for fact in facts)
-    moved = np.where(before["age"] < 35, "not asked", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
+    moved = np.where(before["age"] < 35, "a child", np.where(draw.random(ROWS) < 0.004, "yes", "no"))
     (fact,) = kept_column_facts({**before, "a": moved}, {**after, "a": moved}, list(before), ["a"])
     expected = Counter(cells for cells in zip(after["age"], after["region"], moved, strict=True) if cells[2] != "yes")
     assert (fact.column, fact.k) == ("a", min(expected.values()))
@@ -124,6 +124,20 @@ def test_a_skip_pattern_beside_many_refusals_counts_as_known(refused):
     assert kept_column_facts(before | kept, released, ["age", "region"], ["a"], secrets=["a"]) == (fact,)
 
 
+@pytest.mark.parametrize(
+    ("code", "answers"), [(-9, [1, 2, 3]), (99, [0, 1, 2]), ("Sans objet", list("xyz")), ("N/A", list("xyz"))]
+)
+def test_a_code_for_those_who_were_not_asked_counts_as_a_missing_cell(code, answers):
+    draw = np.random.default_rng(7)
+    before, after = people(draw)
+    given = draw.integers(0, 3, ROWS)
+    kept = {"a": [answers[one] if age >= 34 else code for one, age in zip(given, before["age"], strict=True)]}
+    nulls = {"a": [None if value == code else value for value in kept["a"]]}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
+    assert (fact,) == kept_column_facts(before | nulls, after | nulls, ["age", "region"], ["a"], secrets=["a"])
+    assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
+
+
 def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():
     draw = np.random.default_rng(10)
     before = {"age": draw.integers(0, 60, 720)}  # a dozen of each
@@ -177,6 +191,16 @@ def test_missing_cells_that_do_no_harm_alone_are_counted_together():
     assert [facts([name]) for name in kept] == [(), ()]
     (fact,) = facts(list(kept))  # those of 33 are told by both together
     assert (fact.column, fact.k, fact.k_without) == ("from34", 20, 25)
+
+
+def test_missing_cells_count_together_by_the_column_that_tells_most_of_them():
+    ages = ([29] * 25 + [age for age in range(30, 36) for _ in range(20)]) * 2
+    table = {"age": ages, "region": [7 if age == 29 else place % 3 for place, age in enumerate(ages)]}
+    after = {"age": ["[20;29]" if age < 30 else "[30;35]" for age in ages]}
+    after["region"] = ["{7}" if age < 30 else "{0,1,2}" for age in ages]
+    kept = {f"from{start}": [None if age < start else "x" for age in ages] for start in (33, 34)}
+    facts = kept_column_facts(table | kept, after | kept, list(table), list(kept), secrets=list(kept))
+    assert [(fact.column, fact.k, fact.k_without) for fact in facts] == [("from34", 40, 50)]
 
 
 @pytest.mark.parametrize("refused", [0.0, 0.02])

@@ -58,8 +58,9 @@ class Plan:
             left, apart = (
                 tuple(name for name in names if name not in back) for names in (self.diverse, (*self.apart, *asked))
             )
-            values = self.l or 2 if more else self.l
-            return replace(self, removed=(*self.removed, *back), l=values, diverse=(*left, *more), apart=apart)
+            diverse, values = (*left, *more), self.l or 2 if more else self.l
+            values = values if diverse else None
+            return replace(self, removed=(*self.removed, *back), l=values, diverse=diverse, apart=apart)
         if verdict.disclosed and (self.l or 1) < _MOST_VALUES:
             return replace(self, l=(self.l or 1) + 1)
         return self.without(verdict.disclosed)
@@ -125,8 +126,11 @@ class Failed:
     is_final: bool = False
 
 
-def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
-    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known."""
+def mend(plan: Plan, attempt: Callable[[Plan], Tried], smallest: int) -> Tried | Failed:
+    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known.
+
+    What cannot be made with classes of the smallest size cannot be made at all.
+    """
     last: Tried | None = None
     failed = Failed("")
     step: Plan | None = plan
@@ -135,7 +139,7 @@ def mend(plan: Plan, attempt: Callable[[Plan], Tried]) -> Tried | Failed:
             last = attempt(step)
         except IncrowdError as error:
             step = step.instead()
-            failed = Failed(str(error), error=error, is_final=last is None and step is None)
+            failed = Failed(str(error), error=error, is_final=last is None and step is None and plan.k == smallest)
             continue
         if last.passes:
             return last

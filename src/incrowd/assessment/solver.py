@@ -159,7 +159,7 @@ class _Search:
             return self._try(plan)
 
         def passes(k: int) -> bool | None:
-            found = mend(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt)
+            found = mend(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
             if isinstance(found, Tried):
                 return True
             self.refused = self.refused or found.error

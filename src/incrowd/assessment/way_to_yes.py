@@ -81,7 +81,8 @@ def way_to_yes(work: Work) -> Action:
 
 def _try_size(work: Work, k: int, progress: Progress) -> Tried | Failed:
     """The way to a yes with classes of one size, or why there is none."""
-    return mend(Plan(k, columns_to_remove(work)), lambda plan: _try(work, plan, progress))
+    smallest = _sizes_to_try(work)[0]
+    return mend(Plan(k, columns_to_remove(work)), lambda plan: _try(work, plan, progress), smallest)
 
 
 def columns_to_remove(work: Work) -> tuple[str, ...]:

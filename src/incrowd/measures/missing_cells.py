@@ -27,6 +27,7 @@ from incrowd.measures.following_columns import count_classes, entropy, find_tell
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import Table, parse_generalised
 from incrowd.tables.generalised import Interval
+from incrowd.tables.suggest_reading import values_of_nobody_asked
 
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
@@ -77,8 +78,8 @@ def facts_of_missing_cells(
     Yields:
         A fact for every column that makes the smallest class smaller.
     """
-    with_nulls = [column for column in kept if column.has_null and column.filled_size]
-    if not with_nulls:
+    flags = [flag for flag in map(missing_flag, kept) if 0 < flag.codes.sum() < flag.codes.size]
+    if not flags:
         return
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
@@ -86,8 +87,8 @@ def facts_of_missing_cells(
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
     release = _Release(known, released, coarse)
     seen: dict[bytes, list[_Pattern]] = {}
-    for column in with_nulls:
-        flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
+    for flag in flags:
+        after = missing_flag(*encode(table, [flag.name]))
         key = _key(flag)
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
@@ -99,12 +100,13 @@ def facts_of_missing_cells(
             )
             gives_back, found = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
             shares = max(found.told, pattern.records / flag.codes.size), found.by_chance
-            fact = GivenBack(*(column.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True)
+            fact = GivenBack(*(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True)
             if fact.undoes:
                 yield fact
                 break
         else:
             if seen[key]:
+                open_flag, expected = release.expect(seen[key][0], after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
 
@@ -155,8 +157,9 @@ def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
 
 
 def missing_flag(column: Coded) -> Coded:
-    """Whether each cell of a column is missing, as a column."""
-    return Coded(column.name, (~column.is_filled).astype(np.int64), pa.array([False, True]))
+    """Whether each cell of a column is missing or says that nothing was asked, as a column."""
+    says_nothing = values_of_nobody_asked(column.values).to_numpy(zero_copy_only=False)
+    return Coded(column.name, says_nothing[column.codes].astype(np.int64), pa.array([False, True]))
 
 
 def count_with_missing_cells(

@@ -28,9 +28,14 @@ _NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
-
 _HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
 _FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
+_NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
+    """notapplicable inapplicable nonapplicable notasked skipped skip validskip legitimateskip iap niu notinuniverse na
+    sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend nichtgefragt noaplica
+    noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica nietvantoepassing nvt
+    niedotyczy""".split()  # noqa: SIM905
+)
 
 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
@@ -171,22 +176,44 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
-        signed = not pa.types.is_unsigned_integer(column.type)
-        negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist() if signed else []
-        is_code = (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative)
-        found = {*(negative if is_code else []), *_high_codes(column)}
-        if found:
+        if found := _codes_among(column.unique()):
             codes[name] = tuple(sorted(int(code) for code in found))
     return codes
 
 
-def _high_codes(column: pa.ChunkedArray) -> list[float]:
+def values_of_nobody_asked(values: pa.Array) -> pa.BooleanArray:
+    """Which of a column's values say that nothing was asked: none, a usual code, or words such as "not applicable".
+
+    >>> values_of_nobody_asked(pa.array(["yes", "No", "Sans objet", None])).to_pylist()
+    [False, False, True, True]
+    >>> values_of_nobody_asked(pa.array([20, 31, -9])).to_pylist()
+    [False, False, True]
+    """
+    kind, says_so = values.type, pa.array([])
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        says_so = pa.array(sorted(_codes_among(values)), kind)
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values = pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
+        says_so = pa.array(sorted(_NOT_ASKED), kind)
+    is_missing = pc.is_null(values)
+    return pc.or_(is_missing, pc.is_in(values, value_set=says_so)) if len(says_so) else is_missing
+
+
+def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
+    """The numbers among a column's values that usually stand for missing ones."""
+    signed = not pa.types.is_unsigned_integer(values.type)
+    negative = values.filter(pc.fill_null(pc.less(values, 0), False)).to_pylist() if signed else []
+    is_code = (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative)
+    return {*(negative if is_code else []), *_high_codes(values)}
+
+
+def _high_codes(values: pa.Array | pa.ChunkedArray) -> list[float]:
     """The codes among the highest numbers of a column, if all others are far below them."""
-    highest = pc.max(column).as_py()
+    highest = pc.max(values).as_py()
     family = next((codes for codes in _HIGH_CODES if highest in codes), None)
     if family is None:
         return []
-    top = column.filter(pc.fill_null(pc.greater_equal(column, _FAR_BELOW * min(family)), False)).unique().to_pylist()
+    top = values.filter(pc.fill_null(pc.greater_equal(values, _FAR_BELOW * min(family)), False)).to_pylist()
     return [float(code) for code in top] if {*top} <= family else []
 
 
