@@ -178,20 +178,3 @@ def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(o
     choose(page, names[-1])
     line, box = (page.locator(place).bounding_box() for place in (f"[data-column={names[-1]}]", "#columns"))
     assert line["y"] + line["height"] <= box["y"] + box["height"] + 1
-
-
-def test_what_a_search_found_is_in_the_form_also_after_a_reload_during_it(opened, base):
-    page = opened()
-    table = demo(page)
-    ask(page, "PATCH", f"/tables/{table}/settings", {"recipient": "public"})
-    look(page, base, table, "candidates")
-    page.route("**/jobs/*/view*", lambda route: route.abort())  # the page does not learn that it is over
-    with page.expect_response("**/solutions"):
-        page.click("#solve")
-    page.wait_for_selector("#candidate-view[aria-busy], #candidate-view .waiting, #shelf .candidate")
-    page.unroute("**/jobs/*/view*")
-    page.reload()
-    page.wait_for_selector("#shelf .candidate")
-    (found,) = ask(page, "GET", f"/tables/{table}/candidates")
-    assert found["protection"]["k"] != 5  # which is there where nothing was kept
-    expect(page.locator("#k")).to_have_value(str(found["protection"]["k"]), timeout=8_000)
