@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode
+from incrowd._support.distinct import distinct_values
+from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.given_back import GivenBack
@@ -139,13 +140,11 @@ def count_classes(
     table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
 ) -> tuple[int, int]:
     """The smallest class by released columns that holds an expected record, and the people who are alone."""
-    classes = np.zeros(table.rows, dtype=np.int64)
-    for one in columns:
-        classes = np.unique(classes * one.size + one.codes, return_inverse=True)[1].astype(np.int64)
-    is_expected = np.zeros(int(classes.max()) + 1, dtype=bool)
+    classes, sizes = class_numbers(pack(columns))
+    is_expected = np.zeros(sizes.size, dtype=bool)
     is_expected[classes[expected]] = True
     if person is not None:
         (whose,) = encode(table, [person])
-        classes = np.unique(classes * whose.size + whose.codes) // whose.size
-    sizes = np.bincount(classes)[is_expected]
+        sizes = np.bincount(distinct_values(classes.astype(np.int64) * whose.size + whose.codes) // whose.size)
+    sizes = sizes[is_expected]
     return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))

@@ -10,23 +10,20 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.behind_labels import BehindLabels
 from incrowd.measures.determination import Determination
 from incrowd.measures.following_columns import count_classes, entropy, find_telling, join_codes
 from incrowd.measures.given_back import GivenBack
-from incrowd.tables import Table, parse_generalised
-from incrowd.tables.generalised import Interval
+from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
@@ -37,11 +34,9 @@ _OF_CHANCE = 0.2  # share of the errors of chance that may remain
 _RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that are told; how many of them are its own
 _MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
 _ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
-_CELLS = 2_000_000  # cells that are compared at once
-_EPOCH = 719_163  # the ordinal of the day that dates are counted from
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Pattern:
     """Quasi-identifiers that tell which cells are missing.
 
@@ -84,7 +79,8 @@ def facts_of_missing_cells(
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
-    release = _Release(known, released, coarse)
+    behind = BehindLabels(known, released, coarse)
+    find_behind = cache(lambda pattern: _find_behind(behind, pattern))
     seen: dict[bytes, list[_Pattern]] = {}
     for column in with_nulls:
         flag, after = missing_flag(column), missing_flag(*encode(table, [column.name]))
@@ -92,7 +88,7 @@ def facts_of_missing_cells(
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
         for pattern in seen[key]:
-            open_flag, expected = release.expect(pattern, after)
+            open_flag, expected = _expect(find_behind(pattern), after)
             counts = (
                 count_classes(table, [*released, open_flag], expected, person),
                 count_classes(table, [*released, *harmless, open_flag], expected & told, person),
@@ -105,7 +101,7 @@ def facts_of_missing_cells(
                 break
         else:
             if seen[key]:
-                open_flag, expected = release.expect(seen[key][0], after)  # of what tells most
+                open_flag, expected = _expect(find_behind(seen[key][0]), after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
 
@@ -258,87 +254,23 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
     return float(ordered[beyond].max(initial=0.0))
 
 
-class _Release:
-    """A release, and what whoever knows the quasi-identifiers expects of its records.
+def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] | None:
+    """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
 
-    Rows need not be those of the original: a record may be of all people who are alike in what is released as it was
-    and whose values are in its ranges.
+    None where that takes too long to find out.
     """
-
-    def __init__(self, known: Sequence[Coded], released: Sequence[Coded], coarse: Sequence[str]) -> None:
-        self.coarse, self.rows = coarse, known[0].codes.size
-        self.released = {column.name: column for column in released}
-        self.covers = cache(lambda number: _cover(released[number], known[number]))
-        self.number = {column.name: number for number, column in enumerate(known)}
-        alike = np.zeros(self.rows + released[0].codes.size, dtype=np.int64)
-        for column in known:
-            if column.name not in coarse:
-                both = np.concatenate(_in_one_code(column, self.released[column.name]))
-                alike = np.unique(alike * (column.size + 1) + both, return_inverse=True)[1].astype(np.int64)
-        self.before, self.after = np.split(alike, [self.rows])
-
-    def expect(self, pattern: _Pattern, flag: Coded) -> tuple[Coded, _Flags]:
-        """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
-
-        Where all who may be behind a range are expected to have the same, the others in it are those who refused.
-        """
-        numbers = [self.number[one.name] for one in pattern.columns if one.name in self.coarse]
-        values = [one.codes for one in pattern.columns if one.name in self.coarse]
-        labels = [self.released[one.name].codes for one in pattern.columns if one.name in self.coarse]
-        mine, _ = _distinct([self.before, *values])
-        theirs, place = _distinct([self.after, *labels])
-        starts, ends = (np.searchsorted(self.before[mine], self.after[theirs], side) for side in ("left", "right"))
-        facts = np.array([*pattern.told, *pattern.alike])[:, mine]
-        facts[2:] = ~facts[2:]  # somebody who is not alike
-        found = np.zeros((4, theirs.size), dtype=bool)
-        lengths = ends - starts
-        for part in np.array_split(np.arange(theirs.size), int(lengths.sum()) // _CELLS + 1):
-            cell = np.repeat(part, lengths[part])
-            first = np.repeat(np.cumsum(lengths[part]) - lengths[part], lengths[part])
-            other = np.arange(cell.size) - first + starts[cell]
-            fits = np.ones(cell.size, dtype=bool)
-            for number, value, label in zip(numbers, values, labels, strict=True):
-                fits &= self.covers(number)[label[theirs][cell], value[mine][other]]
-            for one, fact in zip(found, facts, strict=True):
-                one[cell[fits & fact[other]]] = True
-        filled, missing, unlike_filled, unlike_missing = found[:, place]
-        is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
-        return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)
+    counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike)])
+    return None if counts is None else tuple(counts > 0)
 
 
-def _distinct(columns: Sequence[NDArray[np.int64]]) -> tuple[_Codes, _Codes]:
-    """A row for each combination of codes, in the order of the first column, and which one every row has."""
-    joint = np.zeros(columns[0].size, dtype=np.int64)
-    for codes in columns:
-        joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-    _, rows, place = np.unique(joint, return_index=True, return_inverse=True)
-    return rows, place
+def _expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
+    """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
 
-
-def _in_one_code(original: Coded, released: Coded) -> tuple[_Codes, _Codes]:
-    """The codes of a column before and after, by the values of the original; nothing where they are of another type."""
-    if released.values.type != original.values.type:
-        return np.zeros_like(original.codes), np.zeros_like(released.codes)
-    places = pc.fill_null(pc.index_in(released.values, value_set=original.values), original.size)
-    return original.codes, places.to_numpy(zero_copy_only=False)[released.codes]
-
-
-def _cover(released: Coded, original: Coded) -> _Flags:
-    """Which values of the original each label may stand for: all, where it is no range or set of some of them."""
-    quantity, values = read_quantity(original), original.values.to_pylist()
-    places = np.full(original.size, np.nan) if quantity is None else quantity.places
-    if pa.types.is_temporal(original.values.type):
-        places = np.floor(places) + _EPOCH
-    written = original.values.cast(pa.string()).to_pylist()  # a column of ranges has its plain values as text
-    covered = np.zeros((released.size, original.size), dtype=bool)
-    for row, label in zip(covered, released.values.to_pylist(), strict=True):
-        meaning = parse_generalised(label) if isinstance(label, str) else None
-        if isinstance(meaning, Interval):
-            low, high = (one.toordinal() if isinstance(one, date) else one for one in (meaning.low, meaning.high))
-            row[:] = (places >= low) & (places <= high)
-        elif meaning is None:
-            row[:] = [label in (value, text) for value, text in zip(values, written, strict=True)]
-        else:
-            row[:] = [meaning.covers(value) for value in values]
-        row |= not row.any()
-    return covered
+    Where all who may be behind a range are expected to have the same, the others in it are those who refused. Where it
+    is not known who may be behind it, every record counts as expected.
+    """
+    if found is None:
+        return flag, np.ones(flag.codes.size, dtype=bool)
+    filled, missing, unlike_filled, unlike_missing = found
+    is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
+    return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)
