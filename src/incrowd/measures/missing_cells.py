@@ -27,8 +27,10 @@ from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
+_Numbers = NDArray[np.float64]
 
 _ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which others are expected to be alike
+_RARE_VALUE = 3  # records of a value up to which those behind a label are taken together with others like it
 _MOSTLY = 2 / 3  # share from which those who differ count as people who refused
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
 _RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that are told; how many of them are its own
@@ -41,13 +43,15 @@ class _Pattern:
     """Quasi-identifiers that tell which cells are missing.
 
     `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
-    whose values mostly have that.
+    whose values mostly have that; `rare` has those whose values few share, and those of them whose cell is missing.
     """
 
     columns: tuple[Coded, ...]
     found: Determination
     told: tuple[_Flags, _Flags]
     alike: tuple[_Flags, _Flags]
+    rare: tuple[_Flags, _Flags]
+    rate: float
 
     @property
     def records(self) -> int:
@@ -212,19 +216,30 @@ def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
     """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
     sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
-    found = _determination(sizes, missing)
+    found, rate = _determination(sizes, missing), float(is_set.mean())
     told, alike = list[_Flags](), list[_Flags]()
-    for errors, rate in ((missing, is_set.mean()), (sizes - missing, 1 - is_set.mean())):
-        few = np.maximum((1 - _ALIKE) * sizes, _FEW)
+    for errors, of_chance in _errors(sizes, missing, rate):
         if found.tells_nearly_all:
-            is_told = (errors <= few) & (2 * errors < sizes)
+            is_told = (errors <= np.maximum((1 - _ALIKE) * sizes, _FEW)) & (2 * errors < sizes)
         else:
-            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (sizes > 1)
-            chance = _chance(errors, sizes, rate)
+            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * of_chance) * sizes) & (sizes > 1)
+            chance = _chance(errors, sizes, of_chance)
             is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
-        alike.append((errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))[joint])
-    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]))
+        alike.append(_are_alike(errors, sizes)[joint])
+    is_rare = (sizes <= _RARE_VALUE)[joint]
+    rare = is_rare, is_rare & (flag.codes == 1)
+    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]), rare, rate)
+
+
+def _errors(sizes: _Numbers, missing: _Numbers, rate: float) -> tuple[tuple[_Numbers, float], tuple[_Numbers, float]]:
+    """The records that are not as expected, and their share of all, for cells that are expected filled and missing."""
+    return (missing, rate), (sizes - missing, 1 - rate)
+
+
+def _are_alike(errors: _Numbers, sizes: _Numbers) -> _Flags:
+    """Whether so few of some records differ from the others as may have refused."""
+    return np.asarray(errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))
 
 
 def _determination(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
@@ -257,10 +272,20 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
 def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] | None:
     """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
 
-    None where that takes too long to find out.
+    Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
+    together. None where that takes too long to find out.
     """
-    counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike)])
-    return None if counts is None else tuple(counts > 0)
+    counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike), pattern.rare[0]])
+    pooled = behind.count(pattern.columns, pattern.rare, same=False)
+    if counts is None or pooled is None:
+        return None
+    *found, is_rare = counts > 0
+    sizes, missing = pooled.astype(np.float64)
+    for side, (errors, rate) in enumerate(_errors(sizes, missing, pattern.rate)):
+        is_told = is_rare & (errors <= (1 - _ALIKE) * sizes) & (sizes > 1)
+        found[side] |= is_told & (pattern.found.tells_nearly_all | (_chance(errors, sizes, rate) <= _RARE))
+        found[2 + side] |= is_rare & ~_are_alike(errors, sizes)
+    return tuple(found)
 
 
 def _expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
