@@ -260,6 +260,8 @@ def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
     assert (first.apart, first.removed) == (("a", "b"), ("c",))
     second = first.after(verdict_of(("b", "d"), ("b", "d")))
     assert (second.apart, second.removed) == (("a", "d"), ("c", "b"))
+    in_vain = replace(first, apart=("a", "b", "d")).after(verdict_of(("b", "d"), ("b", "d")))
+    assert (in_vain.apart, in_vain.removed) == ((), ("c", "a", "b", "d"))
     refused = replace(second, l=2, diverse=("a",)).instead()
     assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
     assert second.after(verdict_of(())) is None

@@ -51,6 +51,8 @@ class Plan:
         """The plan that mends what a verdict found, or None where none is known."""
         asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
         back = [name for name in verdict.giving_back if name not in (*self.removed, *asked)]
+        if 2 * len({*back} & {*self.apart}) > len(self.apart):
+            return self.instead()  # mostly in vain: the others are not worth its detail
         more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
         if asked or back or more:
             left, apart = (
