@@ -136,7 +136,7 @@ def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:
     place, sizes = class_numbers(pack(coded))
     rows = np.empty(sizes.size, dtype=np.int64)
     rows[place] = np.arange(place.size)
-    return rows, place
+    return rows, place.astype(np.int64)
 
 
 def _ends(work: _Codes) -> _Codes:
@@ -185,11 +185,13 @@ def _read_runs(released: Coded, original: Coded) -> _Runs:
         owner.append(np.full(np.count_nonzero(is_first), number))
         lows.append(covered[is_first])
         highs.append(covered[np.append(is_first[1:], True)] + 1 if covered.size else covered)
-    return _in_order_of_labels(ranks, *map(np.concatenate, (owner, lows, highs)), released.size)
+    runs = np.concatenate(owner), np.concatenate(lows), np.concatenate(highs)
+    return _in_order_of_labels(ranks, runs, released.size)
 
 
-def _in_order_of_labels(ranks: _Codes, owner: _Codes, low: _Codes, high: _Codes, labels: int) -> _Runs:
-    """The runs, label after label; those of no value stand for all."""
+def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labels: int) -> _Runs:
+    """Runs (whose, from, to) label after label; a label without any stands for all."""
+    owner, low, high = runs
     some = low < high
     rest = np.flatnonzero(np.bincount(owner[some], minlength=labels) == 0)
     owner = np.concatenate([owner[some], rest])

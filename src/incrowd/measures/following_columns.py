@@ -24,7 +24,7 @@ from incrowd.tables import Table
 _Codes = NDArray[np.int64]
 
 _SAMPLE, _ENOUGH, _HOPELESS = 1_000, 20, 0.6  # rows looked at first, errors of chance among them, and how many remain
-_SHARED = 3  # rows for each combination of values, on average, below which two columns are not looked at
+ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which two columns are not looked at
 _NEARLY_ALL, _OPEN = 0.95, 0.29  # share of the records that is told, and bits that say which ones are not
 _TOLD = 0.9  # share of the records of a value that follow, from which on it is expected
 
@@ -78,7 +78,7 @@ def find_telling(
 
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
     """Two columns each that rows share often enough, and that hold information (`bits`) enough for the target's."""
-    most = target.codes.size / _SHARED
+    most = target.codes.size / ROWS_FOR_EACH
     # by Fano's inequality so much of the target may stay open where a share of the records is not told
     needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
     for one, other in itertools.combinations(range(len(columns)), 2):

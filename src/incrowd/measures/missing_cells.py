@@ -20,8 +20,8 @@ from scipy.special import rel_entr
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.behind_labels import BehindLabels
-from incrowd.measures.determination import Determination
-from incrowd.measures.following_columns import count_classes, entropy, find_telling, join_codes
+from incrowd.measures.determination import OF_CHANCE, Determination
+from incrowd.measures.following_columns import ROWS_FOR_EACH, count_classes, entropy, find_telling, join_codes
 from incrowd.measures.given_back import GivenBack
 from incrowd.tables import Table
 
@@ -29,13 +29,15 @@ _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
 _Numbers = NDArray[np.float64]
 
-_ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which others are expected to be alike
-_RARE_VALUE = 3  # records of a value up to which those behind a label are taken together with others like it
+_EXPECTED = 0.9  # share of the records of a value from which others of it are expected to be so too
+_FEW = 1  # records of a value that may differ whatever their share
 _MOSTLY = 2 / 3  # share from which those who differ count as people who refused
-_OF_CHANCE = 0.2  # share of the errors of chance that may remain
-_RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that are told; how many of them are its own
-_MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
-_ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
+_RARE_VALUE = 3  # records of a value up to which it is judged together with the other rare ones behind a label
+_UNLIKELY = 1e-6  # how seldom chance may show so many values that are told
+_FALSELY_TOLD = 0.01  # share of the values that are told which chance may have told
+_MORE = 30  # records that two columns must tell beyond one of them
+_PAIRS = 3  # pairs of columns that are counted
+_ROWS = 20_000  # rows by which pairs are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +138,8 @@ def _key(flag: Coded) -> bytes:
 def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
     """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
 
-    Runs are along the column that has an order, or the most values. Values of the other column that are alike all along
-    it have the same runs.
+    Runs are along the column that has an order, or the most values. Values of the other column that are the same all
+    along it have the same runs.
     """
     *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
     joint = join_codes([*other, along])
@@ -150,8 +152,8 @@ def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
         is_like = np.where(sides[:, before] == 0, may_be[0, :, at], may_be[1, :, at])
         sides[:, at] = np.where((sides[:, at] == 1) & is_like, sides[:, before], sides[:, at])
     runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
-    alike = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
-    runs = alike * (along.size + 3) + runs
+    course = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    runs = course * (along.size + 3) + runs
     return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
@@ -181,7 +183,7 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: 
     few, told = _part(flag, some), {name: _any(pattern.told)[some] for name, pattern in alone.items()}
     more = []
     for pair in itertools.combinations(known, 2):
-        is_shared = pair[0].size * pair[1].size <= few.codes.size / _SHARED
+        is_shared = pair[0].size * pair[1].size <= few.codes.size / ROWS_FOR_EACH
         if is_shared and any(one.name in coarse for one in pair):
             beyond = _any(_pattern(tuple(_part(one, some) for one in pair), few).told)
             beyond &= ~(told[pair[0].name] | told[pair[1].name])
@@ -204,8 +206,8 @@ def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
     """Whether most of the other records with the same values have the flag that a record has."""
     groups = np.unique(join_codes(columns), return_inverse=True)[1]
     sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
-    alike = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
-    return np.asarray(2 * alike - 1 > sizes[groups])
+    same = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
+    return np.asarray(2 * same - 1 > sizes[groups])
 
 
 def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
@@ -216,13 +218,13 @@ def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
     """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
     sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
-    found, rate = _determination(sizes, missing), float(is_set.mean())
+    found, rate = _judge_groups(sizes, missing), float(is_set.mean())
     told, alike = list[_Flags](), list[_Flags]()
     for errors, of_chance in _errors(sizes, missing, rate):
         if found.tells_nearly_all:
-            is_told = (errors <= np.maximum((1 - _ALIKE) * sizes, _FEW)) & (2 * errors < sizes)
+            is_told = (errors <= np.maximum((1 - _EXPECTED) * sizes, _FEW)) & (2 * errors < sizes)
         else:
-            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * of_chance) * sizes) & (sizes > 1)
+            is_told = (errors <= min(1 - _EXPECTED, OF_CHANCE * of_chance) * sizes) & (sizes > 1)
             chance = _chance(errors, sizes, of_chance)
             is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
@@ -242,7 +244,7 @@ def _are_alike(errors: _Numbers, sizes: _Numbers) -> _Flags:
     return np.asarray(errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))
 
 
-def _determination(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
+def _judge_groups(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
     """How well groups of these sizes, with so many cells missing, tell which are; see `determination`."""
     shared = sizes > 1
     sides = np.array([missing[shared], (sizes - missing)[shared]])
@@ -265,7 +267,7 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
     ordered = np.maximum(np.sort(chance), 1e-300)
     found, expected = np.arange(1, ordered.size + 1), values * ordered
     tail = found * (1 + np.log(expected / found)) - expected  # of Poisson's law, by Chernoff, where fewer are expected
-    beyond = (expected <= _BY_CHANCE * found) & (tail < np.log(_RARE))
+    beyond = (expected <= _FALSELY_TOLD * found) & (tail < np.log(_UNLIKELY))
     return float(ordered[beyond].max(initial=0.0))
 
 
@@ -282,8 +284,8 @@ def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] 
     *found, is_rare = counts > 0
     sizes, missing = pooled.astype(np.float64)
     for side, (errors, rate) in enumerate(_errors(sizes, missing, pattern.rate)):
-        is_told = is_rare & (errors <= (1 - _ALIKE) * sizes) & (sizes > 1)
-        found[side] |= is_told & (pattern.found.tells_nearly_all | (_chance(errors, sizes, rate) <= _RARE))
+        is_told = is_rare & (errors <= (1 - _EXPECTED) * sizes) & (sizes > 1)
+        found[side] |= is_told & (pattern.found.tells_nearly_all | (_chance(errors, sizes, rate) <= _UNLIKELY))
         found[2 + side] |= is_rare & ~_are_alike(errors, sizes)
     return tuple(found)
 
