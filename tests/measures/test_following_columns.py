@@ -149,6 +149,31 @@ def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():
     assert fact.k == told["[14;28]"]  # who is 14 or 15 is among those without an answer
 
 
+@pytest.mark.parametrize(("sexes", "not_asked", "refused"), [(1, 6, 0), (2, 6, 0), (1, 6, 3), (1, 2, 0)])
+def test_people_of_rare_values_who_were_not_asked_count_as_known(sexes, not_asked, refused):
+    """Incomes above 35,000 that one person each has, and that were not asked as those of the next range were not."""
+    usual = [income for income in range(20_000, 60_001, 1_000) if not 35_000 <= income < 40_000]
+    incomes = np.array([*np.repeat(usual, 50), *(35_001 + 137 * np.arange(not_asked))])
+    kept = {"a": ["x" if income < 35_000 else None for income in incomes]}
+    for place in range(refused):
+        kept["a"][place * 50] = None
+    before = {"income": incomes, "sex": np.arange(incomes.size) % sexes}
+    tens = [f"[{income // 10_000 * 10_000};{income // 10_000 * 10_000 + 9_999}]" for income in incomes]
+    after = {**before, "income": tens}
+    (fact,) = kept_column_facts(before | kept, after | kept, list(before), ["a"], coarse=["income"], secrets=["a"])
+    assert (fact.gives_back, fact.k, fact.k_without) == ("income", not_asked // sexes, 50 // sexes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("refused", [0.02, 0.04])
+def test_those_of_rare_values_who_refuse_are_not_found(refused, seed):
+    draw = np.random.default_rng(seed)
+    incomes = np.array([*np.repeat(range(20_000, 60_000, 1_000), 40), *draw.integers(20_000, 60_000, 400)])
+    kept = {"a": ["x" if income < 40_000 and draw.random() >= refused else None for income in incomes]}
+    after = {"income": [f"[{income // 10_000 * 10_000};{income // 10_000 * 10_000 + 9_999}]" for income in incomes]}
+    assert kept_column_facts({"income": incomes} | kept, after | kept, ["income"], ["a"], secrets=["a"]) == ()
+
+
 def test_a_skip_pattern_by_two_columns_beside_refusals_counts_as_known():
     draw = np.random.default_rng(8)
     before, after = people(draw)

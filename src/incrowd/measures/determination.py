@@ -21,7 +21,7 @@ from incrowd.results import Result
 
 _FEWEST = 30  # records with a value in common, below which nothing can be told from chance
 _NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
-_OF_CHANCE = 0.2  # share of the errors of chance that may remain
+OF_CHANCE = 0.2  # share of the errors of chance that may remain
 _ALTERED = 0.01  # share of the records of one value that may deny what the others tell
 _BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
 _LARGE, _PARTS = 20_000, 8  # records from which groups are counted in so many parts, as far as they are needed
@@ -57,7 +57,7 @@ class Determination(Result):
         return (
             self.records >= _FEWEST
             and self.told >= _NEARLY_ALL
-            and errors <= _OF_CHANCE * of_chance
+            and errors <= OF_CHANCE * of_chance
             and sqrt(of_chance) - sqrt(errors) >= _BEYOND_CHANCE
         )
 
@@ -110,7 +110,7 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
 def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:
     """The records of the values that tell practically all who share them, and more than chance does."""
     errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
-    beyond = (errors <= _OF_CHANCE * of_chance) & (np.sqrt(of_chance) - np.sqrt(errors) >= _BEYOND_CHANCE)
+    beyond = (errors <= OF_CHANCE * of_chance) & (np.sqrt(of_chance) - np.sqrt(errors) >= _BEYOND_CHANCE)
     return int(sizes[(sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & beyond].sum())
 
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode
+from incrowd._support.distinct import distinct_values
+from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.given_back import GivenBack
@@ -23,7 +24,7 @@ from incrowd.tables import Table
 _Codes = NDArray[np.int64]
 
 _SAMPLE, _ENOUGH, _HOPELESS = 1_000, 20, 0.6  # rows looked at first, errors of chance among them, and how many remain
-_SHARED = 3  # rows for each combination of values, on average, below which two columns are not looked at
+ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which two columns are not looked at
 _NEARLY_ALL, _OPEN = 0.95, 0.29  # share of the records that is told, and bits that say which ones are not
 _TOLD = 0.9  # share of the records of a value that follow, from which on it is expected
 
@@ -77,7 +78,7 @@ def find_telling(
 
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
     """Two columns each that rows share often enough, and that hold information (`bits`) enough for the target's."""
-    most = target.codes.size / _SHARED
+    most = target.codes.size / ROWS_FOR_EACH
     # by Fano's inequality so much of the target may stay open where a share of the records is not told
     needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
     for one, other in itertools.combinations(range(len(columns)), 2):
@@ -139,13 +140,11 @@ def count_classes(
     table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
 ) -> tuple[int, int]:
     """The smallest class by released columns that holds an expected record, and the people who are alone."""
-    classes = np.zeros(table.rows, dtype=np.int64)
-    for one in columns:
-        classes = np.unique(classes * one.size + one.codes, return_inverse=True)[1].astype(np.int64)
-    is_expected = np.zeros(int(classes.max()) + 1, dtype=bool)
+    classes, sizes = class_numbers(pack(columns))
+    is_expected = np.zeros(sizes.size, dtype=bool)
     is_expected[classes[expected]] = True
     if person is not None:
         (whose,) = encode(table, [person])
-        classes = np.unique(classes * whose.size + whose.codes) // whose.size
-    sizes = np.bincount(classes)[is_expected]
+        sizes = np.bincount(distinct_values(classes.astype(np.int64) * whose.size + whose.codes) // whose.size)
+    sizes = sizes[is_expected]
     return int(sizes.min(initial=table.rows)), int(np.count_nonzero(sizes == 1))

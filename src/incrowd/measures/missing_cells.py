@@ -10,50 +10,51 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.determination import Determination
-from incrowd.measures.following_columns import count_classes, entropy, find_telling, join_codes
+from incrowd.measures.behind_labels import BehindLabels
+from incrowd.measures.determination import OF_CHANCE, Determination
+from incrowd.measures.following_columns import ROWS_FOR_EACH, count_classes, entropy, find_telling, join_codes
 from incrowd.measures.given_back import GivenBack
-from incrowd.tables import Table, parse_generalised
-from incrowd.tables.generalised import Interval
+from incrowd.tables import Table
 from incrowd.tables.suggest_reading import values_of_nobody_asked
 
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
+_Numbers = NDArray[np.float64]
 
-_ALIKE, _FEW = 0.9, 1  # share of the records of a value, but for so many, from which others are expected to be alike
+_EXPECTED = 0.9  # share of the records of a value from which others of it are expected to be so too
+_FEW = 1  # records of a value that may differ whatever their share
 _MOSTLY = 2 / 3  # share from which those who differ count as people who refused
-_OF_CHANCE = 0.2  # share of the errors of chance that may remain
-_RARE, _BY_CHANCE = 1e-6, 0.01  # how seldom chance may show so many values that are told; how many of them are its own
-_MORE, _PAIRS = 30, 3  # records that two columns must tell beyond one of them, and pairs that are counted
-_ROWS, _SHARED = 20_000, 3  # rows by which pairs are looked for, and rows for each combination of their values
-_CELLS = 2_000_000  # cells that are compared at once
-_EPOCH = 719_163  # the ordinal of the day that dates are counted from
+_RARE_VALUE = 3  # records of a value up to which it is judged together with the other rare ones behind a label
+_UNLIKELY = 1e-6  # how seldom chance may show so many values that are told
+_FALSELY_TOLD = 0.01  # share of the values that are told which chance may have told
+_MORE = 30  # records that two columns must tell beyond one of them
+_PAIRS = 3  # pairs of columns that are counted
+_ROWS = 20_000  # rows by which pairs are looked for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Pattern:
     """Quasi-identifiers that tell which cells are missing.
 
     `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
-    whose values mostly have that.
+    whose values mostly have that; `rare` has those whose values few share, and those of them whose cell is missing.
     """
 
     columns: tuple[Coded, ...]
     found: Determination
     told: tuple[_Flags, _Flags]
     alike: tuple[_Flags, _Flags]
+    rare: tuple[_Flags, _Flags]
+    rate: float
 
     @property
     def records(self) -> int:
@@ -85,7 +86,8 @@ def facts_of_missing_cells(
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
-    release = _Release(known, released, coarse)
+    behind = BehindLabels(known, released, coarse)
+    find_behind = cache(lambda pattern: _find_behind(behind, pattern))
     seen: dict[bytes, list[_Pattern]] = {}
     for flag in flags:
         after = missing_flag(*encode(table, [flag.name]))
@@ -93,7 +95,7 @@ def facts_of_missing_cells(
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
         for pattern in seen[key]:
-            open_flag, expected = release.expect(pattern, after)
+            open_flag, expected = _expect(find_behind(pattern), after)
             counts = (
                 count_classes(table, [*released, open_flag], expected, person),
                 count_classes(table, [*released, *harmless, open_flag], expected & told, person),
@@ -106,7 +108,7 @@ def facts_of_missing_cells(
                 break
         else:
             if seen[key]:
-                open_flag, expected = release.expect(seen[key][0], after)  # of what tells most
+                open_flag, expected = _expect(find_behind(seen[key][0]), after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
 
@@ -137,8 +139,8 @@ def _key(flag: Coded) -> bytes:
 def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
     """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
 
-    Runs are along the column that has an order, or the most values. Values of the other column that are alike all along
-    it have the same runs.
+    Runs are along the column that has an order, or the most values. Values of the other column that are the same all
+    along it have the same runs.
     """
     *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
     joint = join_codes([*other, along])
@@ -151,8 +153,8 @@ def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
         is_like = np.where(sides[:, before] == 0, may_be[0, :, at], may_be[1, :, at])
         sides[:, at] = np.where((sides[:, at] == 1) & is_like, sides[:, before], sides[:, at])
     runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
-    alike = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
-    runs = alike * (along.size + 3) + runs
+    course = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    runs = course * (along.size + 3) + runs
     return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
@@ -183,7 +185,7 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: 
     few, told = _part(flag, some), {name: _any(pattern.told)[some] for name, pattern in alone.items()}
     more = []
     for pair in itertools.combinations(known, 2):
-        is_shared = pair[0].size * pair[1].size <= few.codes.size / _SHARED
+        is_shared = pair[0].size * pair[1].size <= few.codes.size / ROWS_FOR_EACH
         if is_shared and any(one.name in coarse for one in pair):
             beyond = _any(_pattern(tuple(_part(one, some) for one in pair), few).told)
             beyond &= ~(told[pair[0].name] | told[pair[1].name])
@@ -206,8 +208,8 @@ def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
     """Whether most of the other records with the same values have the flag that a record has."""
     groups = np.unique(join_codes(columns), return_inverse=True)[1]
     sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
-    alike = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
-    return np.asarray(2 * alike - 1 > sizes[groups])
+    same = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
+    return np.asarray(2 * same - 1 > sizes[groups])
 
 
 def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
@@ -218,22 +220,33 @@ def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
     """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
     sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
-    found = _determination(sizes, missing)
+    found, rate = _judge_groups(sizes, missing), float(is_set.mean())
     told, alike = list[_Flags](), list[_Flags]()
-    for errors, rate in ((missing, is_set.mean()), (sizes - missing, 1 - is_set.mean())):
-        few = np.maximum((1 - _ALIKE) * sizes, _FEW)
+    for errors, of_chance in _errors(sizes, missing, rate):
         if found.tells_nearly_all:
-            is_told = (errors <= few) & (2 * errors < sizes)
+            is_told = (errors <= np.maximum((1 - _EXPECTED) * sizes, _FEW)) & (2 * errors < sizes)
         else:
-            is_told = (errors <= min(1 - _ALIKE, _OF_CHANCE * rate) * sizes) & (sizes > 1)
-            chance = _chance(errors, sizes, rate)
+            is_told = (errors <= min(1 - _EXPECTED, OF_CHANCE * of_chance) * sizes) & (sizes > 1)
+            chance = _chance(errors, sizes, of_chance)
             is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
-        alike.append((errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))[joint])
-    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]))
+        alike.append(_are_alike(errors, sizes)[joint])
+    is_rare = (sizes <= _RARE_VALUE)[joint]
+    rare = is_rare, is_rare & (flag.codes == 1)
+    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]), rare, rate)
 
 
-def _determination(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
+def _errors(sizes: _Numbers, missing: _Numbers, rate: float) -> tuple[tuple[_Numbers, float], tuple[_Numbers, float]]:
+    """The records that are not as expected, and their share of all, for cells that are expected filled and missing."""
+    return (missing, rate), (sizes - missing, 1 - rate)
+
+
+def _are_alike(errors: _Numbers, sizes: _Numbers) -> _Flags:
+    """Whether so few of some records differ from the others as may have refused."""
+    return np.asarray(errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))
+
+
+def _judge_groups(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
     """How well groups of these sizes, with so many cells missing, tell which are; see `determination`."""
     shared = sizes > 1
     sides = np.array([missing[shared], (sizes - missing)[shared]])
@@ -256,91 +269,37 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
     ordered = np.maximum(np.sort(chance), 1e-300)
     found, expected = np.arange(1, ordered.size + 1), values * ordered
     tail = found * (1 + np.log(expected / found)) - expected  # of Poisson's law, by Chernoff, where fewer are expected
-    beyond = (expected <= _BY_CHANCE * found) & (tail < np.log(_RARE))
+    beyond = (expected <= _FALSELY_TOLD * found) & (tail < np.log(_UNLIKELY))
     return float(ordered[beyond].max(initial=0.0))
 
 
-class _Release:
-    """A release, and what whoever knows the quasi-identifiers expects of its records.
+def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] | None:
+    """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
 
-    Rows need not be those of the original: a record may be of all people who are alike in what is released as it was
-    and whose values are in its ranges.
+    Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
+    together. None where that takes too long to find out.
     """
-
-    def __init__(self, known: Sequence[Coded], released: Sequence[Coded], coarse: Sequence[str]) -> None:
-        self.coarse, self.rows = coarse, known[0].codes.size
-        self.released = {column.name: column for column in released}
-        self.covers = cache(lambda number: _cover(released[number], known[number]))
-        self.number = {column.name: number for number, column in enumerate(known)}
-        alike = np.zeros(self.rows + released[0].codes.size, dtype=np.int64)
-        for column in known:
-            if column.name not in coarse:
-                both = np.concatenate(_in_one_code(column, self.released[column.name]))
-                alike = np.unique(alike * (column.size + 1) + both, return_inverse=True)[1].astype(np.int64)
-        self.before, self.after = np.split(alike, [self.rows])
-
-    def expect(self, pattern: _Pattern, flag: Coded) -> tuple[Coded, _Flags]:
-        """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
-
-        Where all who may be behind a range are expected to have the same, the others in it are those who refused.
-        """
-        numbers = [self.number[one.name] for one in pattern.columns if one.name in self.coarse]
-        values = [one.codes for one in pattern.columns if one.name in self.coarse]
-        labels = [self.released[one.name].codes for one in pattern.columns if one.name in self.coarse]
-        mine, _ = _distinct([self.before, *values])
-        theirs, place = _distinct([self.after, *labels])
-        starts, ends = (np.searchsorted(self.before[mine], self.after[theirs], side) for side in ("left", "right"))
-        facts = np.array([*pattern.told, *pattern.alike])[:, mine]
-        facts[2:] = ~facts[2:]  # somebody who is not alike
-        found = np.zeros((4, theirs.size), dtype=bool)
-        lengths = ends - starts
-        for part in np.array_split(np.arange(theirs.size), int(lengths.sum()) // _CELLS + 1):
-            cell = np.repeat(part, lengths[part])
-            first = np.repeat(np.cumsum(lengths[part]) - lengths[part], lengths[part])
-            other = np.arange(cell.size) - first + starts[cell]
-            fits = np.ones(cell.size, dtype=bool)
-            for number, value, label in zip(numbers, values, labels, strict=True):
-                fits &= self.covers(number)[label[theirs][cell], value[mine][other]]
-            for one, fact in zip(found, facts, strict=True):
-                one[cell[fits & fact[other]]] = True
-        filled, missing, unlike_filled, unlike_missing = found[:, place]
-        is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
-        return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)
+    counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike), pattern.rare[0]])
+    pooled = behind.count(pattern.columns, pattern.rare, same=False)
+    if counts is None or pooled is None:
+        return None
+    *found, is_rare = counts > 0
+    sizes, missing = pooled.astype(np.float64)
+    for side, (errors, rate) in enumerate(_errors(sizes, missing, pattern.rate)):
+        is_told = is_rare & (errors <= (1 - _EXPECTED) * sizes) & (sizes > 1)
+        found[side] |= is_told & (pattern.found.tells_nearly_all | (_chance(errors, sizes, rate) <= _UNLIKELY))
+        found[2 + side] |= is_rare & ~_are_alike(errors, sizes)
+    return tuple(found)
 
 
-def _distinct(columns: Sequence[NDArray[np.int64]]) -> tuple[_Codes, _Codes]:
-    """A row for each combination of codes, in the order of the first column, and which one every row has."""
-    joint = np.zeros(columns[0].size, dtype=np.int64)
-    for codes in columns:
-        joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-    _, rows, place = np.unique(joint, return_index=True, return_inverse=True)
-    return rows, place
+def _expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
+    """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
 
-
-def _in_one_code(original: Coded, released: Coded) -> tuple[_Codes, _Codes]:
-    """The codes of a column before and after, by the values of the original; nothing where they are of another type."""
-    if released.values.type != original.values.type:
-        return np.zeros_like(original.codes), np.zeros_like(released.codes)
-    places = pc.fill_null(pc.index_in(released.values, value_set=original.values), original.size)
-    return original.codes, places.to_numpy(zero_copy_only=False)[released.codes]
-
-
-def _cover(released: Coded, original: Coded) -> _Flags:
-    """Which values of the original each label may stand for: all, where it is no range or set of some of them."""
-    quantity, values = read_quantity(original), original.values.to_pylist()
-    places = np.full(original.size, np.nan) if quantity is None else quantity.places
-    if pa.types.is_temporal(original.values.type):
-        places = np.floor(places) + _EPOCH
-    written = original.values.cast(pa.string()).to_pylist()  # a column of ranges has its plain values as text
-    covered = np.zeros((released.size, original.size), dtype=bool)
-    for row, label in zip(covered, released.values.to_pylist(), strict=True):
-        meaning = parse_generalised(label) if isinstance(label, str) else None
-        if isinstance(meaning, Interval):
-            low, high = (one.toordinal() if isinstance(one, date) else one for one in (meaning.low, meaning.high))
-            row[:] = (places >= low) & (places <= high)
-        elif meaning is None:
-            row[:] = [label in (value, text) for value, text in zip(values, written, strict=True)]
-        else:
-            row[:] = [meaning.covers(value) for value in values]
-        row |= not row.any()
-    return covered
+    Where all who may be behind a range are expected to have the same, the others in it are those who refused. Where it
+    is not known who may be behind it, every record counts as expected.
+    """
+    if found is None:
+        return flag, np.ones(flag.codes.size, dtype=bool)
+    filled, missing, unlike_filled, unlike_missing = found
+    is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
+    return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)
