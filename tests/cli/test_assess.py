@@ -174,10 +174,11 @@ def test_rules_without_a_verdict_are_said_to_be_none(capsys, stays, tmp_path):
     said = " ".join(err.split())
     assert code == 0
     assert "no verdict on whether the table may go out" in said
-    assert "--recipient public" in said
+    assert "For a verdict name the recipient (--recipient public)." in said
     assert "no verdict on whether the table may go out" in report.read_text()
     assert "no verdict" not in run(capsys, "check", stays, *QI, "--min-k", "1", "--recipient", "public")[2]
-    assert "set a rule: --min-k, --max-risk" in " ".join(run(capsys, "check", stays, *QI)[2].split())
+    said = " ".join(run(capsys, "check", stays, *QI)[2].split())
+    assert "or set a rule (--recipient public, --min-k, --max-risk" in said
 
 
 def test_the_gate_reads_a_policy_and_writes_junit(capsys, stays, tmp_path):
