@@ -54,7 +54,7 @@ RULES: Mapping[str, _Kind] = {
 
 RULES_ONLY = (
     "Only these rules were checked. That is no verdict on whether the table may go out, which rests on every column "
-    "and on who gets it"
+    "and on who gets it."
 )
 """What is said of a check that nobody asked a verdict of."""
 
@@ -122,7 +122,7 @@ class Check(Result):
             )
             for rule in self.rules
         ]
-        notes = [*self.notes, *([f"{RULES_ONLY}."] if self.verdict is None else [])]
+        notes = [*self.notes, *([RULES_ONLY] if self.verdict is None else [])]
         if (verdict := self.verdict) is not None:
             why = None if verdict.decision == "within" else verdict.recommendation
             cases.append(JunitCase("verdict", why, "\n".join([verdict.sentence, *verdict.exposures])))
@@ -292,7 +292,10 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
             raise InputError(f"{name} must be a number {bounds}; {limit!r} was given")
         asked[name] = limit
     if any_of and not asked:
-        raise InputError(f"no rule is set, so there is nothing to check; set one of {', '.join(RULES)}")
+        raise InputError(
+            "there is nothing to check; name who is to get the table, for the verdict, or set a rule",
+            hint=("recipient=public", *RULES),
+        )
     return asked
 
 

@@ -200,7 +200,7 @@ def test_households_are_protected_whole(tmp_path, capsys):
 
 
 def test_a_profile_names_guessed_codes_and_suspected_missing_values_apart(capsys, tmp_path):
-    rows = "".join(f"{n % 2},{20 + n % 9 if n % 7 else -9},{10_000 + n % 5}\n" for n in range(60))
+    rows = "".join(f"{n % 2},{20 + n % 9 if n % 7 else -9},{10_000 + n % 5}\n" for n in range(70))
     (tmp_path / "people.csv").write_text("sex,age,zip\n" + rows)
     code, out, err = run(capsys, "profile", tmp_path / "people.csv")
     assert (code, err) == (0, "")

@@ -62,6 +62,18 @@ def test_addresses_in_a_tenth_of_the_cells_name_people_too():
         "Paul 06 12 34 56 78",
         "Jo (415) 555-2671",
         "write to m.smith@example.org please",
+        "+49 171 2345678",
+        "+48 601 234 567",
+        "+33.6.12.34.56.78",
+        "0171/2345678",
+        "020 7946 0958",
+        "06.12.34.56.78",
+        "(030) 123456-78",
+        "415-555-2671",
+        "Tel.:0049 171 2345678",
+        "Tel.0171 2345678",
+        "my number is 01712345678",
+        "Rufen Sie an: Handy +4917123456789",
     ],
 )
 def test_one_answer_with_the_number_or_address_of_a_person_is_no_yes(said, answers):
@@ -90,6 +102,69 @@ def test_dates_amounts_and_an_office_in_answers_are_no_numbers_of_people(said):
     cells = [said if row % 4 == 0 else f"answer {row % 9}" for row in range(ROWS)]
     (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
     assert remark.role != "identifier"
+
+
+OFFICE = "for questions call 555-123-4567 (office)"
+FOOTER = "fine -- sent via survey@uni.example"
+
+
+@pytest.mark.parametrize(
+    ("usual", "said", "times"),
+    [
+        ([OFFICE, "fine"], "Maria Schmidt, m.schmidt@example.org", 1),
+        ([FOOTER, FOOTER.replace("fine", "too long")], f"Maria Schmidt, 0171 2345678 -- {FOOTER}", 1),
+        (["fine", "too long"], "reach me: m.schmidt@example.org", 6),
+    ],
+)
+def test_an_office_or_several_visits_do_not_hide_a_person(usual, said, times):
+    cells = [said if row < times else usual[row % 2] for row in range(ROWS)]
+    (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
+    assert (remark.role, remark.reason.split()[0]) == ("identifier", str(times))
+    cells[:times] = usual[:1] * times
+    (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
+    assert remark.role != "identifier"
+
+
+@pytest.mark.parametrize("words", ["{}", "seen {} again"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "01.02.2003",
+        "01/02/2003 10:15",
+        "2003-02-01T10:15:00+01:00",
+        "03 02 2021",
+        "20030201",
+        "08.30-09.45, 10.30-11.15",
+        "0830-1230 1330-1700",
+        "+1 200 300 400",
+        "+0.123456789",
+        "-1.234.567,89",
+        "1 000 000 - 2 000 000",
+        "0.50-1.25-3.75",
+        "1.10.123.4567",
+        "+52.5200066+013.4049540/",
+        "52.520008, 13.404954",
+        "978-0-306-40615-7",
+        "0-306-40615-2",
+        "0317-8471",
+        "0012345678",
+        "000123-456789",
+        "2019 (2020) 1234-1245",
+        "0045 12/03/2019",
+        "192.168.100.2000",
+    ],
+)
+def test_one_date_amount_range_code_or_place_is_no_number_of_a_person(said, words):
+    cells = ["fine", "too long"] * (ROWS // 2)
+    cells[7] = words.format(said)
+    (remark,) = (one for one in suggest_roles(read_table(crowd(remark=cells))) if one.column == "remark")
+    assert remark.role != "identifier"
+
+
+def test_codes_that_sometimes_have_the_form_of_a_telephone_number_are_none():
+    cells = [f"{row % 7:02}.{row % 5:02}" + ".03.04.05" * (row % 90 == 0) for row in range(ROWS)]
+    (found,) = (one for one in suggest_roles(read_table(crowd(budget=cells))) if one.column == "budget")
+    assert found.role != "identifier"
 
 
 OTHER_WORDS = {

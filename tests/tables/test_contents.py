@@ -123,6 +123,15 @@ def test_check_digits_are_found_in_whole_numbers_and_among_mistyped_codes(form):
         assert (found.role, found.confidence) == ("identifier", "high")
 
 
+@pytest.mark.parametrize("number", [2, 6, 12])
+def test_check_digits_are_found_after_a_few_prefixes_and_nothing_where_there_are_none(number):
+    draw = np.random.default_rng(0)
+    prefixes = ["411111", "550022", *(digits(draw, 6) for _ in range(10))][:number]
+    bodies = [prefixes[row % number] + digits(draw, 9) for row in range(400)]
+    assert have_check_digits(map(luhn, bodies))
+    assert not have_check_digits(bodies)
+
+
 @pytest.mark.parametrize("step", [1, 5, 7, 11, 97])
 def test_numbers_given_out_in_order_have_no_check_digit(step):
     assert not have_check_digits(str(number) for number in range(30_000_000, 30_000_000 + 400 * step, step))

@@ -131,10 +131,22 @@ def test_t_is_promised_and_checked_on_the_file_by_the_stated_scale(tmp_path):
 
 def test_whole_numbers_of_a_topic_of_codes_are_suggested_as_nominal():
     table = read_table(
-        {"race": [1, 2, 9, 2], "education": [1, 2, 3, 3], "age": [30, 41, -9, 25], "net": [-3, -9, 4, 5]}
+        {
+            "race": [1, 2, 9, 2] * 10,
+            "education": [1, 2, 3, 3] * 10,
+            "age": [30, 41, -9, 25] * 10,
+            "net": [-3, -9, 4, 5] * 10,
+        }
     )
     assert suggest_scales(table, suggest_roles(table)) == {"race": "nominal", "education": "ordered"}
     assert suspect_missing_codes(table) == {"age": (-9,)}
+
+
+def test_the_age_of_one_person_is_not_told_as_a_missing_code():
+    ages = [20 + row % 40 for row in range(400)]
+    for code in (99, -9):
+        assert suspect_missing_codes(read_table({"age": [*ages, *[code] * 9]})) == {}
+        assert suspect_missing_codes(read_table({"age": [*ages, *[code] * 10]})) == {"age": (code,)}
 
 
 CODES = {"race": [6, 7, 8, 9] * 5, "state": [1, 2, 55, 56] * 5, "age": list(range(20))}

@@ -17,7 +17,7 @@ from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.declared_options import question_from, takes, takes_question_options
-from incrowd.cli.hints import flag, with_flags
+from incrowd.cli.hints import with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
 
@@ -131,7 +131,7 @@ def check_table(
         if result.verdict is None:
             from incrowd.gate import RULES_ONLY
 
-            terminal.note(f"{RULES_ONLY}: name the recipient to have it too (--recipient public).")
+            terminal.note(f"{RULES_ONLY} For a verdict name the recipient (--recipient public).")
     if not result.passed:
         raise typer.Exit(1)
 
@@ -145,12 +145,6 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
         raise InputError(
             "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
             f"the table has: {', '.join(table.columns)}"
-        )
-    if not question.rules and question.recipient is None:
-        flags = ", ".join(flag(name) for name in _RULES)
-        raise InputError(
-            "there is nothing to check; name who is to get the table, for the verdict (--recipient public), or set a "
-            f"rule: {flags}"
         )
     return question
 
@@ -183,6 +177,5 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _write_junit(text: str, path: Path) -> None:
-
     with written_whole(path, force=True) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -29,6 +29,7 @@ _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
 _HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
+_FEWEST_RECORDS = 10  # of a code; a number of fewer people may be their own
 _FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
 _NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
     """notapplicable inapplicable nonapplicable notasked skipped skip validskip legitimateskip iap niu notinuniverse na
@@ -163,10 +164,12 @@ def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
 def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) -> dict[str, tuple[int, ...]]:
     """Codes such as -9 in columns of numbers that are otherwise never negative, and 97 to 99 far above all others.
 
-    Of a table in a cluster nothing is read. `columns` are those that are looked at; None: all.
+    A number that few records have may be somebody's, and is not told. Of a table in a cluster nothing is read.
+    `columns` are those that are looked at; None: all.
 
     >>> from incrowd import read_table
-    >>> suspect_missing_codes(read_table({"age": [30, -9, 41], "change": [-3, -9, 2], "children": [0, 2, 99]}))
+    >>> table = {"age": [30, -9, 41] * 10, "change": [-3, -9, 2] * 10, "children": [0, 2, 99] * 10}
+    >>> suspect_missing_codes(read_table(table))
     {'age': (-9,), 'children': (99,)}
     """
     if not table.backend.rows_are_local:
@@ -176,7 +179,9 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
-        if found := _codes_among(column.unique()):
+        found = _codes_among(column.unique())
+        found = {code for code in found if pc.sum(pc.equal(column, code)).as_py() >= _FEWEST_RECORDS}
+        if found:
             codes[name] = tuple(sorted(int(code) for code in found))
     return codes
 

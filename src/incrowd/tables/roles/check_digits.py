@@ -106,13 +106,22 @@ def _satisfy_an_equation(letters: NDArray[np.str_], features: NDArray[np.int64],
 
 def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
     """Whether a character is told by many others without any remainder: part of their sum."""
+    independent = [0]
     for column in range(1, features.shape[1]):
-        before, after = features[:, :column].astype(np.float64), features[:, column]
+        before, after = features[:, independent].astype(np.float64), features[:, column]
         weights = np.linalg.lstsq(before, after, rcond=None)[0]
-        needed = places[:column][np.abs(weights) > _NONE]
-        if len({*needed}) >= _PLACES and np.abs(before @ weights - after).max() < _NONE:
+        if np.abs(before @ weights - after).max() >= _NONE:
+            independent.append(column)
+            continue
+        needed = np.array(independent)[np.abs(weights) > _NONE]
+        if len({*places[needed]}) >= _PLACES and _vary(features[:, needed]):
             return True
     return False
+
+
+def _vary(features: NDArray[np.int64]) -> bool:
+    """Whether there are more combinations than some weights would always fit, unlike in a few prefixes."""
+    return len(np.unique(features, axis=0)) >= features.shape[1] + _SPARE // 2
 
 
 def _are_checked(letters: NDArray[np.str_]) -> bool:
@@ -138,7 +147,7 @@ def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.i
 
 def _null_vector(rows: NDArray[np.int64], prime: int) -> NDArray[np.int64] | None:
     """Weights whose sum vanishes in every row, by elimination in the remainders of a prime, or None."""
-    rows = rows.copy()
+    given, rows = rows, rows.copy()
     pivots: list[int] = []
     for column in range(rows.shape[1]):
         top = len(pivots)
@@ -147,7 +156,7 @@ def _null_vector(rows: NDArray[np.int64], prime: int) -> NDArray[np.int64] | Non
             weights = np.zeros(rows.shape[1], dtype=np.int64)
             weights[pivots] = -rows[:top, column] % prime
             weights[column] = 1
-            if np.count_nonzero(weights[1:]) >= _PLACES:
+            if np.count_nonzero(weights[1:]) >= _PLACES and _vary(given[:, weights != 0]):
                 return weights
             continue
         rows[[top, top + filled[0]]] = rows[[top + filled[0], top]]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,12 +28,27 @@ _BOOLEAN_WORDS = [  # no and yes
     )
 ]
 _E_MAIL = r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"
-_TELEPHONE = (  # inside a text: with + or 0 before it, in twos, or as in North America
-    r"(?:^|[^\w+.,-])(?:\+\d{1,3}[ ()/.-]*(?:\d[ ()/.-]*){7,11}\d|0\d{2,4}[ /-](?:\d[ /-]?){5,9}\d|0\d(?:[ .-]\d\d){4}"
-    r"|\(\d{2,4}\) ?\d{3,5}-?\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?:$|\W)"
+_TELEPHONE = "|".join(  # with + or 0 before it, in twos, or as in North America
+    (
+        r"\+[17][ /-]?\(?\d{3}\)?[ /-]?\d{3}[ /-]?\d\d[ /-]?\d\d",
+        r"\+[2-9]\d{1,2}[ /-]?(?:\(0?\d{1,4}\) ?)?\d{1,5}(?:[ /-]?\d{2,8}){1,5}",
+        r"\+[1-9]\d{0,2}(?:(?:\.\d{2,4}){1,4}\.\d{4,8}|\.\d(?:\.\d\d){4})",
+        r"0[1-9]\d{1,2}[ /-]\d{2,8}(?: \d{2,8}){0,3}|0[1-9]\d{1,3}(?:-\d{3,4}){2}",
+        r"0[1-9]\d{3}[ /-]\d{5,8}|0[1-9]\d{3}(?: \d{2,4}){2,3}|00[2-9]\d{1,2} \d{1,5}(?: ?\d{2,8}){1,5}",
+        r"0[1-9](?: \d\d){4}|0[1-9](?:\.\d\d){4}|0[1-9](?:-\d\d){4}",
+        r"\(0\d{1,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,2}|(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])\d{3}[-.]\d{4}",
+    )
 )
+_TELEPHONES = re.compile(rf"(?<![\w+-])(?<!\d[ .,/:])(?:{_TELEPHONE})(?![\w+:]|[ .,/-]\d)")
+_CALLED = re.compile(  # digits without any separator, which number other things too
+    r"\b(?:call|phone|mobile|cell|tel|whatsapp|ring|sms|handy|telefon\w*|appel\w*|portable|m[oó]vil|tel[eé]fono|"
+    r"(?:my|meine|mon|mi) (?:\w+ )?(?:number|nummer|num[eé]ro|n[uú]mero))\b[^\d+]{0,20}((?:0|\+)\d{9,13})\b",
+    re.IGNORECASE,
+)
+_MAYBE_CALLED = rf"(?:^|[^\w+-])(?:{_TELEPHONE}|0\d{{9}})"
+_FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # of a telephone number with the 0 or the country's before it
 _WORD = r"\pL{2}"
-_PERSONAL = 5  # rows for each address or number, up to which it is not that of an office
+_PERSONAL = 20  # rows of an address or number, up to which it is not that of an office
 _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
 
 
@@ -40,8 +57,8 @@ class ColumnFacts:
     """A column: counts of the whole of it, and some of its filled cells.
 
     `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells from
-    the whole length of the column, numbers as floats and all else as texts; `contacts` are texts, of all cells, that
-    have an e-mail address, or a telephone number and words, in them.
+    the whole length of the column, numbers as floats and all else as texts; `contacts` are texts, of all cells (in a
+    cluster, of the sample), that have an e-mail address or a telephone number of a person in them.
     """
 
     name: str
@@ -133,14 +150,40 @@ def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: 
 
 
 def _count_contacts(column: pa.ChunkedArray) -> int:
-    """The cells that have the address or the telephone number of a person in them, whatever else they say."""
+    """The cells that have the address or the telephone number of a person in them, whatever else they say.
+
+    Each address counts by itself, in whatever texts it stands: one of an office does not hide those of people.
+    """
     if column.type not in (pa.string(), pa.large_string()):
         return 0
     texts, times = column.value_counts().flatten()
-    written, called, worded = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _TELEPHONE, _WORD))
-    times = times.filter(pc.or_(written, pc.and_(called, worded)))
-    cells = int(sum(times.to_pylist()))
-    return cells if cells <= _PERSONAL * len(times) else 0
+    worded, written, called = (
+        pc.fill_null(pc.match_substring_regex(texts, one), False) for one in (_WORD, _E_MAIL, _MAYBE_CALLED)
+    )
+    answers = 2 * pc.sum(worded).as_py() >= len(texts) - texts.null_count  # or codes, of which some look so
+    called = pc.and_(called, pc.or_(worded, pc.or_(answers, pc.starts_with(texts, "+"))))
+    likely = pc.or_(written, called)
+    found = [
+        ({*_addresses(text), *(_numbers(text) if calls else ())}, cells)
+        for text, calls, cells in zip(*(one.filter(likely).to_pylist() for one in (texts, called, times)), strict=True)
+    ]
+    rows: Counter[str] = Counter()
+    for contacts, cells in found:
+        for one in contacts:
+            rows[one] += cells
+    return sum(cells for contacts, cells in found if any(rows[one] <= _PERSONAL for one in contacts))
+
+
+def _addresses(text: str) -> list[str]:
+    return re.findall(_E_MAIL, text.lower())
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The digits of the telephone numbers in a text."""
+    for number in (*_TELEPHONES.findall(text), *_CALLED.findall(text)):
+        digits = "".join(filter(str.isdigit, number))
+        if _FEWEST_DIGITS + number.startswith("+") <= len(digits) <= _MOST_DIGITS:
+            yield digits
 
 
 def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:
