@@ -1,5 +1,6 @@
 """assess, check and compare as a user meets them."""
 
+import inspect
 import json
 import shlex
 import sqlite3
@@ -11,6 +12,8 @@ from rich.console import Console
 from tests.cli.running import run
 
 from incrowd import demo_table
+from incrowd.cli.hints import words_typed
+from incrowd.cli.protect import protect_table
 from incrowd.tables import write_table
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
@@ -155,6 +158,26 @@ def test_without_roles_the_suggested_command_is_printed_and_runs(capsys, stays, 
     assert (code, out, words[:3]) == (2, "", ["incrowd", verb, str(stays)])
     assert words[words.index("--other") + 1] == "charge"
     assert run(capsys, *words[1:])[0] in (0, 1)  # every column has a role
+
+
+@pytest.mark.parametrize(
+    ("verb", "typed"),
+    [
+        ("protect", "--k 20 --l 3 --method generalise --no-shuffle --widest age_yrs=10 --out 'a file.csv'"),
+        ("assess", "--html 'a page.html' --full --recipient trusted"),
+    ],
+)
+def test_the_suggested_command_keeps_what_was_typed(capsys, stays, verb, typed):
+    err = run(capsys, verb, stays, *shlex.split(typed))[2]
+    (command,) = (line for line in err.splitlines() if line.startswith("  incrowd "))
+    words, asked = shlex.split(command.replace("--l 3.0", "--l 3")), shlex.split(typed)
+    assert all(words.count(word) == 1 for word in asked)
+
+
+def test_a_suggested_command_has_no_password():
+    declared = inspect.signature(protect_table).parameters
+    words = words_typed({"out": "postgresql://ann:secret@db.example/clinic"}, declared, besides=())
+    assert words == ["--out", "postgresql://db.example/clinic"]
 
 
 def test_assess_and_protect_say_which_numbers_may_be_missing_codes(capsys, tmp_path):

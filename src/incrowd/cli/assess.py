@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.declared_options import ASSESS, question_from, takes_question_options
+from incrowd.cli.hints import words_typed
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import confirm_roles, note_missing_codes
 from incrowd.errors import InputError
@@ -62,11 +64,13 @@ def assess_table(
     Exit 0 only if the answer is yes: every column judged, the person at highest risk and the average within the
     limits, no secret given away. Exit 1 if it is no, undecided or too close to call.
     """
+    besides = {name: value for name, value in locals().items() if name not in ("table", "typed")}
     if save:
         _check_save(table, force)
     question = question_from(typed, table.columns, _saved_question(table, config))
     if not question.quasi_identifiers:
-        question = confirm_roles(table, question, yes=yes, quiet=json)
+        words = words_typed(besides, inspect.signature(assess_table).parameters, besides=())
+        question = confirm_roles(table, question, *words, yes=yes, quiet=json)
     with terminal.working("assessing") as progress:
         from incrowd.assessment import assess_question
 

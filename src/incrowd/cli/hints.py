@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from incrowd._support.addresses import masked
+from incrowd.assessment.command_line import given
 from incrowd.assessment.question import OPTIONS
 from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
 
@@ -26,6 +30,20 @@ def flag(hint: str) -> str:
     name, equals, value = hint.partition("=")
     words = _FLAGS.get(name) or f"--{name.replace('_', '-')}"
     return f"{words} {value}" if equals else words
+
+
+def words_typed(
+    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], *, besides: Collection[str]
+) -> list[str]:
+    """The options of a verb that were typed, `besides` those that are said otherwise, as words of a command."""
+    words: list[str] = []
+    for name, value in typed.items():
+        if name in besides or value in (None, [], declared[name].default):
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            switch = flag(name) if one else f"--no-{flag(name).removeprefix('--')}"
+            words += [switch] if isinstance(one, bool) else given(flag(name), masked(str(one)))
+    return words
 
 
 def null_flags(codes: Mapping[str, Sequence[int]]) -> str:

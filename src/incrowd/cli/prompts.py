@@ -29,8 +29,11 @@ _FIELDS = {
 }
 
 
-def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -> Question:
-    """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own."""
+def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quiet: bool) -> Question:
+    """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own.
+
+    `typed` are the words of the command that the question does not hold.
+    """
     from incrowd.assessment import propose_roles
 
     with terminal.working("looking at the columns"):
@@ -44,7 +47,7 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
         return question
     if quiet or not _is_terminal():
         raise InputError(
-            f"say what each column is. {suggest_command(table, question, roles)}\n"
+            f"say what each column is. {suggest_command(table, question, roles, *typed)}\n"
             "Or add --yes to take these suggestions for a first look, which can say no or undecided, never yes"
         )
     roles = _ask_roles(table, _with_given_roles(table, question, roles))

@@ -14,6 +14,7 @@ from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
 from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import OF_METHODS, read_method_options, read_numbers, takes
+from incrowd.cli.hints import words_typed
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import note_missing_codes, suggest_command
 from incrowd.cli.protect_text import Made, show, to_json
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from incrowd.assessment.solver import Trial
     from incrowd.protection import Protected
     from incrowd.tables import Table
+
+
+_IN_QUESTION = frozenset(
+    {"table", "qi", "sensitive", "identifier", "drop", "other", "person", "household", "recipient"}
+)  # a household is suggested as --person, which is the same to the methods
 
 
 @opens_table
@@ -144,7 +150,7 @@ def protect_table(
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
     arguments = _read_arguments(typed, table.columns) | read_method_options(of_method)
     if not qi:
-        _suggest_roles(table, arguments, recipient, out)
+        _suggest_roles(table, arguments, recipient, words_typed(typed, declared, besides=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *(arguments["sensitive"] or ())])
     question = _read_question(arguments, recipient)
@@ -185,7 +191,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     }
 
 
-def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | None, out: str) -> None:
+def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | None, typed: Sequence[str]) -> None:
     """Refuse to protect what nobody named, with the command that names what the columns suggest, if they do."""
     from incrowd.assessment import propose_roles
 
@@ -194,7 +200,7 @@ def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | 
         named = {"person": arguments["person"], "drop": arguments["leave_out"], "recipient": recipient}
         named |= {name: arguments[name] for name in ("sensitive", "other", "identifiers")}
         question = Question().with_given(**named)
-        told = suggest_command(table, question, roles, "--out", masked(out), verb="protect")
+        told = suggest_command(table, question, roles, *typed, verb="protect")
         raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
 
 

@@ -121,7 +121,7 @@ def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> boo
 
 def _vary(features: NDArray[np.int64]) -> bool:
     """Whether there are more combinations than some weights would always fit, unlike in a few prefixes."""
-    return len(np.unique(features, axis=0)) >= features.shape[1] + _SPARE // 2
+    return bool(len(np.unique(features, axis=0)) >= features.shape[1] + _SPARE // 2)
 
 
 def _are_checked(letters: NDArray[np.str_]) -> bool:
