@@ -361,7 +361,12 @@ def test_a_protected_table_that_was_changed_meanwhile_is_not_passed_on(tmp_path)
         server.save()
     (release,), (record,) = (keep / "files").glob("*.parquet"), (keep / "candidates").iterdir()
     saved = record.read_bytes().replace(b'"k": 3', b'"k": 9')
-    for file, change in ((release, b"PAR1"), (record, saved), (record, saved.replace(b'"sum"', b'"no sum"'))):
+    (original,) = (
+        file for file in (keep / "files").rglob("*") if file.parent.parent == keep / "files" and file.is_file()
+    )
+    half = b"".join(original.read_bytes().splitlines(keepends=True)[:9])
+    changes = [(release, b"PAR1"), (record, saved), (record, saved.replace(b'"sum"', b'"no sum"')), (original, half)]
+    for file, change in changes:
         was = file.read_bytes()
         assert was != change
         file.write_bytes(change)

@@ -128,6 +128,8 @@ class KeptWork:
             raise InputError("its table was changed; protect it again")
         if release.rows_file.exists():
             release = replace(release, kept_rows=np.load(release.rows_file))
+        if release.last_record >= table.table.rows:
+            raise InputError("the table that it was made of was changed; protect that again")
         result, figures = saved["result"], saved["figures"]
         made = Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, saved["summary"])
         return Job(

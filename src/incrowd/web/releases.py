@@ -72,6 +72,11 @@ class Release:
         """Which record of the original a row is."""
         return row if self.kept_rows is None else int(self.kept_rows[row])
 
+    @property
+    def last_record(self) -> int:
+        """The last record of the original that is among the rows."""
+        return self.table.rows - 1 if self.kept_rows is None else int(self.kept_rows.max(initial=-1))
+
     def alike(self, row: int) -> int:
         """How many people look like the one of a row."""
         return int(self.classes.people[self.classes.numbers[row]])
