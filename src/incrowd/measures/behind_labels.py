@@ -19,6 +19,7 @@ from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.tables.generalised import Anything, Choice, Interval, Prefix, parse_ranges
 
 _Codes = NDArray[np.int64]
+_Counts = NDArray[np.int32]
 
 _MOST_LOOKED_UP = 4_000_000  # runs of values that are looked up before the search gives up: about two seconds
 _AT_ONCE = 250_000  # runs that are looked up at once
@@ -60,7 +61,7 @@ class BehindLabels:
         self._runs = cache(lambda name: _read_runs(self._after[name], self._before[name]))
         self._group = cache(self._group_by)
 
-    def count(self, columns: Sequence[Coded], facts: Sequence[NDArray[Any]], *, same: bool = True) -> _Codes | None:
+    def count(self, columns: Sequence[Coded], facts: Sequence[NDArray[Any]], *, same: bool = True) -> _Counts | None:
         """Count the records of the original that may be behind every released record and have a fact.
 
         Args:
@@ -89,7 +90,7 @@ class BehindLabels:
             work = work * self._runs(one.name).widths[labels[one.name]]
         if work.sum() > _MOST_LOOKED_UP:
             return None
-        found = np.zeros((len(facts), rows.size), dtype=np.int64)
+        found = np.zeros((len(facts), rows.size), dtype=np.int32)
         totals = [np.concatenate([[0], np.cumsum(fact[order], dtype=np.int32)]) for fact in facts]
         for part in np.split(np.arange(rows.size), _ends(work)):
             cell, prefix = part, after[rows[part]]
@@ -99,7 +100,7 @@ class BehindLabels:
             cell, first = cell[at], prefix[at] * along.size
             low, high = (np.searchsorted(keys, first + limit[run]) for limit in (runs.low, runs.high))
             for one_found, total in zip(found, totals, strict=True):
-                one_found += np.bincount(cell, weights=total[high] - total[low], minlength=rows.size).astype(np.int64)
+                one_found += np.bincount(cell, weights=total[high] - total[low], minlength=rows.size).astype(np.int32)
         return found[:, place]
 
     def _spread(self, column: Coded, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:

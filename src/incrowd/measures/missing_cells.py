@@ -280,10 +280,14 @@ def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] 
     together. None where that takes too long to find out.
     """
     counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike), pattern.rare[0]])
-    pooled = behind.count(pattern.columns, pattern.rare, same=False)
-    if counts is None or pooled is None:
+    if counts is None:
         return None
     *found, is_rare = counts > 0
+    if not is_rare.any():
+        return tuple(found)
+    pooled = behind.count(pattern.columns, pattern.rare, same=False)
+    if pooled is None:
+        return None
     sizes, missing = pooled.astype(np.float64)
     for side, (errors, rate) in enumerate(_errors(sizes, missing, pattern.rate)):
         is_told = is_rare & (errors <= (1 - _EXPECTED) * sizes) & (sizes > 1)
