@@ -46,12 +46,18 @@ def words_typed(
     return words
 
 
-def null_flags(codes: Mapping[str, Sequence[int]]) -> str:
-    """What says that codes stand for missing values.
+def null_flags(codes: Mapping[str, Sequence[int]], place: str) -> str:
+    """What says that codes stand for missing values: flags, or words where the format of a file has no such option.
 
-    >>> null_flags({"age": [-9], "my children": [98, 99]})
+    >>> null_flags({"age": [-9], "my children": [98, 99]}, "people.csv")
     "--null age=-9 --null 'my children=98,99'"
+    >>> null_flags({"age": [-9]}, "people.parquet")
+    'leave these cells empty in the file'
     """
+    from incrowd.tables.formats import takes_option  # reads the libraries of all formats
+
+    if not takes_option(place, "null"):
+        return "leave these cells empty in the file"
     return shlex.join(
         [word for name, found in codes.items() for word in ("--null", f"{name}={','.join(map(str, found))}")]
     )

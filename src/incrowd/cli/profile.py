@@ -104,7 +104,7 @@ def _show_reading(
         terminal.line(f"  --scale {stated}")
     if suspected_missing:
         terminal.line(f"Codes that may stand for missing values in {', '.join(suspected_missing)}; to say so:")
-        terminal.line(f"  {null_flags(suspected_missing)}")
+        terminal.line(f"  {null_flags(suspected_missing, table.place)}")
     if suspected_serial_dates:
         terminal.line("Whole numbers that look like Excel's dates; to say so:")
         terminal.line(f"  --serial-dates {','.join(suspected_serial_dates)}")

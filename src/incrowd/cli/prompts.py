@@ -65,7 +65,7 @@ def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
     if codes:
         terminal.note(
             f"numbers in {listed(list(codes))} may stand for missing values, and count as values until you say so: "
-            f"{null_flags(codes)}"
+            f"{null_flags(codes, table.place)}"
         )
 
 
