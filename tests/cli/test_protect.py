@@ -302,6 +302,19 @@ def test_a_hierarchy_without_a_rule_is_told_how_to_write_one(capsys, people, tmp
     assert "hierarchy 'age=' is not understood; write it like age=5,10,20" in " ".join(err.split())
 
 
+def test_rows_that_may_not_be_people_are_said_to_be_people(capsys, tmp_path):
+    (table := tmp_path / "panel.csv").write_text(
+        "case,wave,age\n" + "".join(f"{n // 3},{n % 3},{20 + n // 3 % 4}\n" for n in range(300))
+    )
+    asked = ["protect", table, "--qi", "age", "--other", "wave", "--drop", "case", "--out", tmp_path / "safe.csv"]
+    code, shown, _ = run(capsys, *asked, "--recipient", "public")
+    assert code == 1
+    assert "--rows-are-people" in shown
+    assert run(capsys, *asked, "--recipient", "public", "--rows-are-people", "--force")[0] == 0
+    code, _, err = run(capsys, *asked, "--rows-are-people", "--force")
+    assert (code, "add --recipient" in " ".join(err.split())) == (2, True)
+
+
 def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     out = tmp_path / "safe.parquet"
     asked = ["--qi", QI, "--other", "pay", "--recipient", "trusted", "--out", out]

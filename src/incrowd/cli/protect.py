@@ -121,6 +121,9 @@ def protect_table(
     recipient: Annotated[
         str | None, Option(help="For whom: the least protection that assess says yes to; exit 1 if none.")
     ] = None,
+    rows_are_people: Annotated[
+        bool, Option("--rows-are-people", help="With --recipient: every row is another person, whatever it looks like.")
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
     **of_method: Any,
@@ -153,7 +156,7 @@ def protect_table(
         _suggest_roles(table, arguments, recipient, words_typed(typed, declared, besides=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *(arguments["sensitive"] or ())])
-    question = _read_question(arguments, recipient)
+    question = _read_question(arguments, recipient, rows_are_people=rows_are_people)
     any_method = method is None and not read_method_options(of_method)
     made = _protect_and_write(
         table, question, arguments, k, out, codebook, kept_rows, any_method=any_method, force=force
@@ -204,9 +207,11 @@ def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | 
         raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
 
 
-def _read_question(arguments: Mapping[str, Any], recipient: str | None) -> Question | None:
+def _read_question(arguments: Mapping[str, Any], recipient: str | None, *, rows_are_people: bool) -> Question | None:
     """The question of `assess` about the release, where it is for somebody."""
     if recipient is None:
+        if rows_are_people:
+            raise InputError("--rows-are-people tells a verdict what a row is; add --recipient")
         return None
     question = Question(
         quasi_identifiers=arguments["quasi_identifiers"],
@@ -214,6 +219,7 @@ def _read_question(arguments: Mapping[str, Any], recipient: str | None) -> Quest
         person=arguments["person"],
         other=arguments["other"] or [],
         recipient=recipient,
+        rows_are_people=rows_are_people,
     )
     _ = question.limits  # refuses a recipient that is not known before any work
     return question

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.cli.evaluate import show_tables
+from incrowd.cli.hints import with_flags
 from incrowd.wording import listed, number, percent
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def to_json(made: Made, out: str) -> dict[str, Any]:
 
 def show(made: Made, out: str) -> None:
     """The result in words and tables."""
+    from incrowd.assessment.search import question_about_rows
+
     for trial in made.trials:
         values = f", {trial.l:g} values of every secret" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
@@ -55,6 +58,8 @@ def show(made: Made, out: str) -> None:
     if made.verdict is not None:
         for text in (made.verdict.recommendation, made.verdict.sentence, *made.verdict.exposures):
             terminal.line(text)
+        if (asked := question_about_rows(made.verdict)) is not None:
+            terminal.line(with_flags(asked.sentence, asked.hint))
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
