@@ -141,6 +141,7 @@ class Work:
                     getattr(visitor, kind)(number)
             except (httpx.HTTPError, AssertionError) as error:
                 self.errors.append(f"{kind} {number}: {type(error).__name__}: {error}")
+                sys.stderr.write(f"BROKEN {self.errors[-1]}\n")
             with self.lock:
                 self.done[kind] += 1
                 if self.done.total() % self.every == 0:
