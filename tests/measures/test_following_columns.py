@@ -3,9 +3,11 @@
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from incrowd.measures import kept_column_facts
+from incrowd.tables.suggest_reading import values_of_nobody_asked
 
 ROWS = 3_000
 
@@ -136,6 +138,29 @@ def test_a_code_for_those_who_were_not_asked_counts_as_a_missing_cell(code, answ
     (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
     assert (fact,) == kept_column_facts(before | nulls, after | nulls, ["age", "region"], ["a"], secrets=["a"])
     assert (fact.column, fact.gives_back, fact.missing) == ("a", "age", True)
+
+
+def test_a_code_and_a_missing_cell_are_told_apart():
+    draw = np.random.default_rng(7)
+    before, after = people(draw)
+    kept = {"a": [None if age < 34 else -9 if age < 40 else int(draw.integers(1, 9)) for age in before["age"]]}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["a"], secrets=["a"])
+    sorts = Counter(zip(after["age"], after["region"], kept["a"], strict=True))
+    assert fact.k == min(size for (label, _, _), size in sorts.items() if label == "[30;39]")
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([1, -1, -2, -8, -9], 4),
+        ([1, -3, -40], 0),
+        (["x", "-9", "."], 2),
+        (["does not apply", "no"], 1),
+        ([0.5, -9.0], 1),
+    ],
+)
+def test_usual_codes_say_that_nothing_was_asked(values, codes):
+    assert sum(values_of_nobody_asked(pa.array(values)).to_pylist()) == codes
 
 
 def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():

@@ -175,7 +175,8 @@ def _read_runs(released: Coded, original: Coded) -> _Runs:
         if isinstance(meaning, Interval | Anything):
             continue
         if isinstance(meaning, Choice):
-            codes = [code for text in meaning.values for code in lookup("text")[text]]
+            found = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
+            codes = [code for one in found for code in one] if all(found) else []  # of one not known: stands for all
         elif isinstance(meaning, Prefix):
             codes = lookup("start", len(meaning.start), meaning.hidden)[meaning.start]
         else:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,7 @@ from incrowd.measures.given_back import GivenBack
 from incrowd.tables import Table
 from incrowd.tables.suggest_reading import values_of_nobody_asked
 
+_ANY_OF_THEM = object()  # the flag of all cells that say that nothing was asked
 _Codes = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
 _Numbers = NDArray[np.float64]
@@ -79,7 +81,7 @@ def facts_of_missing_cells(
     Yields:
         A fact for every column that makes the smallest class smaller.
     """
-    flags = [flag for flag in map(missing_flag, kept) if 0 < flag.codes.sum() < flag.codes.size]
+    flags = [(sort, flag) for column in kept for sort, flag in missing_flags(column).items()]
     if not flags:
         return
     names = [column.name for column in known]
@@ -89,8 +91,11 @@ def facts_of_missing_cells(
     behind = BehindLabels(known, released, coarse)
     find_behind = cache(lambda pattern: _find_behind(behind, pattern))
     seen: dict[bytes, list[_Pattern]] = {}
-    for flag in flags:
-        after = missing_flag(*encode(table, [flag.name]))
+    undone = set[str]()
+    for sort, flag in flags:
+        after = missing_flags(*encode(table, [flag.name])).get(sort)
+        if after is None or flag.name in undone:
+            continue
         key = _key(flag)
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
@@ -104,6 +109,7 @@ def facts_of_missing_cells(
             shares = max(found.told, pattern.records / flag.codes.size), found.by_chance
             fact = GivenBack(*(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True)
             if fact.undoes:
+                undone.add(flag.name)
                 yield fact
                 break
         else:
@@ -125,7 +131,7 @@ def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tu
         number of its run of such values: no range or set of values of one run covers values of another.
     """
     names, bits = [column.name for column in known], [entropy(one) for one in known]
-    flags = [flag for flag in map(missing_flag, kept) if 0 < flag.codes.sum() < flag.codes.size]
+    flags = [flag for column in kept for flag in missing_flags(column).values()]
     distinct = {_key(flag): flag for flag in flags}.values()
     found = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
     return [_sides(pattern) for pattern in sorted(found, key=lambda one: -one.records)]
@@ -158,18 +164,38 @@ def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
     return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
-def missing_flag(column: Coded) -> Coded:
-    """Whether each cell of a column is missing or says that nothing was asked, as a column."""
-    says_nothing = values_of_nobody_asked(column.values).to_numpy(zero_copy_only=False)
-    return Coded(column.name, says_nothing[column.codes].astype(np.int64), pa.array([False, True]))
+def missing_flags(column: Coded) -> dict[Any, Coded]:
+    """Which cells say that nothing was asked: those without a value, those of each code or word, and any of them.
+
+    Everybody sees which of these a cell is. Flags that all cells have, or none, are left out.
+    """
+    sorts = {one.as_py(): [number] for number, one in _values_of_nobody_asked(column)}
+    if len(sorts) > 1:
+        sorts[_ANY_OF_THEM] = [number for numbers in sorts.values() for number in numbers]
+    flags = {}
+    for sort, numbers in sorts.items():
+        is_set = np.isin(column.codes, numbers).astype(np.int64)
+        if 0 < is_set.sum() < is_set.size:
+            flags[sort] = Coded(column.name, is_set, pa.array([False, True]))
+    return flags
+
+
+def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
+    """The numbers and values of a column that say that nothing was asked."""
+    for number in np.flatnonzero(values_of_nobody_asked(column.values).to_numpy(zero_copy_only=False)).tolist():
+        yield number, column.values[number]
 
 
 def count_with_missing_cells(
     table: Table, quasi_identifiers: Sequence[str], column: str, person: str | None
 ) -> tuple[int, int]:
-    """The smallest class by quasi-identifiers and whether a column is missing, and the people who are alone."""
+    """The smallest class by quasi-identifiers and what cells of a column say of nothing asked; who is alone by that."""
     *known, kept = encode(table, [*quasi_identifiers, column])
-    return count_classes(table, [*known, missing_flag(kept)], np.ones(table.rows, dtype=bool), person)
+    sorts = np.zeros(kept.size, dtype=np.int64)
+    for sort, (number, _) in enumerate(_values_of_nobody_asked(kept), start=1):
+        sorts[number] = sort
+    flag = Coded(kept.name, sorts[kept.codes], pa.array(np.arange(sorts.max(initial=0) + 1)))
+    return count_classes(table, [*known, flag], np.ones(table.rows, dtype=bool), person)
 
 
 def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[_Pattern]:

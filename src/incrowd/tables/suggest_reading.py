@@ -32,9 +32,9 @@ _HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
 _FEWEST_RECORDS = 10  # of a code; a number of fewer people may be their own
 _FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
 _NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
-    """notapplicable inapplicable nonapplicable notasked skipped skip validskip legitimateskip iap niu notinuniverse na
-    sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend nichtgefragt noaplica
-    noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica nietvantoepassing nvt
+    """notapplicable inapplicable nonapplicable doesnotapply notasked skipped skip validskip legitimateskip iap niu
+    notinuniverse na sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend
+    nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica nietvantoepassing nvt
     niedotyczy""".split()  # noqa: SIM905
 )
 
@@ -194,14 +194,20 @@ def values_of_nobody_asked(values: pa.Array) -> pa.BooleanArray:
     >>> values_of_nobody_asked(pa.array([20, 31, -9])).to_pylist()
     [False, False, True]
     """
-    kind, says_so = values.type, pa.array([])
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    kind, is_missing = values.type, pc.is_null(values)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        says_so = pa.array(sorted(_codes_among(values)), kind)
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values = pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
-        says_so = pa.array(sorted(_NOT_ASKED), kind)
-    is_missing = pc.is_null(values)
-    return pc.or_(is_missing, pc.is_in(values, value_set=says_so)) if len(says_so) else is_missing
+        negative = {*values.filter(pc.fill_null(pc.less(values, pa.scalar(0, kind)), False)).to_pylist()}
+        usual = negative if negative <= {*_MISSING_CODES} else set()
+        return pc.or_(is_missing, pc.is_in(values, value_set=pa.array(sorted({*usual, *_high_codes(values)}), kind)))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        codes = pa.array([".", *map(str, _MISSING_CODES)], kind)
+        letters = pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
+        says_so = pc.is_in(letters, value_set=pa.array(sorted(_NOT_ASKED), kind))
+        says_so = pc.or_(says_so, pc.is_in(pc.utf8_trim_whitespace(values), value_set=codes))
+        return pc.or_(is_missing, says_so)
+    return is_missing
 
 
 def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:

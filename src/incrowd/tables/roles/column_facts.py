@@ -28,6 +28,7 @@ _BOOLEAN_WORDS = [  # no and yes
     )
 ]
 _E_MAIL = r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"
+_ADDRESS = re.compile(rf"(?<![\w.+-]){_E_MAIL}")  # tried once a word: else quadratic in the length of one
 _TELEPHONE = "|".join(  # with + or 0 before it, in twos, or as in North America
     (
         r"\+[17][ /-]?\(?\d{3}\)?[ /-]?\d{3}[ /-]?\d\d[ /-]?\d\d",
@@ -160,7 +161,9 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
     worded, written, called = (
         pc.fill_null(pc.match_substring_regex(texts, one), False) for one in (_WORD, _E_MAIL, _MAYBE_CALLED)
     )
-    answers = 2 * pc.sum(worded).as_py() >= len(texts) - texts.null_count  # or codes, of which some look so
+    answers = (
+        2 * pc.sum(worded, min_count=0).as_py() >= len(texts) - texts.null_count
+    )  # or codes, of which some look so
     called = pc.and_(called, pc.or_(worded, pc.or_(answers, pc.starts_with(texts, "+"))))
     likely = pc.or_(written, called)
     found = [
@@ -175,7 +178,7 @@ def _count_contacts(column: pa.ChunkedArray) -> int:
 
 
 def _addresses(text: str) -> list[str]:
-    return re.findall(_E_MAIL, text.lower())
+    return _ADDRESS.findall(text.lower())
 
 
 def _numbers(text: str) -> Iterator[str]:
