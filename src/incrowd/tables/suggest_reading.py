@@ -34,8 +34,8 @@ _FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
 _NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
     """notapplicable inapplicable nonapplicable doesnotapply notasked skipped skip validskip legitimateskip iap niu
     notinuniverse na sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend
-    nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica nietvantoepassing nvt
-    niedotyczy""".split()  # noqa: SIM905
+    nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica
+    nietvantoepassing nvt niedotyczy""".split()  # noqa: SIM905
 )
 
 
