@@ -68,6 +68,8 @@ def test_random_numbers_of_people_do_not_come_in_the_order_of_the_people():
     first = np.unique(np.asarray(safe.table["patient"]), return_index=True)[1]
     assert abs(np.corrcoef(np.sort(first), table["patient"][safe.kept_rows][np.sort(first)])[0, 1]) < 0.4
     assert "patient" in protect(table, **asked, shuffle=False).row_order
+    mixed = np.random.default_rng(7).permutation(300)[table["patient"]]  # in no order, and still that of the people
+    assert "patient" in protect(table | {"patient": mixed}, **asked, shuffle=False).row_order
 
 
 def test_kept_rows_say_which_record_each_row_is():

@@ -138,7 +138,7 @@ def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tu
 
 
 def _key(flag: Coded) -> bytes:
-    """The same for columns that are missing in the same records, as many are."""
+    """A key of the records in which a column is missing, which many columns have in common."""
     return np.packbits(flag.codes).tobytes()
 
 

@@ -326,7 +326,7 @@ def _describe(
         original=table,
         kept_rows=kept_rows,
         shuffled=is_shuffled,
-        row_order=() if is_shuffled else followed,
+        row_order=() if is_shuffled else tuple(dict.fromkeys([*followed, *([person] if person else [])])),
         sensitive=tuple(settled.secrets),
         person=person,
         hierarchies=problem.hierarchies,

@@ -127,7 +127,7 @@ class Problem:
     asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
-        """The same for some records."""
+        """The problem of protecting some of the records."""
         columns, sensitive = (
             [replace(column, codes=column.codes[rows]) for column in every] for every in (self.columns, self.sensitive)
         )

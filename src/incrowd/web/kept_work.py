@@ -174,10 +174,10 @@ class KeptWork:
 
     def _dump_candidate(self, job: Job, outcome: Outcome, release: Release) -> Saved:
         assert job.settings is not None
-        files = [release.file]
+        sums = {release.file.name: file_hash(release.file)}  # fails where it was discarded, before a list is written
         if release.kept_rows is not None:
             np.save(release.rows_file, release.kept_rows)
-            files.append(release.rows_file)
+            sums[release.rows_file.name] = file_hash(release.rows_file)
         saved = {
             "kind": job.kind,
             "table": job.table,
@@ -193,7 +193,7 @@ class KeptWork:
             "quasi_identifiers": list(release.quasi_identifiers),
             "person": release.person,
             "about": asdict(release.question) if release.question else {},
-            "sha256": {file.name: file_hash(file) for file in files},
+            "sha256": sums,
         }
         return {**saved, "sum": _sum(saved)}
 
