@@ -165,7 +165,7 @@ def check(
         quasi_identifiers: columns that others may know about a person.
         sensitive: the columns that `min_l` and all limits below it are about.
         person: the column that says whose record it is.
-        identifiers: columns that name people, besides those that look so.
+        identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to leave out of the release, of which a note tells while they are there.
         other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.

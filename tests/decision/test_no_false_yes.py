@@ -174,7 +174,7 @@ def test_the_time_of_a_record_is_known_whatever_it_is_called_and_declared(name):
     found = assess(table, **named, other=[name], protection=False)
     assert found.verdict.declared == ()
     assert any(
-        f"{name} was not taken as unknown to others: it numbers the records of each person" in str(reason)
+        f"{name} counts as known to others: it numbers the records of each person" in str(reason)
         for reason in found.verdict.internal_reasons
     )
 

@@ -60,7 +60,7 @@ class Option:
         return value not in (None, (), {}, self.default)
 
     def named(self, name: str) -> Option:
-        """The option of that name, which is its key unless it has one, and what is typed unless that differs."""
+        """The option with its name set; `key` and `typed` are the name where they are not given."""
         key = self.key or name
         return replace(self, name=name, key=key, typed=key.replace("_", "-") if self.typed == "" else self.typed)
 

@@ -77,7 +77,7 @@ def assess(
         weights: a column of survey weights; its sum is the population, where none is given.
         strata: the column that says in which stratum each record was drawn; needs `weights`.
         cluster: the column that says with which cluster (household, village) each record was drawn.
-        identifiers: columns that name people, besides those that look so.
+        identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to leave out of the release; while the table holds them the answer is no.
         other: columns that nobody outside can know, whatever they look like.
         population: how many people the table was drawn from.

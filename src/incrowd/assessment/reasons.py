@@ -173,8 +173,7 @@ def list_internal_reasons(
         if one.column in roles.known_anyway:
             what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
             yield Advice(
-                f"{one.column} was not taken as unknown to others: {what}. Name it as something that others know, or "
-                "leave it out",
+                f"{one.column} counts as known to others: {what}. Make it a quasi-identifier, or leave it out",
                 ("quasi_identifiers", "drop"),
             )
     if evidence.row_order and not evidence.is_release:

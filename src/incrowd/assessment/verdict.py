@@ -94,11 +94,11 @@ class Verdict(Result):
         found_if_declared: of a yes, the people whom whoever knows these columns too finds alone.
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
-        not_asked: those of them that do so only because it follows who was not asked, so that cells are missing.
+        not_asked: of these, the columns that do so by their missing cells alone (skip patterns).
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
-        unanswered: those of them that say what could not be counted.
+        unanswered: the internal reasons that are about what could not be counted.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked"})

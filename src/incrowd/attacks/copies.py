@@ -31,9 +31,9 @@ class CopiedPeople(Result):
     Attributes:
         columns: the columns that are compared.
         unique: people of the original whom no other is like in all of them.
-        copied: those of them who stand in the release.
+        copied: unique people whose record is in the release.
         unique_others: people of the holdout whom no other is like.
-        copied_others: those of them who stand in the release, which did not know them: that is chance.
+        copied_others: unique people of the holdout whose record is in the release by chance.
     """
 
     columns: tuple[str, ...]

@@ -85,7 +85,7 @@ def append(
     )
     terminal.note(f"the next batch joins {masked(out)}; nothing joins {masked(release)} any more")
     if verdict is None:
-        terminal.line("May it go out? Ask with the roles of every other column that it has:")
+        terminal.line("May it go out? For a verdict, give every other column a role:")
         terminal.command(to_command(question) or "")
     else:
         for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A protected table that was written, what it cost, and how it was found and judged where it is for somebody."""
+    """A protected table that was written, its cost, and the search and verdict where a recipient was named."""
 
     safe: Protected
     cost: Evaluation | None

@@ -49,7 +49,7 @@ class DisclosedColumn(Result):
     - `missing`, `structural_missing`: records without a value, and those of them whose quasi-identifiers in
       `missing_follows_from` imply it.
     - `certain`: records whose value (or, with a named secret, whose having it) is certain from the class.
-    - `certain_missing`, `certain_common`: those of them without a value, and with a value that most people have.
+    - `certain_missing`, `certain_common`: of `certain`, the records without a value, and with a value that most have.
     - `spellings`: values that differ from another one only in case, blanks, Unicode form or points, and count as it.
     - `base_rate`: the chance of guessing right without the class, on average over the records for whom it is news.
     - `rise`: by how much the class raises that chance, on average over the same records.

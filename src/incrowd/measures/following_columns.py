@@ -116,7 +116,7 @@ def _determination(columns: Sequence[Coded], target: Coded) -> Determination | N
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
-    """The values of a column that whoever knows others expects: nearly all of their records follow from these."""
+    """Which values of a column an attacker predicts from other columns: for nearly all of their records."""
     joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size

@@ -21,8 +21,8 @@ class GivenBack(Result):
         k: the smallest class for whoever knows the column and the quasi-identifiers.
         uniques: the people who are unique by these.
         k_without: the smallest class by the quasi-identifiers alone.
-        others: the columns that it tells it together with, where none of them does alone. Then `k` and `uniques` are
-            for whoever computes the quasi-identifier from all of them.
+        others: the further columns that are needed to recover the quasi-identifier. Then `k` and `uniques` are for an
+            attacker who computes it from all of them.
         follows: whether it is the other way round: the column follows from the quasi-identifier and the others, so that
             whoever knows these expects its value. Of a secret that is counted as disclosure.
         missing: whether only that is known which of the column's cells are missing, as that follows.

@@ -1,4 +1,4 @@
-"""Kept columns whose missing cells tell what was made coarser: a question that only those who work were asked.
+"""Kept columns whose missing cells tell what was made coarser, such as a question for people with a job only.
 
 Whoever knows an age knows whether the question was asked, and looks among the records of the same ranges where it was.
 Who refuses to answer is as unknown as what others answer, so refusals hide no skip pattern, and find nobody.

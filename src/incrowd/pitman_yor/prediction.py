@@ -192,8 +192,8 @@ def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[flo
 def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
     """Nine quantiles of beta distributions on [0, `most`] with these moments, a row for each.
 
-    Far below `most` they are those of a gamma distribution. No number in that range varies more than one that is
-    either 0 or `most`: where the moments say more, that is what it is taken for.
+    Far below `most` they are those of a gamma distribution. No number from 0 to `most` varies more than one that is
+    either 0 or `most`; if the moments exceed that variance, these two values are taken.
     """
     result = np.repeat(mean[:, None], _OUTCOMES.size, axis=1)
     if most <= 0:

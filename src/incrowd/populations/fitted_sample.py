@@ -183,7 +183,7 @@ class FittedSample:
         )
 
     def estimate(self, sample: Sample, *, alone: bool) -> MethodEstimate:
-        """The estimate for one of the populations; `alone` where it must be the one made without the others."""
+        """The estimate for one of the populations; `alone`: as if no other population were asked for."""
         if self.reason is not None:
             return note_alone(estimate_from_class_sizes(sample), self.reason)
         fitted = self.copula

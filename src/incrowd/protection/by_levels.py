@@ -152,7 +152,7 @@ class _Work:
 
 
 def _make_diverse(problem: Problem, grouping: Grouping) -> Grouping:
-    """Merge classes until each is diverse; where wishes forbid that, leave those that are not out."""
+    """Merge classes until each is diverse; where wishes forbid to merge, leave out classes that are not diverse."""
     if not grouping.ends.size:
         return grouping
     if not problem.wishes.restrict:

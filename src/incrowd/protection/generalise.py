@@ -115,7 +115,7 @@ class _Search:
         return best
 
     def _must_fail(self, node: Node) -> bool:
-        """Whether a node is finer than one that failed, so that it does too."""
+        """Whether a coarser node has failed, so that this one fails too."""
         if self.is_failing is not None:
             return bool(self.is_failing[node])
         return bool((self.failed >= node).all(axis=1).any())
@@ -230,7 +230,7 @@ class _Search:
         self.room -= people.size
 
     def _passes(self, node: Node) -> bool:
-        """Whether a node passes; what is coarser than one that did, does too."""
+        """Whether a node passes; a node that is coarser than a passing one passes too."""
         if (self.passed <= node).all(axis=1).any():
             return True
         passes = self.failing(node) <= self.limit * self.problem.rows

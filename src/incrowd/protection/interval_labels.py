@@ -91,7 +91,7 @@ def _written_short(edges: NDArray[np.float64], width: float) -> NDArray[np.float
 def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:
     """The edges of the cells of a grid that hold ascending values and of their neighbours, not of all empty cells.
 
-    Two equal edges where floats cannot tell the cells apart, infinite ones where they cannot hold them."""
+    The edges are equal where cells are narrower than floats can tell, and infinite where they overflow."""
     with np.errstate(over="ignore"):
         cells = np.floor((place - origin) / width)
     if not np.abs(cells).max() < 2**52:
@@ -116,7 +116,7 @@ def round_widths(column: Coded) -> list[float]:
 
 
 def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
-    """Ranges of about equally many records: so many of them, of which `joined` neighbours are one."""
+    """Cut into `parts` quantiles (about equally many records each), then join every `joined` neighbours."""
     if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
     filled = column.filled_size

@@ -287,7 +287,7 @@ def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
 def _join_neighbours(
     made: list[NDArray[np.int64]], few: NDArray[np.bool_]
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
-    """Classes in which each that covers too few has joined the next one, the last one the one before it; which did."""
+    """Merge each class that covers too few people with the next, the last with the one before; and which are merged."""
     joined: list[list[NDArray[np.int64]]] = []
     is_open = False
     for part, lacks in zip(made, few.tolist(), strict=True):

@@ -29,7 +29,7 @@ class OriginalFacts(Result):
 
     Attributes:
         kept: the columns that are released as they were, and were compared with the original.
-        given_back: those of them that give a coarsened quasi-identifier back.
+        given_back: the kept columns that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
         pseudonymised: columns that hold random numbers in place of people's.
         perturbed: columns of any role that were changed by chance, so that classes do not show what they tell.

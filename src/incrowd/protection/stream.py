@@ -153,7 +153,7 @@ class Stream:
     def _begin(self, log: ReleaseLog, seen: Seen, wishes: dict[str, Any]) -> None:
         check_demand(log.demand, sys.maxsize, log.sensitive, METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
-            raise InputError(f"{log.person!r} says whose record it is and is something else; name it once")
+            raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
         if isinstance(log.delay, bool) or not isinstance(log.delay, int) or log.delay < 0:
             raise InputError(
                 f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
@@ -233,7 +233,7 @@ class Stream:
         if log.person is not None:
             _require_columns(came, [log.person])
             if out is not None and log.person in out.column_names:
-                raise InputError(f"{log.person!r} is released itself, so that it tells who is in; protect by person")
+                raise InputError(f"{log.person!r} is released and tells who is in it; protect with it as the person")
         elif out is not None and len(log.batches) == 1 and not self.seen.batches:
             is_first = is_first_batch(came, out, log.released, log.batches[0].arrived)
             if is_first:

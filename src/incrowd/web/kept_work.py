@@ -129,7 +129,7 @@ class KeptWork:
         if release.rows_file.exists():
             release = replace(release, kept_rows=np.load(release.rows_file))
         if release.last_record >= table.table.rows:
-            raise InputError("the table that it was made of was changed; protect that again")
+            raise InputError("the original table has changed since; protect it again")
         result, figures = saved["result"], saved["figures"]
         made = Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, saved["summary"])
         return Job(

@@ -110,7 +110,7 @@ class Server:
             session.is_asleep = False
 
     def _reopen(self, saved: dict[str, Any]) -> OpenTable:
-        """A table that an earlier server kept; one that was read where it lies must still be the same."""
+        """A table that an earlier server kept; a file that was opened by its path must be unchanged."""
         assert self.kept is not None
         file, folder = self.kept.place_of(saved)
         source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})

@@ -13,7 +13,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Limits are for one server; those that say so are for one session (one browser).
+    """Limits of one server; where a comment says so, of one session (one browser).
 
     `names` are further host names it answers to; `folders` are where tables may be opened by path.
     """
