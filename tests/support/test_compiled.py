@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from incrowd._support import compiled
@@ -53,3 +54,19 @@ def test_code_that_an_earlier_version_compiled_for_types_that_are_gone_is_compil
     again = compiled.njit(cache=True)(double)
     assert again(2) == 4
     assert sum(again.stats.cache_hits.values()) == 1  # what was compiled again is kept again
+
+
+def test_a_loop_is_compiled_once_for_a_type_whatever_constants_others_call_it_with():
+    @compiled.njit(cache=False)
+    def add(total, more):
+        return total + more
+
+    @compiled.njit(cache=False)
+    def add_up(numbers):
+        total = add(0, 1) - add(more=1, total=0)
+        for number in numbers:
+            total = add(total, number)
+        return total
+
+    assert add_up(np.array([2, 3])) == 5
+    assert [str(kinds) for kinds in add.signatures] == ["(int64, int64)"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.types import unliteral
 
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
@@ -49,11 +50,22 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
             return {}
 
 
+def _compile_by_type(compiled: Any) -> None:
+    """Compile a loop once for the type of a constant that others call it with: Numba would once more for its value."""
+    by_value = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: dict[str, Any]) -> Any:
+        return by_value(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+
+    compiled.get_call_template = get_call_template
+
+
 def njit(*, cache: bool, **options: Any) -> Callable[[Any], Any]:
     """`numba.njit`, which keeps compiled code only where there is a place for it, and reads only what can be read."""
 
     def compile_later(function: Any) -> Any:
         compiled = numba.njit(cache=cache and _CACHED, **options)(function)
+        _compile_by_type(compiled)
         kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
         if type(kept) is IndexDataCacheFile:
             kept.__class__ = _CacheFile

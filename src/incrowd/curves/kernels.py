@@ -70,7 +70,8 @@ def _count_in_bitmaps(chosen, size, bitmap_of, bitmaps):  # type: ignore[no-unty
 def _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, left):  # type: ignore[no-untyped-def]
     """Holders of the rarest point, kept in `left` as long as they hold each of the others too."""
     count = heads[rarest + 1] - heads[rarest]
-    left[:count] = holders[heads[rarest] : heads[rarest + 1]]
+    for j in range(count):
+        left[j] = holders[heads[rarest] + j]
     for i in range(size):
         if chosen[i] == rarest:
             continue

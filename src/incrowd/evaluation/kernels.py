@@ -74,7 +74,11 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
                     best, column = spread, c
             for i in range(part.size):
                 middle[i] = low[column, boxes[part[i], column]] + high[column, boxes[part[i], column]]
-            order[start[node] : end[node]] = part[np.argsort(middle)]
+            placed = np.argsort(middle)
+            for i in range(part.size):
+                placed[i] = part[placed[i]]
+            for i in range(part.size):
+                part[i] = placed[i]
             half = (start[node] + end[node]) // 2
             start[2 * node + 1], end[2 * node + 1] = start[node], half
             start[2 * node + 2], end[2 * node + 2] = half, end[node]

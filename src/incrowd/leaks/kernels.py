@@ -30,7 +30,8 @@ def draw_leak(
         for place in range(fewer):
             members[order[place]] += 1
         return 0
-    members[:] = sizes
+    for one in range(sizes.size):  # to assign a slice takes a second to compile, for its error message
+        members[one] = sizes[one]
     for place in range(fewer):
         members[order[place]] -= 1
     return fewer

@@ -94,6 +94,22 @@ def moved_between(cumulative, before, first, last, held):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
+def sort_numbers(numbers):  # type: ignore[no-untyped-def]
+    """Sort in place (Shell's sort). NumPy's sort in a loop takes Numba a second to compile, this a fifth of one."""
+    gap = 1
+    while gap < numbers.size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, numbers.size):
+            number, at = numbers[i], i
+            while at >= gap and numbers[at - gap] > number:
+                numbers[at] = numbers[at - gap]
+                at -= gap
+            numbers[at] = number
+        gap //= 3
+
+
+@njit(cache=True, nogil=True)
 def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  # noqa: E741
     """The largest r1 / (r_l + … + r_m) over classes, r sorted from the most frequent value down."""
     size = np.uint64(values)
@@ -104,8 +120,10 @@ def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  
         end = start
         while end < pairs.size and pairs[end] - base < size:
             end += 1
-        ranked = np.sort(counts[start:end])
-        rest = ranked[: ranked.size - l + 1].sum()
+        ranked, rest = counts[start:end].copy(), 0
+        sort_numbers(ranked)
+        for rank in range(ranked.size - l + 1):
+            rest += ranked[rank]
         worst = max(worst, ranked[ranked.size - 1] / rest)
         start = end
     return worst
@@ -125,10 +143,14 @@ def sort_with_values(keys, values, lowest):  # type: ignore[no-untyped-def]
     from_keys, from_values = keys.copy(), values.copy()
     to_keys, to_values = np.empty_like(keys), np.empty_like(values)
     for place in range(places):
-        if counts[place].max() == keys.size:  # all have the same digit
+        starts, before, most = np.empty(2048, np.int64), 0, 0
+        for number in range(2048):
+            starts[number] = before
+            before += counts[place, number]
+            most = max(most, counts[place, number])
+        if most == keys.size:  # all have the same digit
             continue
         shift = np.uint64(lowest + 11 * place)
-        starts = np.cumsum(counts[place]) - counts[place]
         for i in range(keys.size):
             number = (from_keys[i] >> shift) & digit
             to = starts[number]

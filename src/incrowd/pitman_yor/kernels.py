@@ -175,7 +175,7 @@ def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-unty
         moved = abs(new_h - h) + abs(new_gamma - gamma)
         gain = loss - new_loss
         h, gamma, loss = new_h, new_gamma, new_loss
-        now[:] = next_h
+        now, next_h = next_h, now
         damping = max(0.1 * damping, 1e-9)
         if moved < 1e-9 or gain < 1e-12 * loss:
             break

@@ -110,7 +110,7 @@ class PitmanYor(Result):
         from incrowd.pitman_yor.kernels import seat_everybody
 
         alpha = self.alpha if self.d >= 0 else -self.d * max(round(self.categories), 1)
-        return np.asarray(seat_everybody(self.d, alpha, int(n), np.random.default_rng(seed)), dtype=np.int64)
+        return np.asarray(seat_everybody(self.d, float(alpha), int(n), np.random.default_rng(seed)), dtype=np.int64)
 
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
         """Random probabilities of the first `classes` classes, largest first, one row for each draw.

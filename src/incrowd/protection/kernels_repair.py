@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._support.compiled import njit
-from incrowd.measures.kernels import moved_between
+from incrowd.measures.kernels import moved_between, sort_numbers
 
 _WORD, _BITS = 64, 256  # a class's set of values is kept as bits: beyond so many values, some share one
 
 
 @njit(cache=True, nogil=True)
 def distance_of_counts(counts, values, filled, people, ordered, share, cumulative, before):  # type: ignore[no-untyped-def]
-    """Earth mover's distance between a class and the table; `values` lists the codes it has, `counts` how often."""
-    present = np.sort(values[:filled])
+    """Earth mover's distance between a class and the table; `values` lists the codes it has, `counts` how often.
+
+    The listed codes are sorted in place.
+    """
+    present = values[:filled]
+    sort_numbers(present)
     apart, known, moved, held, previous = 0.0, 0.0, 0.0, 0.0, np.int64(0)
     for value in present:
         here = counts[value] / people
