@@ -22,7 +22,7 @@ from scipy.special import gammaincinv
 from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
 from incrowd.pitman_yor.likelihood import Coordinates, InfiniteClasses
-from incrowd.pitman_yor.model import entropy_and_tail, expected_correctness, expected_uniqueness
+from incrowd.pitman_yor.model import PitmanYor, entropy_and_tail, expected_correctness, expected_uniqueness
 from incrowd.pitman_yor.peak import Peak, find_peak
 from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_below_zero
 from incrowd.special import Floats, log_chance_missed, log_gamma_ratio
@@ -86,23 +86,24 @@ class Measured:
         at = self.sizes if sizes is None else sizes
         return np.maximum(1.0 - expected(d[:, None], alpha[:, None], at), _SMALLEST)
 
-    def factors(self, d: float, alpha: float) -> tuple[Floats, Floats]:
-        """U and log D of the covariance of the logs under one model: log-normal, with these moments."""
-        one = np.array([d]), np.array([alpha])
-        relative = self.noise / _square(self.shortfall(*one)[0])
+    def factors(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+        """U and log D of the covariance of the logs under each model: log-normal, with these moments."""
+        relative = self.noise / _square(self.shortfall(d, alpha))
         if self.moments is not None:
-            relative = relative + self.moments.covariance(d, alpha) / _square(
-                self.shortfall(*one, self.moments.sizes)[0]
-            )
+            covariances = [self.moments.covariance(*one) for one in zip(d, alpha, strict=True)]
+            relative = relative + np.array(covariances) / _square(self.shortfall(d, alpha, self.moments.sizes))
         of_logs = np.log1p(relative)
-        deviations = np.sqrt(np.maximum(np.diag(of_logs), _SMALLEST))
+        deviations = np.sqrt(np.maximum(np.diagonal(of_logs, axis1=1, axis2=2), _SMALLEST))
         scale, axes = np.linalg.eigh(of_logs / _square(deviations))
-        lower = np.linalg.cholesky((axes * np.maximum(scale, _JITTER)) @ axes.T * _square(deviations))
-        return lower / np.diag(lower), 2.0 * np.log(np.diag(lower))
+        spread = (axes * np.maximum(scale, _JITTER)[:, None, :]) @ np.swapaxes(axes, 1, 2)
+        lower = np.linalg.cholesky(spread * _square(deviations))
+        diagonal = np.diagonal(lower, axis1=1, axis2=2)
+        return lower / diagonal[:, None, :], 2.0 * np.log(diagonal)
 
 
 def _square(values: Floats) -> Floats:
-    return np.outer(values, values)
+    """The products of every two values of each row."""
+    return values[:, :, None] * values[:, None, :]
 
 
 def _log_spaced(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
@@ -146,6 +147,12 @@ class Constant:
     unit_lower: Floats
     log_variance: Floats
 
+    @classmethod
+    def of(cls, measured: Measured, model: PitmanYor) -> Constant:
+        """The covariance under one model."""
+        unit_lower, log_variance = measured.factors(np.array([model.d]), np.array([model.alpha]))
+        return cls(unit_lower[0], log_variance[0])
+
     def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         points = self.log_variance.size
         return np.broadcast_to(self.unit_lower, (d.size, points, points)), np.broadcast_to(
@@ -172,10 +179,9 @@ class Interpolated:
         centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-6)
         unit = (place - centre) / scale
         limits = np.stack([unit.min(axis=0), unit.max(axis=0)])
-        rows = [
-            np.concatenate([np.ravel(part) for part in measured.factors(*one)]) for one in zip(d, alpha, strict=True)
-        ]
-        coefficients = np.linalg.lstsq(_powers(unit, degree), np.array(rows), rcond=1e-6)[0]
+        unit_lower, log_variance = measured.factors(d, alpha)
+        rows = np.concatenate([unit_lower.reshape(d.size, -1), log_variance], axis=1)
+        coefficients = np.linalg.lstsq(_powers(unit, degree), rows, rcond=1e-6)[0]
         reached = np.stack([np.min(rows, axis=0), np.max(rows, axis=0)])
         return cls(centre, scale, limits, degree, coefficients, reached, measured.sizes.size)
 
@@ -213,7 +219,7 @@ def _posterior_above_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior,
     The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
     """
     coordinates = InfiniteClasses(int(people_tested(fit.curve)))
-    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(fit.pitman_yor.d, fit.pitman_yor.alpha)))
+    likelihood = Likelihood(measured, coordinates, Constant.of(measured, fit.pitman_yor))
     peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
         flattened = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
@@ -228,8 +234,8 @@ def _posterior_above_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior,
 
 def _posterior_below_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
     """The posterior over γ < 0, and the highest log likelihood there."""
-    model, coordinates = fit.pitman_yor, InfiniteClasses(int(people_tested(fit.curve)))
-    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(model.d, model.alpha)))
+    coordinates = InfiniteClasses(int(people_tested(fit.curve)))
+    likelihood = Likelihood(measured, coordinates, Constant.of(measured, fit.pitman_yor))
     if measured.moments is not None:
         wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], fit.h)
         likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
