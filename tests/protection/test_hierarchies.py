@@ -5,6 +5,7 @@ import datetime
 from functools import partial
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -301,3 +302,12 @@ def test_combinations_of_levels_come_by_their_loss_and_each_once(monkeypatch, ne
     assert {node: loss for loss, node in listed} == {node: loss for loss, node in by_heap}
     assert {node for _, node in listed} == {*product(range(3), range(2), range(4))}
     assert len(listed) == 24
+
+
+def test_combinations_of_levels_that_are_ruled_out_meanwhile_are_left_out(monkeypatch):
+    monkeypatch.setattr(lattice, "_BLOCK", 1)
+    ruled_out, found = np.zeros((3, 4), dtype=np.bool_), []
+    for _, node in lattice.ascending_nodes([[0.0, 0.1, 0.4], [0.0, 0.01, 0.02, 0.6]], ruled_out):
+        found.append(node)
+        ruled_out[:2] = True
+    assert found == [(0, 0), (2, 0), (2, 1), (2, 2), (2, 3)]

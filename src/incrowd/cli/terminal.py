@@ -27,7 +27,9 @@ _BAR_DELAY = 1.0  # seconds
 
 def _safe(text: str) -> str:
     """Escape markup of Rich and control characters."""
-    return escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
+    return escape(text)
 
 
 def _out() -> Console:

@@ -87,7 +87,8 @@ class _Search:
         """The levels with the smallest loss."""
         best, least = None, math.inf
         combinations = math.prod(len(ladder) for ladder in self.ladders)
-        for visited, (loss, node) in enumerate(ascending_nodes(loss_by_level(self.problem, self.ladders))):
+        nodes = ascending_nodes(loss_by_level(self.problem, self.ladders), self.is_failing)
+        for visited, (loss, node) in enumerate(nodes):
             if loss >= least:
                 break
             if visited >= _MOST_NODES:

@@ -173,11 +173,16 @@ def loss_by_level(problem: Problem, ladders: Sequence[Sequence[Level]]) -> list[
     return costs
 
 
-def ascending_nodes(costs: Sequence[Sequence[float]]) -> Iterator[tuple[float, Node]]:
-    """All combinations of levels with their loss, the smallest loss first."""
+def ascending_nodes(
+    costs: Sequence[Sequence[float]], ruled_out: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[float, Node]]:
+    """All combinations of levels with their loss, the smallest loss first.
+
+    Some of those that the caller has marked in `ruled_out` meanwhile are left out, a block of combinations at a time.
+    """
     shape = tuple(map(len, costs))
     if math.prod(shape) <= MOST_LISTED:
-        yield from _listed_nodes(reduce(np.add.outer, map(np.asarray, costs)))
+        yield from _listed_nodes(reduce(np.add.outer, map(np.asarray, costs)), ruled_out)
         return
     start = (0,) * len(costs)
     queue, seen = [(sum(levels[0] for levels in costs), start)], {start}
@@ -192,7 +197,7 @@ def ascending_nodes(costs: Sequence[Sequence[float]]) -> Iterator[tuple[float, N
                 heapq.heappush(queue, (total, coarser))
 
 
-def _listed_nodes(losses: NDArray[np.float64]) -> Iterator[tuple[float, Node]]:
+def _listed_nodes(losses: NDArray[np.float64], ruled_out: NDArray[np.bool_] | None) -> Iterator[tuple[float, Node]]:
     """Every place of a table of losses, sorted: the smallest ones first, the rest only where they are asked for."""
     flat = losses.ravel()
     near = np.argpartition(flat, _NEAR)[:_NEAR] if flat.size > _NEAR else np.arange(flat.size)
@@ -203,6 +208,8 @@ def _listed_nodes(losses: NDArray[np.float64]) -> Iterator[tuple[float, Node]]:
         found = found[np.argsort(flat[found], kind="stable")]
         for start in range(0, found.size, _BLOCK):
             block = found[start : start + _BLOCK]
+            if ruled_out is not None:
+                block = block[~ruled_out.ravel()[block]]
             levels = (axis.tolist() for axis in np.unravel_index(block, losses.shape))
             yield from zip(flat[block].tolist(), zip(*levels, strict=True), strict=True)
 
