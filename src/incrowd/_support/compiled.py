@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
-from numba.core.types import unliteral
+from numba.core.types.misc import unliteral
 
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
