@@ -94,9 +94,9 @@ def evaluate(
     ]
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
-    uniques = (
-        unique_records(meanings, progress) if person is None else Uniques(int(np.count_nonzero(classes.people == 1)), 0)
-    )
+    alone = int(np.count_nonzero(classes.people == 1))
+    # whoever shares every label shares every box
+    uniques = unique_records(meanings, progress) if person is None and alone else Uniques(alone, 0)
     progress("measuring loss", 0.6)
     loss = information_loss(meanings, kept_rows) if comparable else None
     per_column = tuple(

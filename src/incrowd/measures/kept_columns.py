@@ -251,19 +251,22 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
     """
     if one.size < _LARGE:
         return True
-    example = np.zeros(int(one.max()) + 1, dtype=other.dtype)
+    sizes = np.bincount(one)
+    example = np.zeros(sizes.size, dtype=other.dtype)
     for part in (slice(None), slice(None, None, -1), slice(one.size // 2)):
         example[one[part]] = other[part]
         agree = example[one] == other
-        if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree):
+        if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree, sizes):
             return True
     return False
 
 
-def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_]) -> bool:
+def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[np.int64]) -> bool:
     """Whether nearly all records of some value, of which there are many, agree with its example."""
-    sizes = np.bincount(one)
-    return bool(((sizes >= _MANY) & (np.bincount(one[agree], minlength=sizes.size) >= _NEARLY_ALL * sizes)).any())
+    is_common = sizes >= _MANY
+    if not is_common.any():
+        return False
+    return bool((is_common & (np.bincount(one[agree], minlength=sizes.size) >= _NEARLY_ALL * sizes)).any())
 
 
 _Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
