@@ -92,7 +92,7 @@ def test_a_measure_of_classes_takes_no_importance():
 
 
 def test_levels_that_rows_left_out_would_spoil_are_passed_over():
-    """Beta compares classes with the rows that stay; levels where it held among all rows only were taken, and refused."""
+    """Beta compares classes with the rows that stay; levels where it held among all rows only were refused."""
     draws = np.random.default_rng(5)
     table = {
         "age": draws.integers(20, 60, 400).tolist(),
