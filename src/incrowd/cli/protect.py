@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _IN_QUESTION = frozenset(
-    {"table", "qi", "sensitive", "identifier", "drop", "other", "person", "household", "recipient"}
+    {"table", "qi", "sensitive", "identifier", "drop", "other", "person", "household", "recipient", "highest"}
 )  # a household is suggested as --person, which is the same to the methods
 
 
@@ -119,7 +119,16 @@ def protect_table(
     delay: Annotated[int | None, Option(help="With --append: batches that a record may wait for. Default 3.")] = None,
     aim: Annotated[str | None, Option(help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
-        str | None, Option(help="For whom: the least protection that assess says yes to; exit 1 if none.")
+        str | None,
+        Option("--recipient", "--to", help="For whom: the least protection that assess says yes to; exit 1 if none."),
+    ] = None,
+    highest: Annotated[
+        float | None,
+        options.share_option(
+            "--highest",
+            "The least protection with nobody at a higher risk: 0.05 or 5%; exit 1 if none.",
+            "--max-risk",
+        ),
     ] = None,
     rows_are_people: Annotated[
         bool, Option("--rows-are-people", help="With --recipient: every row is another person, whatever it looks like.")
@@ -153,10 +162,10 @@ def protect_table(
         raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
     arguments = _read_arguments(typed, table.columns) | read_method_options(of_method)
     if not qi:
-        _suggest_roles(table, arguments, recipient, words_typed(typed, declared, besides=_IN_QUESTION))
+        _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, besides=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(qi, table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *(arguments["sensitive"] or ())])
-    question = _read_question(arguments, recipient, rows_are_people=rows_are_people)
+    question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
     any_method = method is None and not read_method_options(of_method)
     made = _protect_and_write(
         table, question, arguments, k, out, codebook, kept_rows, any_method=any_method, force=force
@@ -194,22 +203,27 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
     }
 
 
-def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | None, typed: Sequence[str]) -> None:
+def _suggest_roles(
+    table: Table, arguments: Mapping[str, Any], recipient: str | None, highest: float | None, typed: Sequence[str]
+) -> None:
     """Refuse to protect what nobody named, with the command that names what the columns suggest, if they do."""
     from incrowd.assessment import propose_roles
 
     roles = propose_roles(table)
     if roles.quasi_identifiers:
-        named = {"person": arguments["person"], "drop": arguments["leave_out"], "recipient": recipient}
+        named = {"person": arguments["person"], "drop": arguments["leave_out"]}
+        named |= {"recipient": recipient, "highest": highest}
         named |= {name: arguments[name] for name in ("sensitive", "other", "identifiers")}
         question = Question().with_given(**named)
         told = suggest_command(table, question, roles, *typed, verb="protect")
         raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
 
 
-def _read_question(arguments: Mapping[str, Any], recipient: str | None, *, rows_are_people: bool) -> Question | None:
-    """The question of `assess` about the release, where it is for somebody."""
-    if recipient is None:
+def _read_question(
+    arguments: Mapping[str, Any], recipient: str | None, highest: float | None, *, rows_are_people: bool
+) -> Question | None:
+    """The question of `assess` about the release, where it is for somebody or within a limit."""
+    if recipient is None and highest is None:
         if rows_are_people:
             raise InputError("--rows-are-people tells a verdict what a row is; add --recipient")
         return None
@@ -219,9 +233,10 @@ def _read_question(arguments: Mapping[str, Any], recipient: str | None, *, rows_
         person=arguments["person"],
         other=arguments["other"] or [],
         recipient=recipient,
+        highest=highest,
         rows_are_people=rows_are_people,
     )
-    _ = question.limits  # refuses a recipient that is not known before any work
+    _ = question.limits  # refuses a recipient that is not known, or a limit that makes no sense, before any work
     return question
 
 

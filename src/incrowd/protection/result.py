@@ -90,13 +90,19 @@ class Protected(Result):
         return tuple(name for name in every if name not in touched)
 
     def evaluate(
-        self, *, sensitive: Sequence[str] | None = None, secret: Any = None, progress: Progress = silent
+        self,
+        *,
+        sensitive: Sequence[str] | None = None,
+        secret: Any = None,
+        utility: bool = False,
+        progress: Progress = silent,
     ) -> Any:
         """Evaluate the protected table against the original.
 
         Args:
             sensitive: the sensitive columns. None: those that were given to `protect`.
             secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
+            utility: also measure what analysts find: marginals and propensity.
             progress: called with what is done and how far it is.
 
         Returns:
@@ -111,7 +117,7 @@ class Protected(Result):
                 "protect and evaluate a sample here"
             )
         asked = self.sensitive if sensitive is None else sensitive
-        return provided("evaluation")(self, sensitive=asked, secret=secret, progress=progress)
+        return provided("evaluation")(self, sensitive=asked, secret=secret, utility=utility, progress=progress)
 
     def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:
         """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.
