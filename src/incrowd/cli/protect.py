@@ -67,6 +67,11 @@ def protect_table(
     household: Annotated[
         str | None, Option(help="Column of households, which are kept together: classes of whole households.")
     ] = None,
+    key: Annotated[
+        str | None,
+        Option(help="With --person: file of a secret key; tables under it have the same numbers for people."),
+        command_files.Input(address=False),
+    ] = None,
     identifier: Annotated[
         list[str] | None, Option(help="Columns that name people, to remove, or 'none'. Default: those that look so.")
     ] = None,
@@ -197,6 +202,7 @@ def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[st
         "shuffle": typed["shuffle"],
         "t": _read_t(typed["t"]),
         "person": typed["person"] or typed["household"],
+        "key": typed["key"],
         "identifiers": _read_identifiers(typed["identifier"], columns),
         "leave_out": options.names(typed["drop"], columns),
         "hierarchies": options.rules(typed["hierarchy"]),

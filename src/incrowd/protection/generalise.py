@@ -270,7 +270,7 @@ class _Search:
         if (self.passed <= node).all(axis=1).any():
             return True
         bad, people = self._count_at(node)
-        passes = people[bad].sum() <= self.limit * self.problem.rows
+        passes = int(people[bad].sum()) <= self.limit * self.problem.rows
         if passes:
             self.passed = np.vstack([self.passed[~(self.passed >= node).all(axis=1)], node])
         return passes
