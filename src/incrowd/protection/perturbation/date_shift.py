@@ -76,7 +76,8 @@ class ShiftDates(Step):
             days = columns.draws.integers(-self.days, self.days, person.size, endpoint=True)
         else:
             days = number_people(person, self.key, b"date shift") % (2 * self.days + 1) - self.days
-        return days[person.codes]
+        moved: NDArray[np.int64] = days[person.codes]
+        return moved
 
 
 def _ticks_of_a_day(kind: pa.DataType) -> int:
