@@ -429,3 +429,26 @@ def test_appending_for_a_recipient_says_what_assess_says(tmp_path, capsys):
             path.unlink()
         for path, content in before.items():
             path.write_bytes(content)
+
+
+def test_a_limit_on_the_highest_risk_asks_for_the_classes_that_pass(capsys, people, tmp_path):
+    asked = ["protect", people, "--qi", QI, "--other", "pay", "--out", tmp_path / "safe.csv", "--force", "--json"]
+    asked.append("--rows-are-people")
+    for words, size in ((["--max-risk", "25%"], 4), (["--highest", "0.2"], 5), (["--to", "trusted"], 3)):
+        code, shown, err = run(capsys, *asked, *words)
+        assert code == 0, err
+        assert json.loads(shown)["guarantee"]["k"] >= size
+        assert json.loads(shown)["trials"][0]["k"] == size
+    code, _, err = run(capsys, *asked, "--max-risk", "0")
+    assert (code, "limit on the highest risk" in " ".join(err.split())) == (2, True)
+
+
+def test_a_frontier_by_how_well_records_are_told_from_original_ones(capsys, people):
+    asked = ["frontier", people, "--qi", QI, "--method", "partition,sorted", "--k", "3", "--recipient", "trusted"]
+    code, shown, err = run(capsys, *asked, "--loss", "pmse", "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    assert found["chosen"]["pmse"] == min(point["pmse"] for point in found["points"])
+    assert "least pMSE within the limits" in " ".join(run(capsys, *asked, "--loss", "pmse")[1].split())
+    code, _, err = run(capsys, *asked, "--loss", "beauty")
+    assert (code, "granularity or pmse" in " ".join(err.split())) == (2, True)
