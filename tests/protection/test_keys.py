@@ -47,7 +47,7 @@ def test_a_codebook_says_that_numbers_are_of_a_key():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"key": b"short", "person": "who"}, "5 bytes can be guessed; give 16 or more"),
+        ({"key": b"short", "person": "who"}, "5 bytes can be guessed; give 16 random ones or more"),
         ({"key": "nowhere.txt", "person": "who"}, "the key cannot be read: No such file"),
         ({"key": KEY}, "a key is for numbers of people"),
     ],
