@@ -9,7 +9,8 @@ from tests.web.browsing import answered, ask, demo, look, settled
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 NOT_ASKED = ["smokes", "works", "pregnancies"]
 STEPS = [{"column": "patcnty", "action": "*"}, {"column": "age_yrs", "action": "ranges=5"}]
-FORM = """() => [...document.querySelectorAll(":is(#protection, #question) :is(input, select, textarea, details, output)")]
+FORM = """() => [...document.querySelectorAll("#protection, #question")]
+    .flatMap((form) => [...form.querySelectorAll("input, select, textarea, details, output")])
     .map((one) => [
         one.id || one.className || one.value, one.closest("[data-column]")?.dataset.column ?? "",
         one.type === "checkbox" ? one.checked : one.nodeName === "DETAILS" ? one.open : one.value,
