@@ -68,9 +68,10 @@ class TextDialect:
         said.append("decimal commas" if self.decimal == "," else "decimal points")
         if asked.decimal != self.decimal:
             said[-1] += " (with commas its numbers could not be told from others)"
-        said.append(f"encoding {self.encoding}")
         if _ENCODINGS.get(asked.encoding, asked.encoding) != self.encoding:
-            said[-1] += f" (not {asked.encoding}, which cannot hold it)"
+            said.append(f"encoding {self.encoding} (not {asked.encoding}, which cannot hold it)")
+        elif self.encoding != "utf-8":
+            said.append(f"encoding {self.encoding}")
         if asked.particular:
             said.append(f"dates as 2001-12-31 and plain numbers (the table has {', '.join(asked.particular)})")
         return ", ".join(said)

@@ -84,7 +84,7 @@ def describe_text(table: pa.Table, file: Path, codebook: FileCodebook) -> str:
 
     >>> from incrowd.tables.text_dialect import TextDialect
     >>> describe_text(pa.table({"x": [1.5], "y": [2]}), Path("a.csv"), FileCodebook(dialect=TextDialect(";", ",")))
-    'cells parted by semicolons, decimal commas, encoding utf-8'
+    'cells parted by semicolons, decimal commas'
     """
     if not is_text(file):
         return ""
