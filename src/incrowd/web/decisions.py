@@ -92,7 +92,8 @@ def record_page(decision: Decision) -> str:
     """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
-    about = f"the protected table “{decision.candidate}”" if decision.candidate else "the table as it is"
+    name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    about = f"the protected table “{name}”" if name else "the table as it is"
     question = [
         ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
         ("recipient", in_words(settings.recipient)),
