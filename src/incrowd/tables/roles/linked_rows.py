@@ -30,6 +30,7 @@ _LINKED = 0.2  # share of the rows with a value that must share it with others
 _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
 _MONEY, _OF_A_TARIFF = {"income", "wealth and spending"}, 0.01  # and the share of the rows that more than a home share
+_ROUND, _AMOUNTS = 5, 40  # units, of which multiples are round; other amounts that several rows share, at least
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -106,7 +107,8 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
 
     Round amounts are passed over, because many people name them. Whole amounts are looked at where the column is about
-    money, and no amount is that of a tariff, which many have.
+    money. Where more rows than a home has share an amount, it is one that many are paid, as wages are; then the amounts
+    that few share are such too.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
@@ -120,17 +122,19 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
     times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
-    values, times = values[values % 10 != 0], times[values % 10 != 0]
+    values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
     few = np.where(times <= _IN_HOUSEHOLD, times, 0)
     near = 0
     for apart in range(1, _NEIGHBOURS + 1):
         place = np.minimum(np.searchsorted(values, values + apart), values.size - 1)
         near += int(np.sum(few * few[place] * (values[place] == values + apart)))
+    if np.count_nonzero(few > 1) < _AMOUNTS:
+        return False
     equal = int(np.sum(few * (few - 1)))
     rows = int(times.sum()) if values.size else 0
-    if not has_cents and int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
+    if int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
         return False
-    return equal >= max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
+    return equal >= _TIMES_NEAR * near / _NEIGHBOURS and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
 
 
 def _may_link(one: SuggestedRole) -> bool:
