@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
@@ -82,7 +82,28 @@ def way_to_yes(work: Work) -> Action:
 def _try_size(work: Work, k: int, progress: Progress) -> Tried | Failed:
     """The way to a yes with classes of one size, or why there is none."""
     smallest = _sizes_to_try(work)[0]
-    return mend(Plan(k, columns_to_remove(work)), lambda plan: _try(work, plan, progress), smallest)
+    why: dict[str, str] = {}
+
+    def attempt(plan: Plan) -> Tried:
+        tried = _try(work, plan, progress)
+        for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
+            why.setdefault(name, how)  # what was found first is what the later trials try to mend
+        return replace(tried, why=why)
+
+    return mend(Plan(k, columns_to_remove(work)), attempt, smallest)
+
+
+def _how_they_tell(tried: Tried, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
+    yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
+    for one in tried.verdict.given_back:
+        if one.missing:
+            how = "whose missing cells tell what is made coarser"
+        elif one.follows or (one.others and {*one.others, one.gives_back} <= {*known}):
+            how = "which follow~ from what others know"
+        else:
+            how = f"which give~ back what is made coarser{', together with other columns' if one.others else ''}"
+        yield one.column, how
 
 
 def columns_to_remove(work: Work) -> tuple[str, ...]:
@@ -240,9 +261,12 @@ def _protect_action(work: Work, way: Tried) -> Action:
     asked = columns_to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
-    if found:
-        gone += f"; {listed(found)} left out{' too' if asked else ''}, which would tell too much in classes of {plan.k}"
-        gone += " (larger classes may keep more columns, in less detail)"
+    for reason in dict.fromkeys(way.why[name] for name in found):
+        names = [name for name in found if way.why[name] == how]
+        gone += (
+            f"; {listed(names)} left out{' too' if asked else ''}, {how.replace('~', 's' if len(names) == 1 else '')}"
+        )
+    gone += " (larger classes may keep more columns, in less detail)" if found else ""
     values = ""
     if plan.diverse:
         values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
