@@ -262,10 +262,9 @@ def _protect_action(work: Work, way: Tried) -> Action:
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
     for reason in dict.fromkeys(way.why[name] for name in found):
-        names = [name for name in found if way.why[name] == how]
-        gone += (
-            f"; {listed(names)} left out{' too' if asked else ''}, {how.replace('~', 's' if len(names) == 1 else '')}"
-        )
+        names = [name for name in found if way.why[name] == reason]
+        how = reason.replace("~", "s" if len(names) == 1 else "")
+        gone += f"; {listed(names)} left out{' too' if asked else ''}, {how}"
     gone += " (larger classes may keep more columns, in less detail)" if found else ""
     values = ""
     if plan.diverse:
