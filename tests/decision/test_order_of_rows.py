@@ -108,23 +108,3 @@ def test_of_a_release(table, tmp_path):
     for seed in range(ORDERS if len(table.column_names) < 10 else 1):  # it takes long
         mixed = in_random_order(marked, seed), in_random_order(table, 100 + seed)
         assert told(judge_release(mixed[0], question, original=mixed[1])) == by_original
-
-
-@pytest.mark.parametrize("by", [{}, {"weights": "weight"}])
-def test_of_an_estimate_for_a_population(by):
-    draw = np.random.default_rng(9)
-    rows = 1_500
-    columns = {"age": draw.integers(18, 90, rows), "sex": draw.integers(1, 3, rows), "job": draw.integers(0, 30, rows)}
-    columns["weight"] = np.round(draw.lognormal(4, 0.5, rows), 3)
-    table = pa.table(columns)
-    question = Question(
-        quasi_identifiers=("age", "sex", "job"),
-        other=() if by else ("weight",),
-        rows_are_people=True,
-        population=100_000,
-        **by,
-    )
-    first = told(judge_release(table, question))
-    assert first["basis"] == "population"
-    for seed in range(ORDERS):
-        assert told(judge_release(in_random_order(table, seed), question)) == first

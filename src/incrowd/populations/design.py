@@ -114,11 +114,6 @@ class Design:
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     clusters: NDArray[np.int64] | None = None
 
-    def in_order(self, order: NDArray[np.intp]) -> Design:
-        """The design of the same records in another order."""
-        strata, clusters = (None if one is None else one[order] for one in (self.strata, self.clusters))
-        return replace(self, strata=strata, clusters=clusters)
-
     def note(self, *, used: bool) -> str:
         """What the design means for an estimate that uses it, or does not."""
         alike = f"(records count as {percent(1.0 / self.effect)} of as many"

@@ -146,7 +146,7 @@ def record_risk(
     headline, records = estimate_with_records(sample, method, options=Options(seed, 1, False, progress, leave_out=True))
     notes = headline.notes
     if records is not None:
-        of_class = _risk_of_values(records, classes, sample)
+        of_class = _risk_of_values(records, classes, sample.crowd_columns)
     else:
         of_class = _risk_of_sizes(sample, headline, classes.people)
         notes = (*notes, BY_SIZE)
@@ -228,16 +228,16 @@ def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.i
     return _risk_columns(assess_by_size(sample, headline), sizes, np.searchsorted(sample.sizes.sizes, sizes))
 
 
-def _risk_of_values(records: CrowdRecords, classes: Classes, sample: Sample) -> dict[str, NDArray[Any]]:
+def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """The added columns from the risk of every record; those of one class are alike.
 
     The telling column is the one without which the risk would be lowest.
     """
     assert records.without is not None
-    first = sample.places_of(np.unique(classes.numbers, return_index=True)[1])
+    first = np.unique(classes.numbers, return_index=True)[1]
     without = records.without[:, first]
     return _risk_columns(records, classes.people, first) | {
-        TELLING: np.array(sample.crowd_columns, dtype=object)[np.argmin(without, axis=0)],
+        TELLING: np.array(names, dtype=object)[np.argmin(without, axis=0)],
         "risk_without_it": without.min(axis=0),
     }
 

@@ -89,28 +89,10 @@ class Sample:
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes, times = np.stack([column.codes.astype(np.int64) for column in coded]), counted.times
-        if times is None:
-            order = self._order_records(codes)
-        else:  # a cluster has no order of rows
-            order, times = np.lexsort(codes[::-1]), times[np.lexsort(codes[::-1])]
-        return Columns(codes[:, order], tuple(column.size for column in coded), times)
-
-    def _order_records(self, codes: NDArray[np.int64]) -> NDArray[np.intp]:
-        """A random order of the records that depends on what they hold, so that an estimate does not on their order."""
-        given = (None if self.weights is None else self.weights.values, self.strata, self.clusters)
-        order = np.lexsort((*(one for one in given if one is not None), *codes[::-1]))
-        self._made["order"] = order = order[np.random.default_rng(0).permutation(order.size)]
-        return order
-
-    def places_of(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where records of the table stand among those of the crowd model."""
-        self.columns()
-        order = self._made.get("order")
-        if order is None:
-            return records
-        places = np.empty_like(order)
-        places[order] = np.arange(order.size)
-        return np.asarray(places[records])
+        if times is not None:  # a cluster has no order of rows, so that of their values makes estimates repeatable
+            order = np.lexsort(codes[::-1])
+            codes, times = codes[:, order], times[order]
+        return Columns(codes, tuple(column.size for column in coded), times)
 
     @property
     def telling_columns(self) -> Columns:
@@ -141,10 +123,7 @@ class Sample:
         if "crowd" not in self._made:
             columns = self.columns()
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
-            design = self.design
-            if design is not None and "order" in self._made:
-                design = design.in_order(self._made["order"])
-            self._made["crowd"] = fit_crowd_model(list(codes), design)
+            self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
 
     @property
