@@ -64,7 +64,8 @@ def way_to_yes(work: Work) -> Action:
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
         begun = {k: begin(k) for k in sizes[max(place - 1, 0) : place + 1][::-1][:at_once]}
-        walk_sizes(sizes, place, passes)
+        # the average falls as classes grow, so that the least that passes lies between two sizes of the list
+        walk_sizes(sizes, place, passes, exact=work.question.limits.average is not None)
         passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, Tried)]
         if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
             largest = begin(sizes[-1]).result()
