@@ -50,6 +50,7 @@ _CALLED = re.compile(  # digits without any separator, which number other things
 _MAYBE_CALLED = rf"(?:^|[^\w+-])(?:{_TELEPHONE}|0\d{{9}})"
 _FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # of a telephone number with the 0 or the country's before it
 _WORD = r"\pL{2}"
+_AT_ONCE = 10_000  # texts that are looked at as such at once
 _PERSONAL = 20  # rows of an address or number, up to which it is not that of an office
 _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
 
@@ -178,16 +179,21 @@ def _count_contacts(counted: _Counted) -> int:
     answers = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # or codes, of which some look so
     called = pc.and_(called, pc.or_(worded, pc.or_(answers, pc.starts_with(texts, "+"))))
     likely = pc.or_(written, called)
-    times = counted.times[likely.to_numpy(zero_copy_only=False)].tolist()
-    found = [
-        ({*_addresses(text), *(_numbers(text) if calls else ())}, cells)
-        for text, calls, cells in zip(*(one.filter(likely).to_pylist() for one in (texts, called)), times, strict=True)
-    ]
-    rows: Counter[str] = Counter()
-    for contacts, cells in found:
-        for one in contacts:
+    texts, called = texts.filter(likely), called.filter(likely)
+    times = counted.times[likely.to_numpy(zero_copy_only=False)]
+
+    def contacts() -> Iterator[tuple[set[int], int]]:
+        """The contacts in each text, and its cells: found twice, for all of them at once take much memory."""
+        for start in range(0, len(texts), _AT_ONCE):
+            parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
+            for text, calls, cells in zip(*parts, times[start : start + _AT_ONCE].tolist(), strict=True):
+                yield {*map(hash, _addresses(text)), *(map(hash, _numbers(text)) if calls else ())}, cells
+
+    rows: Counter[int] = Counter()
+    for found, cells in contacts():
+        for one in found:
             rows[one] += cells
-    return sum(cells for contacts, cells in found if any(rows[one] <= _PERSONAL for one in contacts))
+    return sum(cells for found, cells in contacts() if any(rows[one] <= _PERSONAL for one in found))
 
 
 def _addresses(text: str) -> list[str]:
