@@ -58,19 +58,58 @@ def to_words(options: Mapping[str, Any]) -> list[str]:
 
 
 def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str]:
-    """An option of a question as it is typed; `apart` names every column by itself."""
+    """An option as it is typed; `apart` names every column by itself.
+
+    >>> from incrowd.protection.protect_options import OPTIONS
+    >>> option_words(OPTIONS["widest"], {"age": 10.0, "town": 2.5}), option_words(OPTIONS["identifiers"], [])
+    (['--widest', 'age=10', '--widest', 'town=2.5'], ['--identifier', 'none'])
+    """
     flag = str(option.flag)
     if option.kind == "columns":
-        return each(flag, value, apart=apart)
-    if option.kind == "texts":
-        return [word for text in value for word in given(flag, text)]
-    if option.kind == "codes":
-        return [word for text in value.split(";") for word in given(flag, text)]
-    if option.kind == "groups":
-        return [word for label, names in value.items() for word in given(flag, f"{label}={','.join(names)}")]
+        return each(flag, value, apart=apart) or given(flag, option.empty)
     if option.kind == "switch":
         return [f"--{'' if value else 'no-'}{option.typed}"]
-    return given(flag, value)
+    return [word for text in _texts(option, value) for word in given(flag, text)]
+
+
+def _texts(option: Option, value: Any) -> list[str]:
+    """What an option is given, once for each time that it is typed."""
+    if option.kind == "texts":
+        return list(value)
+    if option.kind == "codes":
+        return str(value).split(";")
+    if option.kind == "steps":
+        return [f"{column}:{action}" for column, action in value]
+    if option.kind == "groups":
+        return [f"{label}={','.join(names)}" for label, names in value.items()]
+    if isinstance(value, Mapping):
+        pairs = [f"{name}={_plain(one)}" for name, one in value.items()]
+        return pairs if option.kind in ("numbers", "hierarchies") else [",".join(pairs)]
+    return [_plain(value)]
+
+
+def _plain(value: Any) -> str:
+    """A value as text; a number with all its digits, and no point where it is whole."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[str] | None:
+    """Options by their names, as they are typed, in the order of their declaration; what has none is left out.
+
+    None where a command line cannot hold a name.
+    """
+    said = [(option, values[name]) for name, option in declared.items() if values.get(name) is not None and option.flag]
+    typable = all(_is_typable(option, value) for option, value in said)
+    return [word for option, value in said for word in option_words(option, value)] if typable else None
+
+
+def _is_typable(option: Option, value: Any) -> bool:
+    """Whether the names of columns in a value are read as they are once they are typed."""
+    if option.kind == "columns":
+        return is_typable(value) and list(value) != [option.empty]
+    if option.kind == "steps":
+        return is_typable((column for column, _ in value), ":")
+    return not isinstance(value, Mapping) or is_typable(value, ",=")
 
 
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from incrowd._support.option import Option
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call
+from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call, words_of
+from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
-from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
@@ -126,56 +126,22 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    opened = ScriptName(everybody.opened) if everybody else None
-    options = options_of(asked, table, opened)
-    options |= {"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {}
-    of_method = asked.of_method() | ({"population_table": everybody.file} if everybody else {})
-    limits = [
-        word
-        for which in ("importance", "widest")
-        for name, limit in options.get(which, {}).items()
-        for word in (f"--{which}", f"{name}={_number(limit)}")
-    ]
+    options = options_of(asked, table, ScriptName(everybody.opened) if everybody else None)
     files, named = _hierarchy_files(asked.hierarchies)
-    arguments = [
-        *each("--qi", options["quasi_identifiers"]),
-        *("--k", str(asked.k), "--method", asked.method),
-        *given("--t", asked.t),
-        *given("--l", None if asked.l is None else _number(asked.l)),
-        *each("--sensitive", asked.secrets),
-        *(("--diversity", asked.diversity) if "diversity" in options else ()),
-        *(("--c", _number(asked.c)) if "c" in options else ()),
-        *given("--person", options["person"]),
-        *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
-        *each("--drop", options["leave_out"]),
-        *each("--other", options["other"] or []),
-        *(word for name, value in of_method.items() for word in _typed(METHOD_OPTIONS[name], value)),
-        *limits,
-        *each("--keep", asked.keep),
-        *each("--nominal", asked.nominal),
-        *each("--apart", asked.apart),
-        *given("--output", asked.output),
-        *given("--beta", None if asked.beta is None else _number(asked.beta)),
-        *given("--delta", None if asked.delta is None else _number(asked.delta)),
-        *(word for name, rule in named.items() for word in ("--hierarchy", f"{name}={rule}")),
-        *given("--aim", asked.aim),
-        *("--out", out),
-    ]
+    of_files = {"hierarchies": named} | ({"population_table": everybody.file} if everybody else {})
+    words = words_of(OPTIONS, options | of_files)
     lines = [
-        call_of("safe", "protect", {name: value for name, value in options.items() if value is not None}),
+        call_of("safe", "protect", _scripted(options, asked)),
         "print(safe.guarantee.sentence)",
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
     imports = ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
     imports.append("from incrowd.tables import write_table")
-    found = command_and_script(table.source, "protect", arguments, ["protect"], lines, imports)
-    steps = [step.column for step in asked.all_steps]
-    typable = is_typable(asked.named(table.table.columns), ",=") and is_typable(steps, ":")
-    typable = typable and not (everybody and everybody.how)
+    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], ["protect"], lines, imports)
     before = everybody.before if everybody else ()
     whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return _without_command(whole, not typable)
+    return _without_command(whole, words is None or bool(everybody and everybody.how))
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -190,28 +156,28 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
     return commands, named
 
 
-class _Hierarchies(dict[str, Any]):
-    """Hierarchies as a script makes them: by rows, or by a rule in a few letters."""
-
-    def __repr__(self) -> str:
-        made = {
-            name: rows if isinstance(rows, str) else ScriptName(f"Hierarchy.from_rows({rows!r})")
-            for name, rows in self.items()
-        }
-        return repr(made)
+def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
+    """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
+    made = {
+        name: rule if isinstance(rule, str) else ScriptName(f"Hierarchy.from_rows({rule!r})")
+        for name, rule in asked.hierarchies.items()
+    }
+    coarser = {"hierarchies": made} if made else {}
+    return {**options, **coarser, "identifiers": ScriptName(options["identifiers"])}
 
 
 def solution(table: OpenTable, question: models.SolutionQuestion, everybody: Source | None = None) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
     opened = ScriptName(everybody.opened) if everybody else None
-    options = {name: value for name, value in solver_options(asked, table, opened).items() if value is not None}
+    options = _scripted(solver_options(asked, table, opened), asked)
     lines = [
         f"question = {_question_call(decided_question(table))}",
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
     imports = ["from incrowd.assessment import Question, find_release"]
+    imports += ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
     found = command_and_script(table.source, "protect", [], [], lines, imports)
     words = "# the search follows every setting of the assessment; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
@@ -304,22 +270,3 @@ def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
     compared = ["--compare"] if isinstance(question, models.CurveQuestion) and question.compare else []
     return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None), *compared]
-
-
-def _number(value: float) -> str:
-    """A number with all its digits."""
-    return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _typed(option: Option, value: Any) -> list[str]:
-    """An option of a method as words of a command."""
-    flag = str(option.flag)
-    if option.kind == "switch":
-        return [flag]
-    if option.kind == "steps":
-        return [word for step in value for word in (flag, f"{step.column}:{step.action}")]
-    if option.kind == "numbers":
-        return [word for name, number in value.items() for word in (flag, f"{name}={_number(number)}")]
-    if isinstance(value, dict):
-        return [flag, ",".join(f"{name}={parts}" for name, parts in value.items())]
-    return [flag, str(value)]
