@@ -6,6 +6,7 @@ whenever it starts.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from incrowd._support.option import Option
@@ -16,79 +17,42 @@ DiversityKind = Literal["distinct", "entropy", "recursive"]
 Aim = Literal["information", "granularity"]
 OutputKind = Literal["range", "bounds", "midpoint", "mean", "mode", "label"]
 
-_LARGE = 1e6  # larger limits of diversity and likeness are none
+_Names = Sequence[str] | None
+_Numbers = Mapping[str, float] | None
+_columns = partial(Option, "columns")
+_limit = partial(Option, "number", above=0, highest=1e6)
+_amounts = partial(Option, "numbers", lowest=0, highest=1e12)
+_METHODS, _KINDS, _AIMS, _OUTPUTS = map(get_args, (MethodName, DiversityKind, Aim, OutputKind))
+_K = "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs."
+_METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
+_T = "No class is farther than t from the table; or 'bound': what k allows."
+_HIERARCHY = "age=5,10,20, age=cuts:18,65, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."
+_OUTPUT = "range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."
+_IDENTIFIER = "Columns that name people, to remove, or 'none'. Default: those that look so."
+_SHUFFLE = "Release rows in random order, or as they are. Default: where their order tells something."
 
 
 class ClassKeywords(TypedDict, total=False):
     """What classes are made of and how large they are; a search finds the size itself."""
 
-    quasi_identifiers: Annotated[
-        Sequence[str], Option("columns", "Columns an attacker may know. Commas or repeats.", typed="qi")
-    ]
-    k: Annotated[
-        int,
-        Option(
-            "whole",
-            "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs.",
-            default=5,
-            lowest=2,
-            highest=10**9,
-        ),
-    ]
+    quasi_identifiers: Annotated[Sequence[str], _columns("Columns an attacker may know. Commas or repeats.", "qi")]
+    k: Annotated[int, Option("whole", _K, default=5, lowest=2, highest=10**9)]
 
 
 class DemandKeywords(TypedDict, total=False):
     """What is promised of classes besides their size, and how they are made."""
 
-    method: Annotated[
-        MethodName | MethodOptions,
-        Option(
-            "text",
-            f"{', '.join(get_args(MethodName))}. Default: partition; for a recipient, the least loss of several.",
-            default="partition",
-            choices=get_args(MethodName),
-        ),
-    ]
-    sensitive: Annotated[Sequence[str] | None, Option("columns", "Columns to keep secret. Commas or repeats.")]
-    l: Annotated[  # noqa: E741
-        float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=_LARGE)
-    ]
+    method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
+    sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
+    l: Annotated[float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=1e6)]  # noqa: E741
     diversity: Annotated[
-        DiversityKind,
-        Option(
-            "text",
-            "Kind of l: distinct, entropy, recursive.",
-            default="distinct",
-            choices=get_args(DiversityKind),
-        ),
+        DiversityKind, Option("text", f"Kind of l: {', '.join(_KINDS)}.", default="distinct", choices=_KINDS)
     ]
-    c: Annotated[
-        float,
-        Option(
-            "number",
-            "For recursive diversity: the commonest value's limit.",
-            default=3.0,
-            above=0,
-            highest=_LARGE,
-        ),
-    ]
-    t: Annotated[
-        float | Literal["bound"] | None,
-        Option(
-            "number",
-            "No class is farther than t from the table; or 'bound': what k allows.",
-            choices=("bound",),
-            above=0,
-            highest=1,
-        ),
-    ]
-    beta: Annotated[
-        float | None,
-        Option("number", "No secret is over 1 + beta times as common in a class as in all.", above=0, highest=_LARGE),
-    ]
+    c: Annotated[float, _limit("For recursive diversity: the commonest value's limit.", default=3.0)]
+    t: Annotated[float | Literal["bound"] | None, _limit(_T, choices=("bound",), highest=1)]
+    beta: Annotated[float | None, _limit("No secret is over 1 + beta times as common in a class as in all.")]
     delta: Annotated[
-        float | None,
-        Option("number", "No secret is over e^delta times as common, or as rare, in a class.", above=0, highest=700),
+        float | None, _limit("No secret is over e^delta times as common, or as rare, in a class.", highest=700)
     ]
     person: Annotated[
         str | None, Option("text", "Column that says whose record it is: the unit becomes the person.", by_role=True)
@@ -98,73 +62,28 @@ class DemandKeywords(TypedDict, total=False):
 class WishKeywords(TypedDict, total=False):
     """Wishes on columns, which records that join a release keep too."""
 
-    other: Annotated[
-        Sequence[str] | None,
-        Option("columns", "Columns that nobody outside can know, whatever they look like.", by_role=True),
-    ]
-    hierarchies: Annotated[
-        Mapping[str, Any] | None,
-        Option(
-            "hierarchies",
-            "age=5,10,20, age=cuts:18,65, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX).",
-            typed="hierarchy",
-        ),
-    ]
-    importance: Annotated[
-        Mapping[str, float] | None,
-        Option("numbers", "What a loss weighs by column: age=3,zip=0. Default 1.", lowest=0, highest=1e12),
-    ]
-    keep: Annotated[
-        Sequence[str] | None, Option("columns", "Columns to know that stay as they are: no class mixes them.")
-    ]
-    widest: Annotated[
-        Mapping[str, float] | None,
-        Option("numbers", "Longest range, or largest set, by column: age=10,town=3.", lowest=0, highest=1e12),
-    ]
-    nominal: Annotated[Sequence[str] | None, Option("columns", "Columns whose numbers are codes: sets, never ranges.")]
-    output: Annotated[
-        OutputKind | Mapping[str, OutputKind] | None,
-        Option(
-            "words",
-            "range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label.",
-            choices=get_args(OutputKind),
-        ),
-    ]
-    aim: Annotated[
-        Aim | None,
-        Option("text", "Loss to keep small: information or granularity.", choices=get_args(Aim)),
-    ]
+    other: Annotated[_Names, _columns("Columns that nobody outside can know, whatever they look like.", by_role=True)]
+    hierarchies: Annotated[Mapping[str, Any] | None, Option("hierarchies", _HIERARCHY, "hierarchy")]
+    importance: Annotated[_Numbers, _amounts("What a loss weighs by column: age=3,zip=0. Default 1.")]
+    keep: Annotated[_Names, _columns("Columns to know that stay as they are: no class mixes them.")]
+    widest: Annotated[_Numbers, _amounts("Longest range, or largest set, by column: age=10,town=3.")]
+    nominal: Annotated[_Names, _columns("Columns whose numbers are codes: sets, never ranges.")]
+    output: Annotated[OutputKind | Mapping[str, OutputKind] | None, Option("words", _OUTPUT, choices=_OUTPUTS)]
+    aim: Annotated[Aim | None, Option("text", f"Loss to keep small: {' or '.join(_AIMS)}.", choices=_AIMS)]
 
 
 class StreamKeywords(WishKeywords, total=False):
     """Wishes on a release that grows, and the columns that it leaves out from its first batch on."""
 
-    identifiers: Annotated[
-        Sequence[str] | None,
-        Option(
-            "columns",
-            "Columns that name people, to remove, or 'none'. Default: those that look so.",
-            typed="identifier",
-            empty="none",
-            by_role=True,
-        ),
-    ]
-    leave_out: Annotated[
-        Sequence[str], Option("columns", "Columns to leave out besides. Commas or repeats.", typed="drop")
-    ]
+    identifiers: Annotated[_Names, _columns(_IDENTIFIER, "identifier", empty="none", by_role=True)]
+    leave_out: Annotated[Sequence[str], _columns("Columns to leave out besides. Commas or repeats.", "drop")]
 
 
 class SearchKeywords(DemandKeywords, StreamKeywords, MethodKeywords, total=False):
     """All options of `protect` but for those of classes, which a search finds."""
 
-    apart: Annotated[
-        Sequence[str] | None,
-        Option("columns", "Kept columns that only some were asked: no class mixes them with the others."),
-    ]
-    shuffle: Annotated[
-        bool | None,
-        Option("switch", "Release rows in random order, or as they are. Default: where their order tells something."),
-    ]
+    apart: Annotated[_Names, _columns("Kept columns that only some were asked: no class mixes them with the others.")]
+    shuffle: Annotated[bool | None, Option("switch", _SHUFFLE)]
 
 
 OPTIONS: Mapping[str, Option] = {
