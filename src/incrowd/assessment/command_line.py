@@ -43,18 +43,36 @@ def given(flag: str, value: Any) -> list[str]:
 
 
 def to_words(options: Mapping[str, Any]) -> list[str]:
-    """Options by their names on the command line, with their values; None and an empty list are left out.
+    """Options by their names, with their values; None, False and what is empty are left out.
 
-    >>> to_words({"qi": ["age", "sex"], "k": 5, "person": None, "out": "-safe.csv"})
-    ['--qi', 'age,sex', '--k', '5', '--out=-safe.csv']
-    >>> to_words({"qi": ["income, net", "age"]})
-    ['--qi', 'income, net', '--qi', 'age']
+    >>> to_words({"qi": ["age", "sex"], "k": 5.0, "person": None, "compare": True, "out": "-safe.csv"})
+    ['--qi', 'age,sex', '--k', '5', '--compare', '--out=-safe.csv']
+    >>> to_words({"error_rate": 0.1, "groups": {"census": ["age", "sex"]}, "noise": {"age": 2.0}})
+    ['--error-rate', '0.1', '--groups', 'census=age,sex', '--noise', 'age=2']
     """
-    return [
-        word
-        for name, value in options.items()
-        for word in (each if isinstance(value, list | tuple) else given)(f"--{name}", value)
-    ]
+    return [word for name, value in options.items() for word in _value_words(f"--{name.replace('_', '-')}", value)]
+
+
+def _value_words(flag: str, value: Any, *, apart: bool = False) -> list[str]:
+    """An option with a value, as the type of the value tells; `apart` names every column by itself."""
+    if value is False:
+        return []
+    if value is True:
+        return [flag]
+    if isinstance(value, Mapping):
+        return [word for text in _pairs(value) for word in given(flag, text)]
+    if isinstance(value, list | tuple):
+        return each(flag, [_plain(one) for one in value], apart=apart)
+    return given(flag, None if value is None else _plain(value))
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={','.join(one) if isinstance(one, list | tuple) else _plain(one)}" for name, one in values.items()]
+
+
+def _plain(value: Any) -> str:
+    """A value as text; a number with all its digits, and no point where it is whole."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str]:
@@ -65,32 +83,14 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
     (['--widest', 'age=10', '--widest', 'town=2.5'], ['--identifier', 'none'])
     """
     flag = str(option.flag)
-    if option.kind == "columns":
-        return each(flag, value, apart=apart) or given(flag, option.empty)
     if option.kind == "switch":
-        return [f"--{'' if value else 'no-'}{option.typed}"]
-    return [word for text in _texts(option, value) for word in given(flag, text)]
-
-
-def _texts(option: Option, value: Any) -> list[str]:
-    """What an option is given, once for each time that it is typed."""
-    if option.kind == "texts":
-        return list(value)
-    if option.kind == "codes":
-        return str(value).split(";")
-    if option.kind == "steps":
-        return [f"{column}:{action}" for column, action in value]
-    if option.kind == "groups":
-        return [f"{label}={','.join(names)}" for label, names in value.items()]
-    if isinstance(value, Mapping):
-        pairs = [f"{name}={_plain(one)}" for name, one in value.items()]
-        return pairs if option.kind in ("numbers", "hierarchies") else [",".join(pairs)]
-    return [_plain(value)]
-
-
-def _plain(value: Any) -> str:
-    """A value as text; a number with all its digits, and no point where it is whole."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        return [flag if value else f"--no-{option.typed}"]
+    if option.kind in ("texts", "codes", "steps"):
+        texts = value.split(";") if option.kind == "codes" else value
+        return [word for text in texts for word in given(flag, text if isinstance(text, str) else ":".join(text))]
+    if option.kind in ("resolution", "words") and isinstance(value, Mapping):
+        return given(flag, ",".join(_pairs(value)))
+    return _value_words(flag, value, apart=apart) or given(flag, option.empty)
 
 
 def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[str] | None:

@@ -8,10 +8,12 @@ from itertools import count
 from typing import Any
 
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call, words_of
+from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
+from incrowd.assessment.question import READING
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
+from incrowd.web.fields import Model
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
@@ -43,7 +45,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    arguments = [*each("--qi", known), *given("--person", person), *forecast_arguments(question)]
+    arguments = [*to_words({"qi": known, "person": person}), *forecast_arguments(question)]
     law = command_and_script(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
@@ -60,8 +62,8 @@ def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequ
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
     points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
-    arguments = [*forecast_arguments(question), *given("--people", question.people)]
-    command = shlex.join(["incrowd", "forecast", "points.csv", *arguments])
+    people = to_words({"people": question.people})
+    command = shlex.join(["incrowd", "forecast", "points.csv", *forecast_arguments(question), *people])
     sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
     python = "\n".join(
         [
@@ -80,10 +82,8 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
     leaked = leaked_people(question, people)
-    targets = ",".join(map(str, question.targets))
-    bound = given("--at-most", question.at_most)
-    common = ["--leaked", str(leaked), "--targets", targets, *bound]
-    arguments = [*each("--qi", known), *given("--person", person), *common]
+    common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
+    arguments = [*to_words({"qi": known, "person": person}), *common]
     lines = [
         f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
         f"for targets in {question.targets!r}:",
@@ -103,16 +103,8 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     """`incrowd leak` with simulated leaks."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
-    arguments = [
-        *each("--qi", known),
-        *given("--person", person),
-        *("--leaked", str(leaked), "--targets", str(question.targets), "--simulate", str(question.trials)),
-        *given("--targets-from", None if question.targets_from == "table" else question.targets_from),
-        *given("--records-leaked", question.records_leaked),
-        *given("--records-known", question.records_known),
-        *given("--error-rate", question.error_rate),
-        *given("--seed", question.seed or None),
-    ]
+    always = {"leaked": leaked, "share": None, "targets": question.targets, "simulate": question.trials, "trials": None}
+    arguments = to_words({"qi": known, "person": person, **said(question, **always)})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
     lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
@@ -206,20 +198,9 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     """`incrowd frontier`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
-    arguments = [
-        *each("--qi", known),
-        *given("--person", person),
-        *given("--k", ",".join(map(str, sizes))),
-        *each("--method", question.methods or ()),
-        *given("--sensitive", question.sensitive),
-    ]
-    options = {
-        "quasi_identifiers": known,
-        "methods": question.methods,
-        "k": sizes,
-        "sensitive": question.sensitive,
-        "person": person,
-    }
+    asked = {"k": sizes, "sensitive": question.sensitive, "person": person}
+    arguments = to_words({"qi": known, "method": question.methods, **asked})
+    options = {"quasi_identifiers": known, "methods": question.methods, **asked}
     lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
     return command_and_script(table.source, "frontier", arguments, ["frontier"], lines)
 
@@ -248,15 +229,9 @@ def command_and_script(
 
 def _reading(source: Source) -> list[str]:
     """How the file is read, as options."""
-    how = dict(source.how)
-    scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
-    words = [
-        word
-        for name, entry in how.items()
-        for value in (entry.split(";") if name == "null" else [entry])
-        for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
-    ]
-    return [*words, *given("--scale", scales or None)]
+    scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
+    how = {**source.how, "scales": scales or None}
+    return words_of({option.name: option for option in READING}, how) or []
 
 
 def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
@@ -267,6 +242,10 @@ def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "t
 
 def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     """The options of a forecast."""
-    at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
-    compared = ["--compare"] if isinstance(question, models.CurveQuestion) and question.compare else []
-    return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None), *compared]
+    compare = isinstance(question, models.CurveQuestion) and question.compare
+    return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
+
+
+def said(question: Model, **instead: Any) -> dict[str, Any]:
+    """The fields of a question that are not as at first, with other values of some, and further ones."""
+    return question.model_dump(exclude_defaults=True) | instead
