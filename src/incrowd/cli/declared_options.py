@@ -39,9 +39,7 @@ def annotation(option: Option) -> Any:
         return Annotated[float | None, options.share_option(str(option.flag), option.help)]
     kind = str if option.choices and option.kind == "number" else _TYPES.get(option.kind, str)
     marks = [_FILES[option.kind]] if option.kind in _FILES else []
-    default = None if "Default" in option.help or not option.default else str(option.default)
-    shown = typer.Option(option.flag, help=option.help, show_default=default or False)
-    return Annotated[kind | None, shown, *marks]
+    return Annotated[kind | None, typer.Option(option.flag, help=option.help), *marks]
 
 
 def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:
@@ -142,7 +140,7 @@ def _read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
 def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """The options that were typed, as `protect` takes them; those that say nothing are left out."""
     left_alone = {option.name: option.default if option.kind == "switch" else None for option in PROTECT}
-    said = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [])]
+    said = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [], ())]
     values = {option.name: read_value(option, typed[option.name], columns) for option in said}
     return {name: value for name, value in values.items() if value not in ((), {})}  # [] says that there are none
 

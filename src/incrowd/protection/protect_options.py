@@ -25,6 +25,7 @@ _amounts = partial(Option, "numbers", lowest=0, highest=1e12)
 _METHODS, _KINDS, _AIMS, _OUTPUTS = map(get_args, (MethodName, DiversityKind, Aim, OutputKind))
 _K = "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs."
 _METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
+_KIND = f"Kind of l: {', '.join(_KINDS)}. Default: distinct."
 _T = "No class is farther than t from the table; or 'bound': what k allows."
 _HIERARCHY = "age=5,10,20, age=cuts:18,65, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."
 _OUTPUT = "range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."
@@ -45,10 +46,8 @@ class DemandKeywords(TypedDict, total=False):
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
     sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
     l: Annotated[float | None, Option("number", "Every class has l different secrets.", lowest=1, highest=1e6)]  # noqa: E741
-    diversity: Annotated[
-        DiversityKind, Option("text", f"Kind of l: {', '.join(_KINDS)}.", default="distinct", choices=_KINDS)
-    ]
-    c: Annotated[float, _limit("For recursive diversity: the commonest value's limit.", default=3.0)]
+    diversity: Annotated[DiversityKind, Option("text", _KIND, default="distinct", choices=_KINDS)]
+    c: Annotated[float, _limit("For recursive diversity: the commonest value's limit. Default: 3.", default=3.0)]
     t: Annotated[float | Literal["bound"] | None, _limit(_T, choices=("bound",), highest=1)]
     beta: Annotated[float | None, _limit("No secret is over 1 + beta times as common in a class as in all.")]
     delta: Annotated[
