@@ -47,6 +47,8 @@ def to_words(options: Mapping[str, Any]) -> list[str]:
 
     >>> to_words({"qi": ["age", "sex"], "k": 5.0, "person": None, "compare": True, "out": "-safe.csv"})
     ['--qi', 'age,sex', '--k', '5', '--compare', '--out=-safe.csv']
+    >>> to_words({"qi": ["income, net", "age"]})
+    ['--qi', 'income, net', '--qi', 'age']
     >>> to_words({"error_rate": 0.1, "groups": {"census": ["age", "sex"]}, "noise": {"age": 2.0}})
     ['--error-rate', '0.1', '--groups', 'census=age,sex', '--noise', 'age=2']
     """

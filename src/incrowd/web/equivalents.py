@@ -103,8 +103,9 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     """`incrowd leak` with simulated leaks."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
-    always = {"leaked": leaked, "share": None, "targets": question.targets, "simulate": question.trials, "trials": None}
-    arguments = to_words({"qi": known, "person": person, **said(question, **always)})
+    always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
+    asked = said(question, leaked=leaked, share=None, trials=None)
+    arguments = to_words({"qi": known, "person": person, **always, **asked})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
     lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
