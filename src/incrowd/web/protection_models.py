@@ -70,12 +70,14 @@ def _field(option: Option) -> tuple[Any, Any]:
 
 
 _NOT_ASKED = ("quasi_identifiers", "shuffle")
+_TABLES = ("population_table",)
 _ASKED = {
     name: option
     for name, option in OPTIONS.items()
     if option.flag is not None and not option.by_role and name not in _NOT_ASKED
+    if option.kind != "file" or name in _TABLES
 }
-"""The options that a request has; a file is another table of the session, by its id."""
+"""The options that a request has. None names a file of the server; a table is one of the session, by its id."""
 
 if TYPE_CHECKING:
 
