@@ -38,7 +38,9 @@ def _report(assessment: Assessment, path: str | Path | None, *, external: bool, 
 
 
 @provide("evaluation")
-def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, progress: Progress) -> Evaluation:
+def _evaluate(
+    protected: Protected, *, sensitive: Sequence[str], secret: Any, utility: bool, progress: Progress
+) -> Evaluation:
     from incrowd.evaluation import evaluate
 
     return evaluate(
@@ -50,6 +52,7 @@ def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, pr
         person=protected.person,
         hierarchies=protected.hierarchies,
         kept_rows=protected.kept_rows,
+        utility=utility,
         progress=progress,
     )
 

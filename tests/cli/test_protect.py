@@ -275,8 +275,9 @@ def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_wri
     file.write_text("born;pay\n" + "".join(f"{1 + i:02}.{1 + i % 12:02}.1980;1.{100 + i},5\n" for i in range(24)))
     code, _, err = run(capsys, "protect", file, "--qi", "born,pay", "--k", 4, "--out", out)
     assert code == 0, err
-    assert "semicolons" in err
-    assert "parted by commas, decimal points" in err
+    assert "cells parted by semicolons, decimal commas" in err
+    assert "the table has numbers with points between thousands and a decimal comma, dates, the day before" in err
+    assert out.read_text().splitlines()[0] == '"born";"pay"'
     assert "[1980-" in out.read_text()
 
 
@@ -429,3 +430,26 @@ def test_appending_for_a_recipient_says_what_assess_says(tmp_path, capsys):
             path.unlink()
         for path, content in before.items():
             path.write_bytes(content)
+
+
+def test_a_limit_on_the_highest_risk_asks_for_the_classes_that_pass(capsys, people, tmp_path):
+    asked = ["protect", people, "--qi", QI, "--other", "pay", "--out", tmp_path / "safe.csv", "--force", "--json"]
+    asked.append("--rows-are-people")
+    for words, size in ((["--max-risk", "25%"], 4), (["--highest", "0.2"], 5), (["--to", "trusted"], 3)):
+        code, shown, err = run(capsys, *asked, *words)
+        assert code == 0, err
+        assert json.loads(shown)["guarantee"]["k"] >= size
+        assert json.loads(shown)["trials"][0]["k"] == size
+    code, _, err = run(capsys, *asked, "--max-risk", "0")
+    assert (code, "limit on the highest risk" in " ".join(err.split())) == (2, True)
+
+
+def test_a_frontier_by_how_well_records_are_told_from_original_ones(capsys, people):
+    asked = ["frontier", people, "--qi", QI, "--method", "partition,sorted", "--k", "3", "--recipient", "trusted"]
+    code, shown, err = run(capsys, *asked, "--loss", "pmse", "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    assert found["chosen"]["pmse"] == min(point["pmse"] for point in found["points"])
+    assert "least pMSE within the limits" in " ".join(run(capsys, *asked, "--loss", "pmse")[1].split())
+    code, _, err = run(capsys, *asked, "--loss", "beauty")
+    assert (code, "granularity or pmse" in " ".join(err.split())) == (2, True)

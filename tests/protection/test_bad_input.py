@@ -191,3 +191,13 @@ def test_numbers_too_long_to_read_are_refused_in_words():
 
 def test_a_limit_beyond_all_floats_is_told():
     assert "10,000" in check({"age": [1, 1]}, quasi_identifiers=["age"], min_k=10**400).rules[0].sentence
+
+
+def test_ranges_of_many_texts_are_not_written_out():
+    """A set of thousands of texts in every cell took more memory than there is."""
+    towns = [f"a town with a long name, number {number:05d}" for number in range(50_000)]
+    safe = protect({"town": towns}, quasi_identifiers=["town"], k=2, method="mask", steps=[("town", "ranges=5")])
+    assert set(safe.table["town"].to_pylist()) == {"*"}
+    small = protect({"town": towns}, quasi_identifiers=["town"], k=2, method="mask", steps=[("town", "ranges=100")])
+    assert len(set(small.table["town"].to_pylist())) == 100
+    assert small.table["town"].nbytes < 100e6

@@ -137,10 +137,13 @@ def test_hierarchies_from_a_short_text(tmp_path):
     assert labels(Hierarchy.parse("prefix:1,3"), ["93722", "93611"], 1) == ["937**", "936**"]
     (tmp_path / "5").write_text("m;person\nf;person\n")
     assert labels(Hierarchy.parse(tmp_path / "5"), ["m", "f"], 1) == ["person", "person"]
-    for wrong in ("prefix:x", "quantiles:0", "prefix:2.5"):
+    for wrong in ("prefix:x", "quantiles:0", "prefix:2.5", "prefix:inf", "quantiles:nan"):
         with pytest.raises(InputError, match="whole numbers of 1 or more"):
             Hierarchy.parse(wrong)
-    for wrong in ("5,-1", "0", "month", ""):
+    for wrong in ("5,-1", "0", "nan", "5,inf"):
+        with pytest.raises(InputError, match="every width must be above 0 and finite: 5,10,20"):
+            Hierarchy.parse(wrong)
+    for wrong in ("month", ""):
         with pytest.raises(
             InputError, match="cannot be read: No such file or directory; what is no file is a rule: 5,10"
         ):

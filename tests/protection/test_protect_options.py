@@ -36,6 +36,7 @@ SAID = {
     "beta": 1.5,
     "delta": 0.25,
     "person": "-who",
+    "key": "key.txt",
     "other": ("=note", " blank"),
     "hierarchies": {"age": "5,10", "zip": "zip.csv"},
     "importance": {"age": 3, "zip": 0.5},
@@ -50,6 +51,7 @@ SAID = {
     "shuffle": False,
     "resolution": {"age": "20", "zip": "1/8"},
     "suppress": 0.1,
+    "measure": "entropy",
     "k_map": 3,
     "population_table": "all.csv",
     "population": 60_000_000,
@@ -126,7 +128,7 @@ def test_a_name_that_would_be_read_otherwise_makes_no_command(said):
 
 def test_a_request_has_every_option_but_those_that_roles_tell():
     by_role = {"quasi_identifiers", "person", "identifiers", "other"}
-    assert {*OPTIONS} - {*ProtectionRequest.model_fields} == by_role | {"shuffle", "levels", "drop"}
+    assert {*OPTIONS} - {*ProtectionRequest.model_fields} == by_role | {"shuffle", "key", "levels", "drop"}
     assert {*ProtectionRequest.model_fields} <= {*OPTIONS}
     assert ProtectionRequest().said() == {}
 

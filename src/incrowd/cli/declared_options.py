@@ -26,7 +26,7 @@ PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.typed is
 """The options of `protect` that can be typed."""
 
 _LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps", "words", "hierarchies")
-_FILES = {"file": Input(), "hierarchies": Input(after="=", address=False)}
+_FILES = {"file": Input(), "key": Input(address=False), "hierarchies": Input(after="=", address=False)}
 _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "number": float}
 
 

@@ -29,7 +29,10 @@ def frontier_of_table(
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
-    recipient: Annotated[str | None, Option(help="Mark the most detail within this recipient's limits.")] = None,
+    recipient: Annotated[str | None, Option(help="Mark the least loss within this recipient's limits.")] = None,
+    loss: Annotated[
+        str, Option(help="What to keep small: granularity (the detail that is gone) or pmse (told from the original).")
+    ] = "granularity",
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -50,6 +53,7 @@ def frontier_of_table(
             secret=read_secret(secret),
             person=person,
             recipient=recipient,
+            loss=loss,  # type: ignore[arg-type]  # checked by frontier
             progress=progress,
         )
     if plot is not None:
@@ -63,9 +67,10 @@ def frontier_of_table(
 
 
 def _show(compared: Frontier, recipient: str | None) -> None:
+    by_pmse = compared.loss == "pmse"
     terminal.heading(f"What protection leaves and costs, {compared.records:,} records")
     terminal.table(
-        ("method", "unique", "named", "secret", "detail", "loss", "s"),
+        ("method", "unique", "named", "secret", "detail", "loss", *(["pMSE"] if by_pmse else []), "s"),
         [
             (
                 f"{point.method} {point.setting}" + (" ←" if point is compared.chosen else ""),
@@ -74,6 +79,7 @@ def _show(compared: Frontier, recipient: str | None) -> None:
                 None if point.disclosure is None else percent(point.disclosure),
                 percent(point.granularity),
                 point.information_loss,
+                *([point.pmse] if by_pmse else []),
                 number(point.seconds, digits=2),
             )
             for point in compared.points
@@ -85,5 +91,6 @@ def _show(compared: Frontier, recipient: str | None) -> None:
         terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")
     elif compared.chosen is not None:
         chosen = f"{compared.chosen.method} {compared.chosen.setting}"
-        terminal.line(f"← the most detail within the limits for {in_words(recipient or '')}: {chosen}.")
-    terminal.line(f"Not beaten in both risk and detail: {best}.")
+        least = "least pMSE" if by_pmse else "most detail"
+        terminal.line(f"← the {least} within the limits for {in_words(recipient or '')}: {chosen}.")
+    terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")

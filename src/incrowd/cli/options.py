@@ -68,9 +68,9 @@ def share(text: str | float) -> float:
     return float(number / 100 if written.endswith("%") else number)
 
 
-def share_option(flag: str, help_text: str) -> Any:
-    """How Typer declares an option that is a share."""
-    return typer.Option(flag, help=help_text, parser=share, metavar="SHARE")
+def share_option(flag: str, help_text: str, *also: str) -> Any:
+    """How Typer declares an option that is a share; `also` are other names of it."""
+    return typer.Option(flag, *also, help=help_text, parser=share, metavar="SHARE")
 
 
 MaxRisk = Annotated[float | None, share_option("--max-risk", "Exit 1 if the average risk is higher: 0.09 or 9%.")]

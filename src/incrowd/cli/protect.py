@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 _IN_QUESTION = frozenset(
-    {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household", "recipient"}
+    {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household"}
+    | {"recipient", "highest"}
 )  # a household is suggested as --person, which is the same to the methods
 
 
@@ -65,7 +66,16 @@ def protect_table(
     ] = None,
     delay: Annotated[int | None, Option(help="With --append: batches that a record may wait for. Default 3.")] = None,
     recipient: Annotated[
-        str | None, Option(help="For whom: the least protection that assess says yes to; exit 1 if none.")
+        str | None,
+        Option("--recipient", "--to", help="For whom: the least protection that assess says yes to; exit 1 if none."),
+    ] = None,
+    highest: Annotated[
+        float | None,
+        options.share_option(
+            "--highest",
+            "The least protection with nobody at a higher risk: 0.05 or 5%; exit 1 if none.",
+            "--max-risk",
+        ),
     ] = None,
     rows_are_people: Annotated[
         bool, Option("--rows-are-people", help="With --recipient: every row is another person, whatever it looks like.")
@@ -100,41 +110,50 @@ def protect_table(
             raise InputError("a class is made of whole households or of whole histories; give --household or --person")
         arguments["person"] = household
     if "quasi_identifiers" not in arguments:
-        _suggest_roles(table, arguments, recipient, words_typed(typed, declared, besides=_IN_QUESTION))
+        _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, besides=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(of_protect["quasi_identifiers"], table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *arguments.get("sensitive", ())])
-    question = _read_question(arguments, recipient, rows_are_people=rows_are_people)
+    question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
     made = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
     if json:
         terminal.as_json(to_json(made, masked(out)))
     else:
         show(made, masked(out))
-    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
-        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
-        terminal.note(
-            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
-            "2001-12-31: say so where it is opened"
-        )
+    _note_dialect(table, made.safe, out)
     if made.verdict is not None and made.verdict.decision != "within":
         raise typer.Exit(1)
 
 
-def _suggest_roles(table: Table, arguments: Mapping[str, Any], recipient: str | None, typed: Sequence[str]) -> None:
+def _note_dialect(table: Table, safe: Protected, out: str) -> None:
+    """Say how a text file was written, where the table came with a dialect of its own."""
+    import pyarrow as pa
+
+    from incrowd.tables.write import describe_text
+
+    if isinstance(safe.table, pa.Table) and (said := describe_text(safe.table, Path(out), table.codebook)):
+        terminal.note(f"{masked(out)} has {said}")
+
+
+def _suggest_roles(
+    table: Table, arguments: Mapping[str, Any], recipient: str | None, highest: float | None, typed: Sequence[str]
+) -> None:
     """Refuse to protect what nobody named, with the command that names what the columns suggest, if they do."""
     from incrowd.assessment import propose_roles
 
     roles = propose_roles(table)
     if roles.quasi_identifiers:
-        named = {"drop": arguments.get("leave_out"), "recipient": recipient}
+        named = {"drop": arguments.get("leave_out"), "recipient": recipient, "highest": highest}
         named |= {name: arguments.get(name) for name in ("person", "sensitive", "other", "identifiers")}
         question = Question().with_given(**named)
         told = suggest_command(table, question, roles, *typed, verb="protect")
         raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
 
 
-def _read_question(arguments: Mapping[str, Any], recipient: str | None, *, rows_are_people: bool) -> Question | None:
-    """The question of `assess` about the release, where it is for somebody."""
-    if recipient is None:
+def _read_question(
+    arguments: Mapping[str, Any], recipient: str | None, highest: float | None, *, rows_are_people: bool
+) -> Question | None:
+    """The question of `assess` about the release, where it is for somebody or within a limit."""
+    if recipient is None and highest is None:
         if rows_are_people:
             raise InputError("--rows-are-people tells a verdict what a row is; add --recipient")
         return None
@@ -144,9 +163,10 @@ def _read_question(arguments: Mapping[str, Any], recipient: str | None, *, rows_
         person=arguments.get("person"),
         other=arguments.get("other", ()),
         recipient=recipient,
+        highest=highest,
         rows_are_people=rows_are_people,
     )
-    _ = question.limits  # refuses a recipient that is not known before any work
+    _ = question.limits  # refuses a recipient that is not known, or a limit that makes no sense, before any work
     return question
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
@@ -19,6 +19,8 @@ from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import read_table
 
+FrontierLoss = Literal["granularity", "pmse"]
+LOSSES: tuple[FrontierLoss, ...] = get_args(FrontierLoss)
 FrontierMethod = MethodName | Literal["t-close partition"]
 _SIZES = frozenset({2, 5, *(one.limits.class_size for one in RECIPIENTS)})
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
@@ -72,7 +74,8 @@ class FrontierPoint(Result):
     """One protected table: its method and setting, what risk is left, what it cost.
 
     `disclosure` is the risk of the secret that was named; where none was, the share of records of which a sensitive
-    value is certain and news, in the column where it is largest.
+    value is certain and news, in the column where it is largest. `pmse` is how well records are told from original
+    ones, where that is the loss.
     """
 
     method: str
@@ -86,23 +89,30 @@ class FrontierPoint(Result):
     granularity: float
     suppressed: int
     seconds: float
+    pmse: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Frontier(Result):
     """The protected tables of every method.
 
-    `records` is the size of the original, `limits` are those of the recipient, by which `chosen` is chosen.
+    `records` is the size of the original, `limits` are those of the recipient, by which `chosen` is chosen, and `loss`
+    is what is kept small: the detail that is gone ("granularity") or "pmse".
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("chosen",)
     records: int
     points: tuple[FrontierPoint, ...]
     limits: Limits | None = None
+    loss: str = "granularity"
+
+    def lost(self, point: FrontierPoint) -> float:
+        """What a point costs, by the loss that was asked for."""
+        return 1.0 - point.granularity if point.pmse is None else point.pmse
 
     @property
     def chosen(self) -> FrontierPoint | None:
-        """The point with the most detail whose class sizes are within the limits, and whose secret is not certain.
+        """The point of least loss whose class sizes are within the limits, and whose secret is not certain.
 
         A yes needs more than class sizes: `assess` judges the released table.
         """
@@ -116,6 +126,8 @@ class Frontier(Result):
             and judge(point.correctness, limits.of_average) == "within"
             and not point.disclosure
         ]
+        if self.loss == "pmse":  # of which rows that are gone are a part: all rows are told from those that stay
+            return min(passing, key=lambda point: (self.lost(point), point.correctness), default=None)
         return max(
             passing,
             key=lambda point: (point.granularity * (self.records - point.suppressed), -point.correctness),
@@ -130,7 +142,7 @@ class Frontier(Result):
             for point in sorted(self.points, key=lambda point: -point.correctness)
             if not any(
                 other.correctness <= point.correctness
-                and other.granularity > point.granularity
+                and self.lost(other) < self.lost(point)
                 and other.uniqueness <= point.uniqueness
                 for other in self.points
             )
@@ -153,6 +165,7 @@ def frontier(
     hierarchies: Mapping[str, Any] | None = None,
     suppress: float = 0.02,
     recipient: str | None = None,
+    loss: FrontierLoss = "granularity",
     progress: Progress = silent,
 ) -> Frontier:
     """Protect a table by every method and measure each: the risk that is left against the loss.
@@ -171,6 +184,8 @@ def frontier(
         suppress: for "generalise": the share of rows that may be left out.
         recipient: for whom; the point with the most detail within their limits is `chosen`, and the class size that
             the limits ask for is tried.
+        loss: what is kept small: the detail that is gone ("granularity"), or "pmse", how well a logistic regression
+            tells protected records from original ones.
         progress: called with what is done and how far it is.
 
     Returns:
@@ -189,6 +204,8 @@ def frontier(
     """
     if secret is not None and not sensitive:
         raise InputError("a secret without the sensitive column it is in; name that too", hint="sensitive")
+    if loss not in LOSSES:
+        raise InputError(f"there is no loss {loss!r} to compare by; use {' or '.join(LOSSES)}", hint="loss")
     table = read_table(data)
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
@@ -217,13 +234,15 @@ def frontier(
             "shuffle": False,
         }  # of the same table the same numbers, bit by bit
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
-        point = _point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret))
+        point = _point(
+            method, setting, time.perf_counter() - started, safe.evaluate(secret=secret, utility=loss == "pmse")
+        )
         if sensitive and secret is None:
             known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
             secrets = count_disclosed_secrets(safe.table, **known)
             point = replace(point, disclosure=max(one.news_share for one in secrets.columns))
         points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
-    return Frontier(table.rows, tuple(points.values()), limits)
+    return Frontier(table.rows, tuple(points.values()), limits, loss)
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:
@@ -248,6 +267,7 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
         granularity=found.granularity,
         suppressed=found.suppressed,
         seconds=seconds,
+        pmse=None if found.utility is None else found.utility.propensity_mse,
     )
 
 

@@ -38,16 +38,18 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
         {
             "method": NAMES[point.method],
             "setting": point.setting,
-            "lost": 1.0 - point.granularity,
+            "lost": result.lost(point),
             "risk": getattr(point, risk),
             "order": order,
             "uniques": "some records still unique" if point.uniqueness else "nobody unique",
         }
         for order, point in enumerate(result.points)
     ]
+    by_detail = result.loss == "granularity"
+    what = "detail lost" if by_detail else "pMSE"
     top = min(1.0, max(getattr(point, risk) for point in result.points) * 1.15) or 0.01
     base = theme.chart_of(rows).encode(
-        x=alt.X("lost:Q", title="detail lost", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+        x=alt.X("lost:Q", title=what, axis=alt.Axis(format="%" if by_detail else "~g"), scale=alt.Scale(zero=True)),
         y=alt.Y("risk:Q", title=_RISKS[risk], axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, top])),
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
@@ -59,7 +61,11 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
             scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
             legend=alt.Legend(symbolFillColor=theme.GREY, symbolStrokeColor=theme.GREY),
         ),
-        tooltip=[alt.Tooltip("method:N"), alt.Tooltip("setting:N"), *theme.percent_tooltips("risk", "lost")],
+        tooltip=[
+            alt.Tooltip("method:N"),
+            alt.Tooltip("setting:N"),
+            *theme.percent_tooltips("risk", *(["lost"] if by_detail else [])),
+        ],
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == NAMES["tcloseness"]
@@ -74,7 +80,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
     return theme.dressed(
         alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
-        subtitle="Down and to the left is better: less risk, less detail lost.",
+        subtitle=f"Down and to the left is better: less risk, less {what}.",
     )
 
 

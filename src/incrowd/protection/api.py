@@ -18,6 +18,7 @@ from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.k_map import RandomSample, read_population
+from incrowd.protection.keys import Key
 from incrowd.protection.method_options import (
     BlankOptions,
     GeneraliseOptions,
@@ -66,6 +67,7 @@ def protect(
     diversity: DiversityKind = "distinct",
     c: float = 3.0,
     person: str | None = None,
+    key: Key | None = None,
     identifiers: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     other: Sequence[str] | None = None,
@@ -112,6 +114,8 @@ def protect(
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
             with all their records, and the column is replaced by random numbers that nothing can reproduce.
+        key: bytes, or a file that holds them: people get the numbers that they have in every table under this key.
+            Whoever has the key can tell who they are; without it nobody can, but the tables can be put together.
         identifiers: columns that name people, which are removed. None: those that look like identifiers.
         leave_out: further columns to remove.
         other: columns that nobody outside can know, whatever they look like.
@@ -164,6 +168,8 @@ def protect(
             "k-map counts records as people and is not for histories of people; leave the person column or k-map out",
             hint=("person", "k_map"),
         )
+    if key is not None and person is None:
+        raise InputError("a key is for numbers of people; name the person column", hint="person")
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
@@ -190,6 +196,8 @@ def protect(
     if not table.backend.rows_are_local:
         if shuffle is not None:
             raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
+        if key is not None:
+            raise UnsupportedError("numbers of people under a key are made on this machine, not in a cluster")
         recoded = bool(hierarchies or wishes or nominal or output)
         where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
         return protect_in_cluster(table, settled, demand, method=method_name, recoded=recoded, **where)
@@ -229,7 +237,7 @@ def protect(
         asked=find_who_was_asked(encode(table, of_some), columns) if of_some else (),
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
-    build = Build(table, problem, method_name, person, settled.removed, outputs)
+    build = Build(table, problem, method_name, person, settled.removed, outputs, key=key)
     return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
 
 
@@ -322,6 +330,7 @@ def _describe(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(settled.removed),
         pseudonymised=(person,) if person else (),
+        keyed=build.key is not None,
         notes=(*notes, *warn_of_row_order(followed, shuffled=is_shuffled)),
         settings=recoding.settings,
         original=table,

@@ -12,6 +12,7 @@ from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.guarantee import Guarantee, count_guarantee
+from incrowd.protection.keys import Key
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
@@ -47,6 +48,7 @@ class Build:
     person: str | None
     removed: list[str]
     outputs: Mapping[str, str] = field(default_factory=dict)
+    key: Key | None = None
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> Built:
@@ -183,7 +185,7 @@ class Build:
         """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""
         replaced: dict[str, Any] = dict(recoding.columns)
         if self.person is not None:
-            replaced[self.person] = draw_pseudonyms(self._encode_person())
+            replaced[self.person] = draw_pseudonyms(self._encode_person(), self.key)
         unchanged = [name for name in self.table.columns if name not in replaced and name not in self.removed]
         cells = dict(self.table.read(unchanged)) if unchanged else {}
         for column in self.problem.columns:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.errors import UnsupportedError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import (
     MOST_LISTED,
@@ -27,6 +27,7 @@ from incrowd.protection.recoding import Recoding, find_kept, recode_columns
 
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes
+_OF_CLASSES = ("discernibility", "class size")  # measures that only counted classes tell
 _SMALLER = 0.5  # a table of classes is held if it is this much smaller than the one it was made of
 
 
@@ -39,11 +40,17 @@ class _Classes(NamedTuple):
 
 
 def generalise(problem: Problem) -> Recoding:
-    """Search the lattice of levels for the smallest loss of granularity, with at most a share of rows suppressed.
+    """Search the lattice of levels for the smallest loss, with at most a share of rows suppressed.
 
     Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
     suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
     """
+    if problem.options.measure in _OF_CLASSES and problem.wishes.importance:
+        raise InputError(
+            f"{problem.options.measure} is a measure of classes, in which no column weighs more than another; leave "
+            "the importance out, or measure granularity or entropy",
+            hint=("importance", "measure"),
+        )
     ladders = ladders_of(problem, by_similarity=True)
     search = _Search(problem, ladders, float(problem.options.suppress))
     best = search.run()
@@ -57,6 +64,7 @@ def generalise(problem: Problem) -> Recoding:
         labels[column.name] = pa.array(shown, pa.string()).dictionary_encode().take(pa.array(level.groups))
     recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
     settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": search.limit}
+    settings |= {"measure": search.measure} if search.measure != "granularity" else {}
     return replace(recoding, promises_k=True, settings=settings, notes=search.notes, fixed_labels=fixed)
 
 
@@ -65,6 +73,7 @@ class _Search:
 
     def __init__(self, problem: Problem, ladders: list[list[Level]], limit: float) -> None:
         self.problem, self.ladders, self.limit = problem, ladders, limit
+        self.measure: str = problem.options.measure
         demand = problem.demand
         self.by_share = demand.t is not None or demand.limits_shares
         self.secrets = problem.sensitive if demand.l is not None or self.by_share else ()
@@ -81,15 +90,17 @@ class _Search:
         self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
         shape = tuple(map(len, ladders))
         self.is_failing = np.zeros(shape, dtype=np.bool_) if math.prod(shape) <= MOST_LISTED else None
+        # what a node costs at least: coarser classes are larger, and fewer
+        self.least = np.zeros(shape) if self.is_failing is not None and self.measure in _OF_CLASSES else None
         self.notes: tuple[str, ...] = ()
 
     def run(self) -> Node:
         """The levels with the smallest loss."""
         best, least = None, math.inf
         combinations = math.prod(len(ladder) for ladder in self.ladders)
-        nodes = ascending_nodes(loss_by_level(self.problem, self.ladders), self.is_failing)
-        for visited, (loss, node) in enumerate(nodes):
-            if loss >= least:
+        costs = loss_by_level(self.problem, self.ladders, self.measure)
+        for visited, (loss, node) in enumerate(ascending_nodes(costs, self.is_failing)):
+            if loss >= least and self.measure not in _OF_CLASSES:
                 break
             if visited >= _MOST_NODES:
                 self.notes = (
@@ -100,11 +111,14 @@ class _Search:
                 break
             if visited % 64 == 0:
                 self.problem.progress("searching levels", min(visited / combinations, 1.0))
-            if self._must_fail(node):
+            if self._must_fail(node) or (self.least is not None and self.least[node] >= least):
                 continue
-            failing = self.failing(node)
+            bad, people = self._count_at(node)
+            if self.by_share and bad.any() and people[bad].sum() <= self.limit * self.problem.rows:
+                _, bad, people = self._settle(node)
+            failing = int(people[bad].sum())
+            total = self._weigh(node, loss, bad, people)
             if failing <= self.limit * self.problem.rows:
-                total = loss + failing / self.problem.rows * (1.0 - loss)
                 if total < least and failing < self.problem.rows:
                     best, least = node, total
             elif self.fails_downwards:
@@ -131,13 +145,27 @@ class _Search:
         """The level of every column."""
         return [ladder[level] for ladder, level in zip(self.ladders, node, strict=True)]
 
-    def failing(self, node: Node) -> int:
-        """How many records are in classes that do not satisfy the demand."""
+    def _weigh(self, node: Node, loss: float, bad: NDArray[np.bool_], people: NDArray[np.int64]) -> float:
+        """What a node costs by the measure, with its bad classes suppressed; coarser ones are known to cost no less."""
+        rows, failing = self.problem.rows, int(people[bad].sum())
+        if self.measure == "discernibility":
+            lowest, total = float(np.sum(people**2)), float(np.sum(people[~bad] ** 2) + failing * rows)
+        elif self.measure == "class size":
+            lowest, total = rows / people.size, rows / (np.count_nonzero(~bad) + (failing > 0))
+        else:
+            return loss + failing / rows * (1.0 - loss)
+        if self.least is not None:
+            coarser = self.least[tuple(slice(level, None) for level in node)]
+            np.maximum(coarser, lowest, out=coarser)
+        return total
+
+    def _count_at(self, node: Node) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which classes do not satisfy the demand at a node, and how many records each has."""
         finer = (self.held_at <= node).all(axis=1)
         source = self.held[int(np.argmin(np.where(finer, self.held_sizes, np.iinfo(np.int64).max)))]
         numbers, bad, people = self.count(source, node)
         self._hold(source, node, numbers, people)
-        return int(people[bad].sum())
+        return bad, people
 
     def count(
         self, source: _Classes, node: Node, failed: NDArray[np.bool_] | None = None
@@ -192,13 +220,14 @@ class _Search:
         covered = demand.population.count([column.name for column in columns], labels, demand.k_map)
         return good[covered < demand.k_map]
 
-    def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
-        """The rows in classes that satisfy the demand at some levels, None for all.
+    def _settle(self, node: Node) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
+        """The class of each row at some levels, which classes are left out, and how many records each has.
 
         t, beta and delta compare a class with the released table, which rows that are left out change: more may have to
         go, until those that stay satisfy it among themselves.
         """
-        numbers, bad, _ = self.count(self.held[0], node)
+        numbers, bad, people = self.count(self.held[0], node)
+        whole = self.tables
         while self.by_share and bad.any() and not bad.all():
             kept = np.flatnonzero(~bad[numbers])
             self.tables = [secret_codes(column, kept) for column in self.secrets]
@@ -206,6 +235,12 @@ class _Search:
             if np.array_equal(worse, bad):
                 break
             bad = worse
+        self.tables = whole
+        return numbers, bad, people
+
+    def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
+        """The rows in classes that satisfy the demand at some levels, None for all."""
+        numbers, bad, _ = self._settle(node)
         kept = np.flatnonzero(~bad[numbers])
         if self.problem.rows - kept.size > self.limit * self.problem.rows:
             raise UnsupportedError(
@@ -234,7 +269,8 @@ class _Search:
         """Whether a node passes; a node that is coarser than a passing one passes too."""
         if (self.passed <= node).all(axis=1).any():
             return True
-        passes = self.failing(node) <= self.limit * self.problem.rows
+        bad, people = self._count_at(node)
+        passes = int(people[bad].sum()) <= self.limit * self.problem.rows
         if passes:
             self.passed = np.vstack([self.passed[~(self.passed >= node).all(axis=1)], node])
         return passes

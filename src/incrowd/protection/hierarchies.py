@@ -110,7 +110,7 @@ class Hierarchy:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
         except OSError as error:
-            rules = "5,10,20 for widths above 0, cuts:18,65, prefix:5,3,1, quantiles:10, dates, places and auto"
+            rules = "5,10,20 for widths, cuts:18,65, prefix:5,3,1, quantiles:10, dates, places and auto"
             why = f"{error.strerror or error}; what is no file is a rule: {rules}"
             raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {why}") from None
         except (ValueError, csv.Error) as error:  # no UTF-8, or a zero byte in the path
@@ -163,12 +163,18 @@ class Hierarchy:
             return cls.cuts([_read_points(level) for level in numbers.split("/")])
         if colon and rule in ("prefix", "quantiles"):
             counts = _read_numbers(numbers)
-            if counts is None or any(count != int(count) or count < 1 for count in counts):
+            if counts is None or not all(1 <= count < math.inf and count == int(count) for count in counts):
                 raise InputError(f"{text!r} needs whole numbers of 1 or more: prefix:5,3,1 or quantiles:10")
             whole = [int(count) for count in counts]
             return cls.prefixes(sorted(whole, reverse=True)) if rule == "prefix" else cls.quantiles(max(whole))
         widths = _read_numbers(os.fspath(text))
-        return cls.intervals(sorted(widths)) if widths else cls.from_csv(text)
+        if widths is None:
+            return cls.from_csv(text)
+        if not all(0 < width < math.inf for width in widths):
+            raise InputError(
+                f"intervals of width {text}; every width must be above 0 and finite: 5,10,20", hint="hierarchies"
+            )
+        return cls.intervals(sorted(widths))
 
     @classmethod
     def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
@@ -258,12 +264,11 @@ def _coarser_codes(column: Coded) -> list[Labels]:
 
 
 def _read_numbers(text: str) -> list[float] | None:
-    """Positive numbers parted by commas, None where the text is anything else."""
+    """Numbers parted by commas, None where the text is anything else."""
     try:
-        numbers = [float(part) for part in text.split(",")]
+        return [float(part) for part in text.split(",")]
     except ValueError:
         return None
-    return numbers if all(0 < number < float("inf") for number in numbers) else None
 
 
 def _read_points(text: str) -> list[float | date]:

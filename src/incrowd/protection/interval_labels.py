@@ -20,7 +20,7 @@ from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_se
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
-LARGEST_SET = 1_000  # values that an automatic hierarchy writes out; every record of a set repeats all of them
+LARGEST_SET = 1_000  # values that are written out; every record of a set repeats all of them
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -44,13 +44,14 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     """Algorithm S3: the domain in so many intervals of about the same length.
 
     Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8;
-    other numbers at equal distances, the upper end not included; text into runs of its ascending values.
+    other numbers at equal distances, the upper end not included; text into runs of its ascending values, and
+    `*` for those of more than 1,000.
     """
     if not 1 <= parts <= MOST_PARTS:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not column.has_distances:
         starts = [index * column.size // parts for index in range(parts + 1)]
-        return label_groups(column, [range(start, end) for start, end in pairwise(starts)])
+        return label_groups(column, [range(start, end) for start, end in pairwise(starts)], LARGEST_SET)
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:

@@ -17,7 +17,7 @@ from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
 from incrowd.protection.method_options import MaskOptions
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written, find_kept
+from incrowd.protection.recoding import ANYTHING, Recoding, as_dictionary, as_text, as_written, find_kept
 
 # Table S3, for the columns of the demo table
 HIPAA_STEPS = (
@@ -218,5 +218,5 @@ def _result(problem: Problem, current: list[Coded], made: list[list[Labels]]) ->
         differs = same != after.codes
         changed[after.name] = int(np.count_nonzero(differs & stays))
         if differs.any():
-            columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
+            columns[after.name] = as_dictionary(after.codes.astype(np.int32), as_text(after.values))
     return Recoding(columns, changed, kept_rows, promises_k=drop or not left.any(), fixed_labels=fixed)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from incrowd._support.option import Option, option, options_of
 from incrowd.errors import InputError
 
+Measure = Literal["granularity", "entropy", "discernibility", "class size"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask", "perturb"]
 
 
@@ -75,7 +77,24 @@ class PartitionOptions(SuppressOptions):
 
 @dataclass(frozen=True, slots=True)
 class GeneraliseOptions(PartitionOptions):
-    """The share of rows that may be suppressed; and k-map, as of the partition."""
+    """The share of rows that may be suppressed; k-map, as of the partition; and the loss that is kept smallest.
+
+    Of all combinations of levels that are safe, the one of least `measure` is taken:
+
+    - "granularity": the share of its column's values that a cell covers.
+    - "entropy": the information that cells lose, common values counting less (non-uniform entropy).
+    - "discernibility": the sum of squared class sizes; a suppressed row counts as many as there are rows.
+    - "class size": the average class (AECS); all suppressed rows are one class.
+    """
+
+    measure: Measure = option(  # noqa: RUF009
+        "text", f"For generalise: the loss to keep smallest: {', '.join(MEASURES)}.", default="granularity"
+    )
+
+    def __post_init__(self) -> None:
+        PartitionOptions.__post_init__(self)
+        if self.measure not in MEASURES:
+            raise InputError(f"there is no measure {self.measure!r}; use {', '.join(MEASURES)}", hint="measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +175,8 @@ class MethodKeywords(TypedDict, total=False):
     """For `k_map`: a table of everybody, with the quasi-identifiers; whatever `read_table` reads."""
     population: float | None
     """For `k_map` by an estimate, which guarantees nothing: of how many people the table is a random sample."""
+    measure: Measure | None
+    """For "generalise": the loss that is kept smallest. Default: granularity."""
     steps: Sequence[Any] | None
     """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
     `Noise`, of columns of any role."""

@@ -74,7 +74,7 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
         labels, entries, differ = class_labels(column, grouping, levels)
         changed[column.name] = int(sizes[differ].sum())
         if changed[column.name]:
-            columns[column.name] = _dictionary(labels[numbers], entries)
+            columns[column.name] = as_dictionary(labels[numbers], entries)
     return Recoding(columns, changed, fixed_labels=fixed)
 
 
@@ -212,7 +212,7 @@ def escape_unchanged(column: Coded) -> pa.Array | None:
     written = as_written(column.values)
     if written.equals(as_text(column.values)):
         return None
-    return _dictionary(column.codes.astype(np.int32), written)
+    return as_dictionary(column.codes.astype(np.int32), written)
 
 
 def as_text(values: pa.Array) -> pa.Array:
@@ -249,7 +249,7 @@ def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] 
     if column.has_null:
         same[-1] = not labels[-1].is_valid
     tally = np.bincount(column.codes if kept_rows is None else column.codes[kept_rows], minlength=column.size)
-    return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
+    return as_dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -258,7 +258,7 @@ def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
     return indices
 
 
-def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
+def as_dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
     """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
     encoded = entries.dictionary_encode()
     distinct = encoded.dictionary

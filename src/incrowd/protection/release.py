@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
-from incrowd.errors import UnsupportedError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import followed_columns
 from incrowd.protection.guarantee import count_guarantee
+from incrowd.protection.keys import Key, number_people
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.tables import Table, escape_formula, read_table, write_into
@@ -91,12 +92,15 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def draw_pseudonyms(person: Coded) -> pa.Array:
+def draw_pseudonyms(person: Coded, key: Key | None = None) -> pa.Array:
     """Replace every person by a random number that nothing can reproduce; a person's records share it.
 
-    The numbers come from the system's secure source, never from a seed, and their order tells nothing.
+    The numbers come from the system's secure source, never from a seed, and their order tells nothing. With a `key`
+    they are those that everybody has in all tables under it.
     """
-    tokens = np.zeros(0, dtype=np.int64)
+    tokens = np.zeros(0, dtype=np.int64) if key is None else number_people(person, key)
+    if key is not None and np.unique(tokens).size < person.size:
+        raise InputError("two people would get the same number under this key; take another one", hint="key")
     while np.unique(tokens).size < person.size:  # drawn again in the rare case that two people get the same
         drawn = np.frombuffer(secrets.token_bytes(8 * person.size), dtype=np.uint64)
         tokens = (drawn >> np.uint64(64 - _BITS)).astype(np.int64)

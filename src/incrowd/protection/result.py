@@ -37,6 +37,7 @@ class Protected(Result):
     `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
     `row_order` are columns of the original that the order of the released rows follows.
     `perturbed` are the columns, of any role, in which records may no longer have their own values.
+    `keyed` says that numbers of people are those of a key, not random ones.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
@@ -73,6 +74,7 @@ class Protected(Result):
     counted: Table | None = None
     method_help: str = ""
     perturbed: tuple[str, ...] = ()
+    keyed: bool = False
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
 
@@ -90,13 +92,19 @@ class Protected(Result):
         return tuple(name for name in every if name not in touched)
 
     def evaluate(
-        self, *, sensitive: Sequence[str] | None = None, secret: Any = None, progress: Progress = silent
+        self,
+        *,
+        sensitive: Sequence[str] | None = None,
+        secret: Any = None,
+        utility: bool = False,
+        progress: Progress = silent,
     ) -> Any:
         """Evaluate the protected table against the original.
 
         Args:
             sensitive: the sensitive columns. None: those that were given to `protect`.
             secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
+            utility: also measure what analysts find: marginals and propensity.
             progress: called with what is done and how far it is.
 
         Returns:
@@ -111,7 +119,7 @@ class Protected(Result):
                 "protect and evaluate a sample here"
             )
         asked = self.sensitive if sensitive is None else sensitive
-        return provided("evaluation")(self, sensitive=asked, secret=secret, progress=progress)
+        return provided("evaluation")(self, sensitive=asked, secret=secret, utility=utility, progress=progress)
 
     def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:
         """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.

@@ -105,7 +105,7 @@ class Seen:
                     hint="person",
                 )
             return replace(self, batches=self.batches | {whole})
-        names = _as_text(batch[person])
+        names = cells_as_text(batch[person])
         if None in names:
             raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
         people = [self._hash(str(name).encode()) for name in names]
@@ -167,7 +167,7 @@ def _has_its_classes(batch: pa.Table, labels: pa.Table, before: list[Any], now: 
         classes[label][cells] += 1
     if len(classes) * batch.num_rows > _MOST_PAIRS:
         return None
-    columns = [_covered_rows(batch[name], _as_text(labels[name])) for name in sorted(labels.column_names)]
+    columns = [_covered_rows(batch[name], cells_as_text(labels[name])) for name in sorted(labels.column_names)]
     class_of_row = np.full(batch.num_rows, -1)
     united: dict[int, Counter[Any]] = {-1: Counter()}
     for number, (label, released) in enumerate(classes.items()):
@@ -186,7 +186,7 @@ def _has_its_classes(batch: pa.Table, labels: pa.Table, before: list[Any], now: 
 
 def _covered_rows(column: pa.ChunkedArray, labels: list[str | None]) -> dict[str | None, NDArray[np.bool_]]:
     """The rows that each label covers; all of them where a label is not understood."""
-    texts = _as_text(column)
+    texts = cells_as_text(column)
     values = dict(zip(texts, column.to_pylist(), strict=True))
     numbers = {text: number for number, text in enumerate(values)}
     codes = np.array([numbers[text] for text in texts], dtype=np.int64)
@@ -215,11 +215,11 @@ def _is_rarer(limit: float, rows: Counter[Any]) -> bool:
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
     """The cells of every row as text, columns in the order of their names."""
-    columns = [_as_text(table[name]) for name in sorted(table.column_names)]
+    columns = [cells_as_text(table[name]) for name in sorted(table.column_names)]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
 
-def _as_text(column: pa.ChunkedArray) -> list[str | None]:
+def cells_as_text(column: pa.ChunkedArray) -> list[str | None]:
     """Cells as text, the same in whatever type they are held; None where they hold nothing."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)

@@ -67,7 +67,8 @@ class ProtectedTrajectories(Result):
         most = len(self.unicity_after)
         return (
             f"any {counted(self.known, 'point', 'points')} of somebody fit at least {self.k:,} people: {chosen}, and "
-            f"{percent(self.suppressed / self.points)} of the points were left out; {most} points single out "
+            f"{percent(self.suppressed / self.points)} of the points were left out; "
+            f"{counted(most, 'point singles', 'points single')} out "
             f"{percent(self.unicity_after[-1])} of the people, and {percent(self.unicity_before[-1])} before"
         )
 

@@ -13,7 +13,8 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.tables import read_table
-from incrowd.tables.write import is_text, write_into
+from incrowd.tables.text_dialect import TextDialect
+from incrowd.tables.write import write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
@@ -45,16 +46,20 @@ def as_attachment(name: str) -> dict[str, str]:
     return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
 
 
-def csv_of(file: Path) -> Iterator[bytes]:
-    """A Parquet file as CSV, one block of rows at a time, to bound the memory of a download."""
+def csv_of(file: Path, wanted: TextDialect, ending: str) -> Iterator[bytes]:
+    """A Parquet file as text, in the nearest dialect that holds it; a block of rows at a time, to bound memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from incrowd.tables.formats.write_delimited import csv_blocks
 
     with pq.ParquetFile(file) as rows:
-        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
-        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
+
+        def blocks() -> Iterator[pa.Table]:
+            return (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
+
+        dialect = wanted.for_file(blocks(), f".{ending}")
+        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks()), dialect)
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:
@@ -66,8 +71,6 @@ def write_as(release: Release, target: Path, table: OpenTable) -> Path:
     import pyarrow.parquet as pq
 
     write_into(pq.read_table(release.file), target, table.table.codebook)
-    if is_text(target):
-        return target
     written = read_table(target)
     same = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
     if same:

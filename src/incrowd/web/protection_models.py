@@ -69,7 +69,7 @@ def _field(option: Option) -> tuple[Any, Any]:
     return (kinds[option.kind] if option.default else kinds[option.kind] | None), option.default or None
 
 
-_NOT_ASKED = ("quasi_identifiers", "shuffle")
+_NOT_ASKED = ("quasi_identifiers", "shuffle", "key")
 _TABLES = ("population_table",)
 _ASKED = {
     name: option

@@ -1,6 +1,7 @@
 """Perturbation: one kind of step a file. Records no longer carry their own values, so classes promise nothing."""
 
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
+from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
 from incrowd.protection.perturbation.perturb import STEPS, columns_of_step, parse_step
@@ -19,6 +20,7 @@ __all__ = [
     "RankSwap",
     "RecordSwap",
     "Round",
+    "ShiftDates",
     "Shuffle",
     "Step",
     "TopCode",

@@ -17,6 +17,7 @@ from incrowd._support.seed import require_seed
 from incrowd.errors import InputError
 from incrowd.protection.method_options import PerturbOptions
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
+from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
 from incrowd.protection.perturbation.pram import Pram
@@ -31,6 +32,7 @@ STEPS: Mapping[str, type[Step]] = {
     step.kind: step
     for step in (
         *(Noise, CorrelatedNoise, Microaggregate, RankSwap, RecordSwap, Pram, Shuffle, Round, TopCode, BottomCode),
+        ShiftDates,
     )
 }
 """Every kind of step by the name it has in text; a new one is a file and an entry here."""

@@ -1,0 +1,63 @@
+"""Keys that the user keeps: the same person gets the same number in every table that is protected under one key."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.seen import cells_as_text
+from incrowd.wording import counted
+
+Key = bytes | str | os.PathLike[str]
+_SHORTEST = 16  # bytes; a shorter one can be guessed
+_BITS = 53  # of a number: spreadsheets and JSON keep whole numbers up to 2^53
+
+
+def read_key(key: Key) -> bytes:
+    """A key as bytes, or from a file, in which blanks and line ends around it do not count.
+
+    Raises:
+        InputError: the file cannot be read, or the key is so short that it can be guessed.
+    """
+    try:
+        content = key if isinstance(key, bytes) else Path(key).read_bytes().strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the key cannot be read: {why}; write one to a file that only you can read") from None
+    if len(content) < _SHORTEST:
+        raise InputError(
+            f"a key of {counted(len(content), 'byte', 'bytes')} can be guessed; give {_SHORTEST} random ones or more"
+        )
+    return content
+
+
+def number_people(person: Coded, key: Key, purpose: bytes = b"person") -> NDArray[np.int64]:
+    """A number below 2^53 for everybody, by a keyed hash of the text that names them (BLAKE2b).
+
+    7, 7.0 and "7 " are one person, as are a date and its midnight. Numbers for different purposes have nothing to do
+    with each other.
+
+    Raises:
+        InputError: the key cannot be used, or two people would get the same number.
+    """
+    secret = hashlib.sha256(read_key(key)).digest()
+    texts = cells_as_text(pa.chunked_array([person.values]))
+    if None in texts:
+        raise InputError(f"some records have no value in the person column {person.name!r}; fill it or leave them out")
+    if same := len(texts) - len({*texts}):
+        raise InputError(
+            f"{counted(same, 'person differs', 'people differ')} from another in {person.name!r} only by blanks or in "
+            "how a number is written; write everybody in one way"
+        )
+    hashes = b"".join(
+        hashlib.blake2b(str(text).encode(), key=secret, digest_size=8, person=purpose).digest() for text in texts
+    )
+    numbers: NDArray[np.int64] = (np.frombuffer(hashes, dtype=">u8") >> np.uint64(64 - _BITS)).astype(np.int64)
+    return numbers

@@ -1,0 +1,113 @@
+"""The measures of generalise: the levels that are taken cost least of all, by plain counting of every combination."""
+
+from collections import Counter
+from itertools import product
+from math import log
+
+import numpy as np
+import pytest
+
+from incrowd import protect
+from incrowd.errors import InputError
+from incrowd.protection import Hierarchy
+from incrowd.protection.method_options import MEASURES
+
+WIDTHS = (1, 2, 4, 8, 1000)
+
+
+def cost(table, node, k, limit, measure):
+    """What a combination of widths costs; None where more rows than allowed would be left out."""
+    rows = len(table["a"])
+    coarse = {name: [value // width for value in table[name]] for name, width in zip(table, node, strict=True)}
+    classes = Counter(zip(*coarse.values(), strict=True)).values()
+    gone = sum(size for size in classes if size < k)
+    if gone > limit * rows:
+        return None
+    if measure == "discernibility":
+        return sum(size**2 for size in classes if size >= k) + gone * rows
+    if measure == "class size":
+        return rows / (sum(size >= k for size in classes) + (gone > 0))
+    loss = 0.0
+    for name, width in zip(table, node, strict=True):
+        values, groups = Counter(table[name]), Counter(coarse[name])
+        covered = Counter(value // width for value in values)
+        if measure == "entropy":
+            lost = sum(count * log(groups[value // width] / count) for value, count in values.items())
+            most = sum(count * log(rows / count) for count in values.values())
+        else:
+            lost = sum(count * (covered[value // width] - 1) for value, count in values.items())
+            most = rows * (len(values) - 1)
+        loss += lost / most / len(table)
+    return loss + gone / rows * (1 - loss)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+def test_the_levels_that_are_taken_cost_least(measure, limit):
+    draws = np.random.default_rng(8)
+    for _ in range(5):
+        tops = {"a": 16, "b": 9, "c": 4}
+        table = {name: [0, top, *draws.integers(0, top, 58).tolist()] for name, top in tops.items()}
+        rules = {name: Hierarchy.intervals(WIDTHS[1:-1]) for name in table}
+        safe = protect(
+            table,
+            quasi_identifiers=list(table),
+            k=3,
+            method="generalise",
+            hierarchies=rules,
+            suppress=limit,
+            measure=measure,
+            identifiers=[],
+            shuffle=False,
+        )
+        depth = {"a": 5, "b": 5, "c": 4}  # ranges of 8 are all there is of c
+        widths = [
+            WIDTHS[-1] if level == depth[name] - 1 else WIDTHS[level] for name, level in safe.settings["levels"].items()
+        ]
+        costs = {node: cost(table, node, 3, limit, measure) for node in product(WIDTHS, repeat=3)}
+        assert costs[tuple(widths)] == pytest.approx(min(one for one in costs.values() if one is not None))
+
+
+def test_measures_differ():
+    draws = np.random.default_rng(1)
+    table = {"a": draws.integers(0, 30, 300).tolist(), "b": draws.geometric(0.3, 300).tolist()}
+    asked = {"quasi_identifiers": ["a", "b"], "k": 5, "method": "generalise", "suppress": 0.1, "identifiers": []}
+    found = {measure: protect(table, measure=measure, **asked) for measure in MEASURES}
+    assert len({tuple(safe.settings["levels"].items()) for safe in found.values()}) > 1
+    assert found["discernibility"].settings["measure"] == "discernibility"
+
+
+def test_a_measure_of_classes_takes_no_importance():
+    with pytest.raises(InputError, match="no column weighs more than another"):
+        protect(
+            {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]},
+            quasi_identifiers=["a", "b"],
+            k=2,
+            method="generalise",
+            measure="discernibility",
+            importance={"a": 3},
+        )
+    with pytest.raises(InputError, match="no measure 'precision'; use granularity"):
+        protect({"a": [1, 1]}, quasi_identifiers=["a"], k=2, method="generalise", measure="precision")
+
+
+def test_levels_that_rows_left_out_would_spoil_are_passed_over():
+    """Beta compares classes with the rows that stay; levels where it held among all rows only were refused."""
+    draws = np.random.default_rng(5)
+    table = {
+        "age": draws.integers(20, 60, 400).tolist(),
+        "town": draws.integers(0, 12, 400).tolist(),
+        "illness": draws.choice(["a", "b", "c", "d"], 400, p=[0.5, 0.3, 0.15, 0.05]).tolist(),
+    }
+    for beta in (1.0, 1.5, 2.0, 2.5, 3.0):
+        safe = protect(
+            table,
+            quasi_identifiers=["age", "town"],
+            sensitive=["illness"],
+            k=2,
+            beta=beta,
+            method="generalise",
+            suppress=0.05,
+        )
+        assert safe.guarantee.holds
+        assert safe.suppressed_rows <= 0.05 * 400
