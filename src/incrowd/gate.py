@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict, Unpack, cast, get_type_hints
 
 from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
@@ -35,19 +35,27 @@ def _secret(field: str, words: str, **limits: Any) -> _Kind:
     return _Kind(field, words, of_column=True, **limits)
 
 
+class LimitKeywords(TypedDict, total=False):
+    """The rules of `check` with their limits, by name. None, or left out: there is no such rule."""
+
+    min_k: Annotated[float | None, _Kind("k", "people in the smallest class", at_least=True, lowest=1)]
+    max_risk: Annotated[float | None, _Kind("correctness", "average chance of being named", highest=1)]
+    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of people nobody looks like", highest=1)]
+    max_identifiers: Annotated[float | None, _Kind("identifiers", "columns that name people or records")]
+    max_attack: Annotated[float | None, _Kind("attack", "highest risk of an attack that is not ruled out", highest=1)]
+    min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
+    min_entropy_l: Annotated[
+        float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
+    ]
+    max_t: Annotated[float | None, _secret("t", "farthest a class is from the table", highest=1)]
+    max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
+    max_beta: Annotated[float | None, _secret("beta", "largest relative gain in a value's share")]
+    max_delta: Annotated[float | None, _secret("delta", "largest |ln| of a value's share over the table's")]
+    max_given_away: Annotated[float | None, _secret("given_away", "share of records whose value is certain", highest=1)]
+
+
 RULES: Mapping[str, _Kind] = {
-    "min_k": _Kind("k", "people in the smallest class", at_least=True, lowest=1),
-    "max_risk": _Kind("correctness", "average chance of being named", highest=1),
-    "max_uniqueness": _Kind("uniqueness", "share of people nobody looks like", highest=1),
-    "max_identifiers": _Kind("identifiers", "columns that name people or records"),
-    "max_attack": _Kind("attack", "highest risk of an attack that is not ruled out", highest=1),
-    "min_l": _secret("distinct", "fewest different values in a class", at_least=True, lowest=1),
-    "min_entropy_l": _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1),
-    "max_t": _secret("t", "farthest a class is from the table", highest=1),
-    "max_alpha": _secret("alpha", "largest share of one value in a class", highest=1),
-    "max_beta": _secret("beta", "largest relative gain in a value's share"),
-    "max_delta": _secret("delta", "largest |ln| of a value's share over the table's"),
-    "max_given_away": _secret("given_away", "share of records whose value is certain", highest=1),
+    name: hint.__metadata__[0] for name, hint in get_type_hints(LimitKeywords, include_extras=True).items()
 }
 """Every rule by name; those of sensitive columns are checked for each of them."""
 
@@ -342,7 +350,7 @@ def assert_anonymous(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
-    **limits: float | None,
+    **limits: Unpack[LimitKeywords],
 ) -> Check:
     """Fail unless everybody looks like at least k − 1 others and every other limit is kept.
 
@@ -352,7 +360,7 @@ def assert_anonymous(
         k: fewest people in a class.
         sensitive: columns that people keep to themselves.
         person: the column that says whose record it is.
-        limits: further limits of `check`: `max_risk`, `max_uniqueness`, `min_l`, `max_t` and so on.
+        limits: further limits of `check`, as `LimitKeywords` lists them: `max_risk`, `min_l`, `max_t` and so on.
 
     Returns:
         The rules and how the table stands to each.
@@ -368,7 +376,7 @@ def assert_anonymous(
     AssertionError: the table is not anonymous enough: people in the smallest class: 1 (rule: at least 2)
     """
     __tracebackhide__ = True
-    rules: dict[str, Any] = checked_limits({"min_k": k, **limits})
+    rules: dict[str, Any] = checked_limits({"min_k": k, **cast(dict[str, float | None], limits)})
     result = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
     if not result.passed:
         raise AssertionError(

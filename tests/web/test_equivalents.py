@@ -96,6 +96,7 @@ def test_a_protection_is_done_again_by_command_and_script(script, table, place, 
     assert again["evaluation"]["information_loss"] == pytest.approx(result["evaluation"]["information_loss"])
     by_command = pq.read_table(place / "protected.parquet")
     os.remove(place / "protected.parquet")
+    assert "    identifiers=[],\n" in same["python"]  # or columns that look so would be left out, unlike by the command
     assert result["guarantee"]["sentence"] in run_python(same["python"])
     by_script = pq.read_table(place / "protected.parquet")
     assert by_script.schema.equals(by_command.schema)
@@ -115,6 +116,22 @@ def test_limits_of_single_columns_are_in_the_command(script, table, place, wait_
     again = json.loads(run_command(same["cli"], "--json"))
     assert again["classes"] == result["classes"]
     assert again["guarantee"] == result["guarantee"]
+
+
+def test_names_are_typed_wherever_they_are_read_as_they_are(script, table):
+    asked = {"leave_out": ["=note"], "widest": {"age": 10.0}}
+    job = script.post(f"{TABLES}/{table}/protections", json={"protection": asked}).json()["id"]
+    command = script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
+    assert "--widest age=10 --identifier none --drop =note --out" in command
+
+
+def test_the_script_of_a_search_makes_its_hierarchies(script, table):
+    rules = {"age": "5,10", "zip code": [["10001", "1"], ["10002", "1"]]}
+    asked = {"protection": {"hierarchies": rules}, "seconds": 1}
+    job = script.post(f"{TABLES}/{table}/solutions", json=asked).json()["id"]
+    text = script.get(f"/api/v1/jobs/{job}/equivalent").json()["python"]
+    compile(text, "script", "exec")
+    assert "Hierarchy.from_rows([['10001', '1'], ['10002', '1']])" in text
 
 
 def test_leaks_and_forecasts_are_done_again(script, table, place, wait_for, run_command, run_python):

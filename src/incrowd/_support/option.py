@@ -24,11 +24,14 @@ Kind = Literal[
     "numbers",
     "resolution",
     "steps",
+    "words",
+    "hierarchies",
+    "key",
 ]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
 that are known together by a label, the limits of `check`, what columns held, the table itself, another table; a number
-for each column, numbers of intervals, what is done to columns in order; missing codes, in one text with ; between those
-of columns."""
+for each column, numbers of intervals, what is done to columns in order, a word for all columns or for each, how columns
+are made coarser; a secret key or its file; missing codes, in one text with ; between those of columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class Option:
 
     `typed` is its name on the command line, without dashes, and None where that has no such option; `section` is None
     where a settings file has none. `key` is the name in settings files and in JSON. `reading` tells that it says how
-    the table is read. `lowest` is the smallest whole number that makes sense.
+    the table is read. A number makes sense from `lowest` or `above` a limit, up to `highest`. `choices` are the words
+    that it takes, or that stand for a number. `empty` is typed where there are no such columns. `by_role` tells that
+    the app asks for it as the role of a column.
     """
 
     kind: Kind
@@ -47,7 +52,12 @@ class Option:
     key: str = ""
     default: Any = None
     reading: bool = False
-    lowest: int = 0
+    lowest: float | None = None
+    above: float | None = None
+    highest: float | None = None
+    choices: tuple[str, ...] = ()
+    empty: str | None = None
+    by_role: bool = False
     name: str = ""
 
     @property

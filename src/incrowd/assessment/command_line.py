@@ -43,49 +43,75 @@ def given(flag: str, value: Any) -> list[str]:
 
 
 def to_words(options: Mapping[str, Any]) -> list[str]:
-    """Options by their names on the command line, with their values; None and an empty list are left out.
+    """Options by their names, with their values; None, False and what is empty are left out.
 
-    >>> to_words({"qi": ["age", "sex"], "k": 5, "person": None, "out": "-safe.csv"})
-    ['--qi', 'age,sex', '--k', '5', '--out=-safe.csv']
+    >>> to_words({"qi": ["age", "sex"], "k": 5.0, "person": None, "compare": True, "out": "-safe.csv"})
+    ['--qi', 'age,sex', '--k', '5', '--compare', '--out=-safe.csv']
     >>> to_words({"qi": ["income, net", "age"]})
     ['--qi', 'income, net', '--qi', 'age']
+    >>> to_words({"error_rate": 0.1, "groups": {"census": ["age", "sex"]}, "noise": {"age": 2.0}})
+    ['--error-rate', '0.1', '--groups', 'census=age,sex', '--noise', 'age=2']
     """
-    return [
-        word
-        for name, value in options.items()
-        for word in (each if isinstance(value, list | tuple) else given)(f"--{name}", value)
-    ]
+    return [word for name, value in options.items() for word in _value_words(f"--{name.replace('_', '-')}", value)]
+
+
+def _value_words(flag: str, value: Any, *, apart: bool = False) -> list[str]:
+    """An option with a value, as the type of the value tells; `apart` names every column by itself."""
+    if value is False:
+        return []
+    if value is True:
+        return [flag]
+    if isinstance(value, Mapping):
+        return [word for text in _pairs(value) for word in given(flag, text)]
+    if isinstance(value, list | tuple):
+        return each(flag, [_plain(one) for one in value], apart=apart)
+    return given(flag, None if value is None else _plain(value))
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={','.join(one) if isinstance(one, list | tuple) else _plain(one)}" for name, one in values.items()]
+
+
+def _plain(value: Any) -> str:
+    """A value as text; a number with all its digits, and no point where it is whole."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str]:
-    """A declared option as it is typed; `apart` names every column by itself. Steps are pairs."""
-    flag = str(option.flag)
-    if option.kind == "columns":
-        return each(flag, value, apart=apart)
-    if option.kind == "texts":
-        return [word for text in value for word in given(flag, text)]
-    if option.kind == "codes":
-        return [word for text in value.split(";") for word in given(flag, text)]
-    if option.kind == "groups":
-        return [word for label, names in value.items() for word in given(flag, f"{label}={','.join(names)}")]
-    if option.kind == "steps":
-        return [word for column, action in value for word in given(flag, f"{column}:{action}")]
-    if option.kind == "numbers":
-        return [word for name, number in value.items() for word in given(flag, f"{name}={plain_number(number)}")]
-    if isinstance(value, Mapping):
-        return given(flag, ",".join(f"{name}={parts}" for name, parts in value.items()))
-    if option.kind == "switch":
-        return [f"--{'' if value else 'no-'}{option.typed}"]
-    return given(flag, value)
+    """An option as it is typed; `apart` names every column by itself.
 
-
-def plain_number(value: float | None) -> str | None:
-    """A number with all its digits, a whole one without a point.
-
-    >>> plain_number(2.0), plain_number(0.1)
-    ('2', '0.1')
+    >>> from incrowd.protection.protect_options import OPTIONS
+    >>> option_words(OPTIONS["widest"], {"age": 10.0, "town": 2.5}), option_words(OPTIONS["identifiers"], [])
+    (['--widest', 'age=10', '--widest', 'town=2.5'], ['--identifier', 'none'])
     """
-    return None if value is None else str(int(value)) if float(value).is_integer() else repr(value)
+    flag = str(option.flag)
+    if option.kind == "switch":
+        return [flag if value else f"--no-{option.typed}"]
+    if option.kind in ("texts", "codes", "steps"):
+        texts = value.split(";") if option.kind == "codes" else value
+        return [word for text in texts for word in given(flag, text if isinstance(text, str) else ":".join(text))]
+    if option.kind in ("resolution", "words") and isinstance(value, Mapping):
+        return given(flag, ",".join(_pairs(value)))
+    return _value_words(flag, value, apart=apart) or given(flag, option.empty)
+
+
+def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[str] | None:
+    """Options by their names, as they are typed, in the order of their declaration; what has none is left out.
+
+    None where a command line cannot hold a name.
+    """
+    said = [(option, values[name]) for name, option in declared.items() if values.get(name) is not None and option.flag]
+    typable = all(_is_typable(option, value) for option, value in said)
+    return [word for option, value in said for word in option_words(option, value)] if typable else None
+
+
+def _is_typable(option: Option, value: Any) -> bool:
+    """Whether the names of columns in a value are read as they are once they are typed."""
+    if option.kind == "columns":
+        return is_typable(value) and list(value) != [option.empty]
+    if option.kind == "steps":
+        return is_typable((column for column, _ in value), ":")
+    return not isinstance(value, Mapping) or is_typable(value, ",=")
 
 
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:

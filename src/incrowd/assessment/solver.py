@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
@@ -18,6 +18,7 @@ from incrowd.errors import IncrowdError
 from incrowd.protection import Protected, protect
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
+from incrowd.protection.protect_options import SearchKeywords
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, describe_rows, read_table
 
@@ -75,10 +76,11 @@ def find_release(
     data: Any,
     question: Question,
     *,
+    quasi_identifiers: Sequence[str],
     methods: Sequence[MethodName] = (),
     seconds: float = 300.0,
     progress: Progress = silent,
-    **options: Any,
+    **options: Unpack[SearchKeywords],
 ) -> Solution:
     """Protect a table with the smallest classes that the verdict accepts.
 
@@ -91,11 +93,12 @@ def find_release(
     Args:
         data: the table.
         question: for whom, and what columns are; a yes needs a role for every column.
+        quasi_identifiers: the columns that an attacker may know.
         methods: the methods to try, such as `METHODS_TO_TRY`; those that cannot do what is asked are passed over. None
             are given: the one of the options.
         seconds: no further trial is begun after that long.
         progress: called with what is tried and how far it is.
-        options: of `protect`, but for `k`; `method` only where no methods are given.
+        options: of `protect`, as `SearchKeywords` lists them; `method` only where no methods are given.
 
     Returns:
         The release that passes, or the last that was tried where none does.
@@ -111,11 +114,13 @@ def find_release(
     """
     table = read_table(data)
     until = time.monotonic() + seconds
-    ways = [{**options, "method": method} for method in methods] or [options]
+    ways: list[SearchKeywords] = [{**options, "method": method} for method in methods] or [options]
     searches: list[_Search] = []
     refused: IncrowdError | None = None
     for done, way in enumerate(ways):
-        search = _Search(table, question, way, part(progress, done / len(ways), (done + 1) / len(ways)))
+        search = _Search(
+            table, question, quasi_identifiers, way, part(progress, done / len(ways), (done + 1) / len(ways))
+        )
         search.run(until, must=not searches)
         refused = refused or search.refused
         if search.trials:
@@ -139,8 +144,10 @@ class _Search:
 
     last: Tried
 
-    def __init__(self, table: Table, question: Question, options: dict[str, Any], progress: Progress) -> None:
-        self.table, self.question, self.options, self.progress = table, question, options, progress
+    def __init__(
+        self, table: Table, question: Question, known: Sequence[str], options: SearchKeywords, progress: Progress
+    ) -> None:
+        self.table, self.question, self.known, self.options, self.progress = table, question, known, options, progress
         self.trials: list[Trial] = []
         self.best: Tried | None = None
         self.refused: IncrowdError | None = None
@@ -194,7 +201,8 @@ class _Search:
             self.progress(doing, self._done)
 
         tell("", 0.0)
-        safe = protect(self.table, **self._options(plan), progress=part(tell, 0.0, 0.5))
+        asked = self._options(plan)
+        safe = protect(self.table, quasi_identifiers=self.known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
         self.last = tried = Tried(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
         self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart))
@@ -202,17 +210,23 @@ class _Search:
             self.best, self._place_of_best = tried, len(self.trials) - 1
         return tried
 
-    def _options(self, plan: Plan) -> dict[str, Any]:
-        """What a plan asks of `protect`, with the options that were given."""
-        options = {**self.options, "k": plan.k, "l": plan.l}
-        if plan.apart:
-            options["apart"] = list(dict.fromkeys([*(options.get("apart") or ()), *plan.apart]))
-        if plan.removed:
-            options["leave_out"] = [*(options.get("leave_out") or ()), *plan.removed]
-            for role in ("other", "sensitive", "apart"):
-                options[role] = [name for name in options.get(role) or () if name not in plan.removed] or None
-            if options["sensitive"] is None:  # nothing is left to be diverse or close
-                options |= {"l": None, "t": None, "beta": None, "delta": None}
+    def _options(self, plan: Plan) -> SearchKeywords:
+        """What a plan asks of `protect` besides the class size, with the options that were given."""
+
+        def left(names: Sequence[str] | None) -> list[str] | None:
+            return [name for name in names or () if name not in plan.removed] or None
+
+        given = self.options
+        options: SearchKeywords = {
+            **given,
+            "l": plan.l,
+            "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),
+            "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
+            "other": left(given.get("other")),
+            "sensitive": left(given.get("sensitive")),
+        }
+        if plan.removed and options["sensitive"] is None:  # nothing is left to be diverse or close
+            options |= {"l": None, "t": None, "beta": None, "delta": None}
         return options
 
     def _measure_cost(self, safe: Protected) -> Cost:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Any
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part, side_by_side
-from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.command_line import given, to_command, words_of
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import (
     Cost,
@@ -31,6 +31,7 @@ from incrowd.assessment.verdict import Action
 from incrowd.protection import protect
 from incrowd.protection.api import memory_to_protect
 from incrowd.protection.original_facts import facts_of_tables
+from incrowd.protection.protect_options import OPTIONS
 from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import chosen_percent, counted, listed, number, percent
@@ -218,7 +219,7 @@ def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value != []}
 
 
-def protection_commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
+def protection_commands(work: Work, asked: dict[str, Any]) -> tuple[str, ...]:
     """The command that protects the table so, and the one that assesses the result.
 
     `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
@@ -229,21 +230,15 @@ def protection_commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]
     secret, removed = asked.get("sensitive", []), asked.get("leave_out", [])
     spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    words = to_words(
-        {
-            "qi": roles.quasi_identifiers,
-            "k": asked["k"],
-            "sensitive": secret,
-            **{name: _typed(asked.get(name)) for name in ("l", "diversity", "c")},
-            "household" if roles.counts_households else "person": roles.person,
-            "drop": removed,
-            "apart": asked.get("apart", []),
-            "other": [name for name in kept if name not in spoken_for],
-            "out": out,
-        }
-    )
+    other = [name for name in kept if name not in spoken_for]
+    named = {"quasi_identifiers": roles.quasi_identifiers, "other": other}
+    whose = given("--household" if roles.counts_households else "--person", roles.person)
+    words = words_of(OPTIONS, asked | named)
+    if words is None:
+        return ()
     again = to_command(work.question.with_roles(roles).about_release(removed, out))
-    return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
+    made = shlex.join(["incrowd", "protect", table, *reading, *words, *whose, *given("--out", out)])
+    return made, *((again,) if again is not None else ())
 
 
 def _free_name(table: Path) -> Path:
@@ -251,10 +246,6 @@ def _free_name(table: Path) -> Path:
     stem = table.name.removesuffix(full_suffix(table))
     names = (table.with_name(f"{stem}-safe{number}.parquet") for number in ("", *(f"-{n}" for n in range(2, 1_000))))
     return next((name for name in names if not name.exists()), table.with_name(f"{stem}-safe.parquet"))
-
-
-def _typed(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _protect_action(work: Work, way: Tried) -> Action:

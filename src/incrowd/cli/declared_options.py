@@ -1,4 +1,4 @@
-"""Options of verbs made from declarations: those of a question, and those of single protection methods."""
+"""Options of verbs made from declarations: those of a question, and those of `protect`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incrowd.assessment.question import OPTIONS, Question
 from incrowd.cli import options
 from incrowd.cli.command_files import Input
 from incrowd.errors import InputError
-from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
+from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 
 Verb = Callable[..., None]
 Decorator = Callable[[Verb], Verb]
@@ -22,22 +22,24 @@ Decorator = Callable[[Verb], Verb]
 ASSESS = tuple(option.name for option in OPTIONS if option.typed is not None and not option.reading)
 """The options of `assess`, besides those on reading."""
 
-OF_METHODS = {name: option for name, option in METHOD_OPTIONS.items() if option.typed is not None}
-"""The options of single protection methods that can be typed."""
+PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.typed is not None)
+"""The options of `protect` that can be typed."""
 
-_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps")
+_LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps", "words", "hierarchies")
+_FILES = {"file": Input(), "key": Input(address=False), "hierarchies": Input(after="=", address=False)}
 _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "number": float}
 
 
 def annotation(option: Option) -> Any:
     """How Typer declares an option."""
     if option.kind == "switch":
-        flags = f"{option.flag}/--no-{option.typed}" if option.default else option.flag
-        return Annotated[bool, typer.Option(flags, help=option.help)]
+        flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
+        return Annotated[bool if option.default is not None else bool | None, typer.Option(flags, help=option.help)]
     if option.kind == "share":
         return Annotated[float | None, options.share_option(str(option.flag), option.help)]
-    marks = [Input()] if option.kind == "file" else []
-    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help), *marks]
+    kind = str if option.choices and option.kind == "number" else _TYPES.get(option.kind, str)
+    marks = [_FILES[option.kind]] if option.kind in _FILES else []
+    return Annotated[kind | None, typer.Option(option.flag, help=option.help), *marks]
 
 
 def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:
@@ -75,20 +77,27 @@ def takes_question_options(*names: str) -> Decorator:
 def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
     """The value of an option from what was typed; `columns` are the table's, whose names may have commas."""
     if option.kind == "columns":
-        return tuple(options.names(typed, columns))
+        names = tuple(options.names(typed, columns))
+        return [] if names == (option.empty,) else names
     if option.kind == "texts":
         return tuple(typed or ())
     if option.kind == "codes":
         return ";".join(typed) if typed else None
     if option.kind == "groups":
         return options.groups(typed)
+    if option.kind == "hierarchies":
+        return options.rules(typed)
     if option.kind == "people":
         return options.count(typed, option.name) if typed else None
     if option.kind == "numbers":
-        return read_numbers(str(option.flag), typed)
+        return _read_numbers(str(option.flag), typed)
+    if option.kind == "number" and option.choices:
+        return typed if typed in option.choices else _read_number(option, typed)
     if option.kind == "resolution":
         parts = [part.partition("=") for part in options.names([typed])]
         return {name.strip(): text.strip() for name, _, text in parts} if "=" in typed else typed
+    if option.kind == "words":
+        return _read_words(option, options.names(typed))
     if option.kind == "steps":
         steps = [step.partition(":") for step in typed]
         if not all(colon and action for _, colon, action in steps):
@@ -97,7 +106,26 @@ def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
     return typed
 
 
-def read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
+def _read_number(option: Option, typed: str) -> float:
+    """A number, where a word would be possible too."""
+    try:
+        return float(typed)
+    except ValueError:
+        bounds = f"above {option.above:g} and at most {option.highest:g}"
+        words = " or ".join(map(repr, option.choices))
+        raise InputError(f"{option.flag} {typed!r} is not a number; give one {bounds}, or {words}") from None
+
+
+def _read_words(option: Option, parts: Sequence[str]) -> str | dict[str, str]:
+    """One word for all columns, or a word by column, as age=mean,zip=label."""
+    if len(parts) == 1 and "=" not in parts[0]:
+        return parts[0]
+    if not all("=" in part for part in parts):
+        raise InputError(f"{option.flag} takes one word for all columns, or a word for each: age=mean,zip=label")
+    return {name.strip(): word.strip() for name, _, word in (part.partition("=") for part in parts)}
+
+
+def _read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
     """Numbers by column, as age=85."""
     numbers: dict[str, float] = {}
     for name, _, text in (entry.partition("=") for entry in options.names(typed)):
@@ -109,13 +137,12 @@ def read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
     return numbers
 
 
-def read_method_options(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of single methods that were typed, as `protect` takes them; the others are left out."""
-    return {
-        name: read_value(option, typed[name])
-        for name, option in OF_METHODS.items()
-        if typed[name] not in (None, [], option.default)
-    }
+def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The options that were typed, as `protect` takes them; those that say nothing are left out."""
+    left_alone = {option.name: option.default if option.kind == "switch" else None for option in PROTECT}
+    said = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [], ())]
+    values = {option.name: read_value(option, typed[option.name], columns) for option in said}
+    return {name: value for name, value in values.items() if value not in ((), {})}  # [] says that there are none
 
 
 def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Question | None = None) -> Question:

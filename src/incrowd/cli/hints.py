@@ -10,12 +10,11 @@ from typing import Any
 from incrowd._support.addresses import masked
 from incrowd.assessment.command_line import given
 from incrowd.assessment.question import OPTIONS
-from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
+from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 
-_FLAGS = {option.name: option.flag for option in (*METHOD_OPTIONS.values(), *OPTIONS) if option.flag} | {
+_FLAGS = {option.name: option.flag for option in (*PROTECT_OPTIONS.values(), *OPTIONS) if option.flag} | {
     "from_table": "--table",
     "methods": "--method",
-    "hierarchies": "--hierarchy",
     "maximum_likelihood": "--ml",
 }
 """Flags of declared options, and others that are not the parameter's name in kebab case."""

@@ -12,17 +12,18 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.assessment.command_line import to_command
 from incrowd.cli import terminal
-from incrowd.cli.declared_options import OF_METHODS
+from incrowd.cli.hints import flag
 from incrowd.errors import InputError
+from incrowd.protection.protect_options import WishKeywords
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
 
-_WISHES = ("importance", "keep", "widest", "nominal", "output", "hierarchies", "aim", "other")
-OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", "hierarchy", *_WISHES}
+_WISHES = WishKeywords.__annotations__
+OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", *_WISHES}
 """The options of `--append`."""
-OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
+OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchies", "force", "json"}
 """The options of `--item` and `--time`."""
 
 
@@ -31,7 +32,7 @@ def refuse_other_options(
 ) -> None:
     """Refuse every option that was typed and that a mode does not take."""
     ignored = [
-        str(OF_METHODS[name].flag) if name in OF_METHODS else f"--{name}"
+        flag(name)
         for name, value in typed.items()
         if name not in taken and value not in (None, [], declared[name].default)
     ]
@@ -46,7 +47,6 @@ def append(
     release: str,
     out: str,
     delay: int | None,
-    person: str | None,
     given: Mapping[str, Any],
     recipient: str | None,
     *,
@@ -57,15 +57,12 @@ def append(
     from incrowd.assessment import Question, judge_release
     from incrowd.protection import append_release
 
-    wishes = {name: given[name] for name in _WISHES if given.get(name)}
     with terminal.working("protecting") as progress:
-        appended = append_release(
-            table, release, out, delay=delay, person=person, force=force, progress=progress, **wishes
-        )
+        appended = append_release(table, release, out, delay=delay, force=force, progress=progress, **given)
     question = Question(
         quasi_identifiers=appended.log.released,
         sensitive=appended.log.sensitive,
-        other=given.get("other") or (),
+        other=given.get("other", ()),
         source=out,
     )
     verdict = None if recipient is None else judge_release(out, replace(question, recipient=recipient))
@@ -97,11 +94,9 @@ def append(
 def protect_sets(
     table: Table,
     out: str,
-    person: str | None,
     columns: Mapping[str, Any],
     known: int | None,
-    k: int | None,
-    hierarchies: Mapping[str, Any],
+    asked: Mapping[str, Any],
     *,
     force: bool,
     json: bool,
@@ -112,6 +107,7 @@ def protect_sets(
     from incrowd.tables.write import write_table
 
     chosen = {name: value for name, value in columns.items() if value is not None}
+    person, hierarchies = asked.get("person"), asked.get("hierarchies", {})
     if person is None:
         raise InputError("--item and --time need the column that says whose it is: add --person")
     if "item" in chosen and len(chosen) > 1:
@@ -124,7 +120,7 @@ def protect_sets(
         raise InputError(f"a hierarchy for {stray[0]!r}; only {coarser!r} takes one here")
     given: dict[str, Any] = {
         "person": person,
-        "k": 5 if k is None else k,
+        "k": asked.get("k", 5),
         "hierarchy": hierarchies.get(coarser),
         **chosen,
     }

@@ -29,9 +29,10 @@ from incrowd.protection.method_options import (
     PartitionOptions,
     PerturbOptions,
 )
-from incrowd.protection.outputs import OutputKind, read_outputs
+from incrowd.protection.outputs import read_outputs
 from incrowd.protection.perturbation.perturb import read_steps
-from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
+from incrowd.protection.problem import Demand, Problem, settle_aim
+from incrowd.protection.protect_options import Aim, DiversityKind, OutputKind
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
 from incrowd.protection.release import columns_of_order, draw_telling_nothing, in_order

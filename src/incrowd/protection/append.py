@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from incrowd.protection.marks import (
     write_facts,
 )
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
+from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.seen import Seen
@@ -54,7 +55,7 @@ def append_release(
     person: str | None = None,
     force: bool = False,
     progress: Progress = silent,
-    **wishes: Any,
+    **wishes: Unpack[StreamKeywords],
 ) -> Appended:
     """Write a released file anew with the records of a batch that have a class; the others wait.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,10 @@ from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import TICKS, as_floats, offset_of
+from incrowd.protection.protect_options import OutputKind
 from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_written, find_kept, labels_of_codes
 from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
 
-OutputKind = Literal["range", "bounds", "midpoint", "mean", "mode", "label"]
 OUTPUTS: tuple[OutputKind, ...] = get_args(OutputKind)
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)[\])]$"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
+from incrowd.protection.protect_options import Aim, DiversityKind
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
     from incrowd.protection.k_map import PopulationTable, RandomSample
 
-DiversityKind = Literal["distinct", "entropy", "recursive"]
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a timestamp's units in a second
-Aim = Literal["information", "granularity"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Unpack, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
 from incrowd.protection.merge_classes import is_diverse
-from incrowd.protection.problem import DiversityKind
+from incrowd.protection.protect_options import DiversityKind, StreamKeywords
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import draw_telling_nothing, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
@@ -38,8 +38,6 @@ from incrowd.results import Result
 from incrowd.tables import read_table, to_native
 from incrowd.wording import counted
 
-_REFUSED = {"t", "beta", "delta", "method", "suppress", "shuffle", "out", "apart"}
-_REFUSED |= {"k_map", "population_table", "population"}
 _PLURALS = {"number": "numbers", "date": "dates"}
 NOT_COMPARED = (
     "this may be the batch of the first release, which could not be compared: the release shows too few different "
@@ -114,7 +112,7 @@ class Stream:
         c: float = 3.0,
         delay: int = DELAY,
         person: str | None = None,
-        **wishes: Any,
+        **wishes: Unpack[StreamKeywords],
     ) -> None:
         """Promise something of a release that has no rows yet.
 
@@ -142,7 +140,7 @@ class Stream:
         waiting: pa.Table | None,
         waited: Sequence[int],
         seen: Seen,
-        **wishes: Any,
+        **wishes: Unpack[StreamKeywords],
     ) -> Stream:
         """Go on with a release that is out: its log, its rows, the records that wait, with for how long, and hashes."""
         stream = cls.__new__(cls)
@@ -150,7 +148,7 @@ class Stream:
         stream.released, stream.waiting, stream.waited = released, waiting, list(waited)
         return stream
 
-    def _begin(self, log: ReleaseLog, seen: Seen, wishes: dict[str, Any]) -> None:
+    def _begin(self, log: ReleaseLog, seen: Seen, wishes: StreamKeywords) -> None:
         check_demand(log.demand, sys.maxsize, log.sensitive, METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
@@ -158,7 +156,7 @@ class Stream:
             raise InputError(
                 f"a delay of {log.delay!r}; give the number of batches that a record may wait for, 0 or more"
             )
-        refused = sorted(_REFUSED & set(wishes))
+        refused = sorted(wishes.keys() - StreamKeywords.__annotations__.keys())
         if refused:
             raise InputError(
                 f"a stream does not take {', '.join(refused)}: it promises k and l of classes only; leave it out"
@@ -261,7 +259,9 @@ class Stream:
         secrets = encode(read_table(pool), list(log.sensitive)) if log.sensitive and log.l is not None else []
         if secrets and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in secrets]):
             return None
-        settled: dict[str, Any] = {} if self.released is None else {"identifiers": []}
+        wishes = self._wishes
+        if self.released is not None:
+            wishes = {**wishes, "identifiers": []}
         try:
             return protect(
                 pool,
@@ -274,7 +274,7 @@ class Stream:
                 suppress=_NEARLY_ALL,
                 shuffle=True,
                 progress=progress,
-                **{**self._wishes, **settled},
+                **wishes,
             )
         except UnsupportedError as error:
             if error.hint != ("suppress",):  # all rows would have to be left out

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from incrowd.assessment.command_line import each, given, is_typable
+from incrowd.assessment.command_line import is_typable, to_words
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, call_of, command_and_script
+from incrowd.web.equivalents import ScriptName, call_of, command_and_script, said
 from incrowd.web.jobs import Job
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.attack_task import attack_options, attackers
@@ -56,20 +57,9 @@ def attack(
     known = attackers(table, question)
     several = known if isinstance(known, Mapping) else {}
     single = [] if several else list(known or [])
-    arguments = [
-        *each("--known", single),
-        *(word for label, names in several.items() for word in given("--groups", f"{label}={','.join(names)}")),
-        *given("--secret", question.secret),
-        *given("--holdout", holdout.file if holdout else None),
-        *each("--kind", question.kinds or ()),
-        *given("--targets", question.targets),
-        *given("--by", question.by),
-        *(word for name, far in question.noise.items() for word in given("--noise", f"{name}={far!r}")),
-        *given("--missing", question.missing or None),
-        *given("--population", question.population),
-        *given("--seed", question.seed or None),
-        *released.options,
-    ]
+    typed: dict[str, Any] = {"known": single, "groups": several, "kind": question.kinds, "targets": question.targets}
+    typed |= {"released": None, "kinds": None, "holdout": holdout.file if holdout else None}
+    arguments = [*to_words(said(question, **typed)), *released.options]
     lines, imports = _lines(table, question, released, holdout), ["from incrowd.attacks import attack_release"]
     found = command_and_script(table.source, "attack", [released.file, *arguments], [], lines, imports)
     names = [*several, *(name for group in several.values() for name in group), *question.noise]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from incrowd.assessment.command_line import each, given
+from incrowd.assessment.command_line import to_words
 from incrowd.web import curve_models, models
 from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments
 from incrowd.web.session_table import OpenTable, Source
@@ -26,9 +26,9 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
         "from incrowd.pitman_yor import fit_class_sizes",
         "from incrowd.pitman_yor.model_checks import rank_size_check",
     ]
-    arguments = [*each("--qi", known), *given("--person", person), "--predictive-check"]
     same = question.draws == curve_models.CheckQuestion().draws  # as many as the command draws, which shows both kinds
-    arguments += given("--seed", question.seed or None)
+    asked = {"qi": known, "person": person, "predictive_check": True, "seed": question.seed or None}
+    arguments = to_words(asked)
     return _script(table, imports, lines, ["ClassSizes"], ["forecast", *arguments] if same else None)
 
 
@@ -37,7 +37,7 @@ def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Eq
     known = exact_columns(table, question)
     lines = [f"found = count_fitting_uniques(table, quasi_identifiers={known!r})", "print(found.unique)"]
     imports = ["from incrowd.evaluation import count_fitting_uniques"]
-    return command_and_script(table.source, "measure", [*each("--qi", known), "--fit"], [], lines, imports)
+    return command_and_script(table.source, "measure", to_words({"qi": known, "fit": True}), [], lines, imports)
 
 
 def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, counts: Source) -> models.Equivalent:
@@ -51,7 +51,7 @@ def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, 
         "from incrowd.protection.regeneration import read_counts",
         "from incrowd.tables import write_table",
     ]
-    arguments = ["--counts", counts.file, "--out", "filled.csv", *given("--seed", question.seed or None)]
+    arguments = to_words({"counts": counts.file, "out": "filled.csv", "seed": question.seed or None})
     return command_and_script(table.source, "regenerate", arguments, [], lines, imports)
 
 
@@ -66,13 +66,13 @@ def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> model
         "print(found.correctness)",
     ]
     imports = ["from incrowd.curves import correctness_curve", "from incrowd.pitman_yor import fit_class_sizes"]
-    arguments = [*each("--qi", known), *given("--person", person), "--ml", *forecast_arguments(question)]
+    arguments = [*to_words({"qi": known, "person": person, "ml": True}), *forecast_arguments(question)]
     return command_and_script(table.source, "forecast", arguments, ["ClassSizes", "forecast"], lines, imports)
 
 
 def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
     """`incrowd measure` of items."""
-    arguments = ["--person", question.person, "--item", question.item, "--known", str(question.known)]
+    arguments = to_words(question.model_dump())
     lines = [call_of("found", "itemset_anonymity", question.model_dump()), "print(found)"]
     imports = ["from incrowd.measures import itemset_anonymity"]
     return command_and_script(table.source, "measure", arguments, [], lines, imports)
@@ -80,9 +80,9 @@ def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.E
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
     """`sparse_curve`, and the forecast of it."""
-    typed = ["--person", question.person, *each("--item", question.item), "--known", str(question.known)]
     made = call_of("curve", "sparse_curve", sparse_options(question))
-    return _curve(table, question, ["sparse_curve"], [made], [*typed, "--draws", str(question.draws)])
+    typed = {"person": question.person, "item": question.item, "known": question.known, "draws": question.draws}
+    return _curve(table, question, ["sparse_curve"], [made], to_words(typed))
 
 
 def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> models.Equivalent:
@@ -102,8 +102,8 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
     found = _curve(table, question, ["robust_curve_from_ranks", "study_accuracy"], lines, typed)
     split = {"groups": question.group, "confidence": question.confidence}
     parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
-    asked = [*given("--group", question.group), *given("--confidence", question.confidence)]
-    curve = command_and_script(table.source, "curve", ["--ranks", question.ranks, *asked], [], []).cli
+    asked = {"ranks": question.ranks, "group": question.group, "confidence": question.confidence}
+    curve = command_and_script(table.source, "curve", to_words(asked), [], []).cli
     return models.Equivalent(
         cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
         python=f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))",

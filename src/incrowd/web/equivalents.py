@@ -7,29 +7,20 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from incrowd._support.option import Option
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import (
-    each,
-    given,
-    is_typable,
-    option_words,
-    plain_number,
-    to_arguments,
-    to_call,
-    to_words,
-)
+from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
+from incrowd.assessment.question import READING
+from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
-from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
+from incrowd.web.fields import Model
+from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
-
-_WISHES = [Option("numbers").named(name) for name in ("importance", "widest")]
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
@@ -54,7 +45,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    arguments = [*each("--qi", known), *given("--person", person), *forecast_arguments(question)]
+    arguments = [*to_words({"qi": known, "person": person}), *forecast_arguments(question)]
     law = command_and_script(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
@@ -71,8 +62,8 @@ def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequ
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
     points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
-    arguments = [*forecast_arguments(question), *given("--people", question.people)]
-    command = shlex.join(["incrowd", "forecast", "points.csv", *arguments])
+    people = to_words({"people": question.people})
+    command = shlex.join(["incrowd", "forecast", "points.csv", *forecast_arguments(question), *people])
     sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
     python = "\n".join(
         [
@@ -91,10 +82,8 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
     leaked = leaked_people(question, people)
-    targets = ",".join(map(str, question.targets))
-    bound = given("--at-most", question.at_most)
-    common = ["--leaked", str(leaked), "--targets", targets, *bound]
-    arguments = [*each("--qi", known), *given("--person", person), *common]
+    common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
+    arguments = [*to_words({"qi": known, "person": person}), *common]
     lines = [
         f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
         f"for targets in {question.targets!r}:",
@@ -114,16 +103,9 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     """`incrowd leak` with simulated leaks."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
-    arguments = [
-        *each("--qi", known),
-        *given("--person", person),
-        *("--leaked", str(leaked), "--targets", str(question.targets), "--simulate", str(question.trials)),
-        *given("--targets-from", None if question.targets_from == "table" else question.targets_from),
-        *given("--records-leaked", question.records_leaked),
-        *given("--records-known", question.records_known),
-        *given("--error-rate", question.error_rate),
-        *given("--seed", question.seed or None),
-    ]
+    always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
+    asked = said(question, leaked=leaked, share=None, trials=None)
+    arguments = to_words({"qi": known, "person": person, **always, **asked})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
     lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
@@ -137,56 +119,22 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    opened = ScriptName(everybody.opened) if everybody else None
-    options = options_of(asked, table, opened)
-    options |= {"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {}
-    of_method = {name: value for name, value in options.items() if name in METHOD_OPTIONS}
-    of_method |= {"population_table": everybody.file} if everybody else {}
+    options = options_of(asked, table, ScriptName(everybody.opened) if everybody else None)
     files, named = _hierarchy_files(asked.hierarchies)
-    arguments = [
-        *to_words(
-            {
-                "qi": options["quasi_identifiers"],
-                "k": asked.k,
-                "method": asked.method,
-                "t": asked.t,
-                "l": plain_number(asked.l),
-                "sensitive": asked.secrets,
-                "diversity": options.get("diversity"),
-                "c": plain_number(options.get("c")),
-                "person": options["person"],
-                "identifier": options["identifiers"] or ["none"],
-                "drop": options["leave_out"],
-                "other": options["other"],
-                "keep": asked.keep,
-                "nominal": asked.nominal,
-                "apart": asked.apart,
-                "output": asked.output,
-                "aim": asked.aim,
-                "beta": plain_number(asked.beta),
-                "delta": plain_number(asked.delta),
-            }
-        ),
-        *(word for name, value in of_method.items() for word in option_words(METHOD_OPTIONS[name], value)),
-        *(word for one in _WISHES for word in option_words(one, options.get(one.name, {}))),
-        *(word for name, rule in named.items() for word in ("--hierarchy", f"{name}={rule}")),
-        *("--out", out),
-    ]
+    of_files = {"hierarchies": named} | ({"population_table": everybody.file} if everybody else {})
+    words = words_of(OPTIONS, options | of_files)
     lines = [
-        call_of("safe", "protect", {name: value for name, value in options.items() if value is not None}),
+        call_of("safe", "protect", _scripted(options, asked)),
         "print(safe.guarantee.sentence)",
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
     imports = ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
     imports.append("from incrowd.tables import write_table")
-    found = command_and_script(table.source, "protect", arguments, ["protect"], lines, imports)
-    steps = [step.column for step in asked.all_steps]
-    typable = is_typable(asked.named(table.table.columns), ",=") and is_typable(steps, ":")
-    typable = typable and not (everybody and everybody.how)
+    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], ["protect"], lines, imports)
     before = everybody.before if everybody else ()
     whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return _without_command(whole, not typable)
+    return _without_command(whole, words is None or bool(everybody and everybody.how))
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -201,28 +149,28 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
     return commands, named
 
 
-class _Hierarchies(dict[str, Any]):
-    """Hierarchies as a script makes them: by rows, or by a rule in a few letters."""
-
-    def __repr__(self) -> str:
-        made = {
-            name: rows if isinstance(rows, str) else ScriptName(f"Hierarchy.from_rows({rows!r})")
-            for name, rows in self.items()
-        }
-        return repr(made)
+def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
+    """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
+    made = {
+        name: rule if isinstance(rule, str) else ScriptName(f"Hierarchy.from_rows({rule!r})")
+        for name, rule in asked.hierarchies.items()
+    }
+    coarser = {"hierarchies": made} if made else {}
+    return {**options, **coarser, "identifiers": ScriptName(options["identifiers"])}
 
 
 def solution(table: OpenTable, question: models.SolutionQuestion, everybody: Source | None = None) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
     opened = ScriptName(everybody.opened) if everybody else None
-    options = {name: value for name, value in solver_options(asked, table, opened).items() if value is not None}
+    options = _scripted(solver_options(asked, table, opened), asked)
     lines = [
         f"question = {_question_call(decided_question(table))}",
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
     imports = ["from incrowd.assessment import Question, find_release"]
+    imports += ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
     found = command_and_script(table.source, "protect", [], [], lines, imports)
     words = "# the search follows every setting of the assessment; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
@@ -251,20 +199,9 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     """`incrowd frontier`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
-    arguments = [
-        *each("--qi", known),
-        *given("--person", person),
-        *given("--k", ",".join(map(str, sizes))),
-        *each("--method", question.methods or ()),
-        *given("--sensitive", question.sensitive),
-    ]
-    options = {
-        "quasi_identifiers": known,
-        "methods": question.methods,
-        "k": sizes,
-        "sensitive": question.sensitive,
-        "person": person,
-    }
+    asked = {"k": sizes, "sensitive": question.sensitive, "person": person}
+    arguments = to_words({"qi": known, "method": question.methods, **asked})
+    options = {"quasi_identifiers": known, "methods": question.methods, **asked}
     lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
     return command_and_script(table.source, "frontier", arguments, ["frontier"], lines)
 
@@ -293,15 +230,9 @@ def command_and_script(
 
 def _reading(source: Source) -> list[str]:
     """How the file is read, as options."""
-    how = dict(source.how)
-    scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
-    words = [
-        word
-        for name, entry in how.items()
-        for value in (entry.split(";") if name == "null" else [entry])
-        for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
-    ]
-    return [*words, *given("--scale", scales or None)]
+    scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
+    how = {**source.how, "scales": scales or None}
+    return words_of({option.name: option for option in READING}, how) or []
 
 
 def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
@@ -312,6 +243,10 @@ def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "t
 
 def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     """The options of a forecast."""
-    at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
-    compared = ["--compare"] if isinstance(question, models.CurveQuestion) and question.compare else []
-    return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None), *compared]
+    compare = isinstance(question, models.CurveQuestion) and question.compare
+    return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
+
+
+def said(question: Model, **instead: Any) -> dict[str, Any]:
+    """The fields of a question that are not as at first, with other values of some, and further ones."""
+    return question.model_dump(exclude_defaults=True) | instead

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, create_model, model_validator
 
-from incrowd._support.option import Kind, Option
+from incrowd._support.option import Option
 from incrowd.protection.mask import parse_action
-from incrowd.protection.method_options import OPTIONS, MethodName
-from incrowd.protection.outputs import OutputKind
 from incrowd.protection.perturbation import columns_of_step, parse_step
 from incrowd.protection.perturbation.step import read_names
-from incrowd.protection.problem import DiversityKind
-from incrowd.web.fields import WHOLE, ClassSize, Columns, Id, Model, Name, People, Share, Short
+from incrowd.protection.protect_options import OPTIONS
+from incrowd.web.fields import WHOLE, ClassSize, Columns, Id, Model, Name, People, Short
 
 _POINT = r"(-?[0-9]{1,15}(\.[0-9]{1,9})?|[0-9]{4}-[0-9]{2}-[0-9]{2})"
 _POINTS = rf"{_POINT}(,{_POINT}){{0,99}}"
@@ -28,7 +26,6 @@ HierarchyRule = Annotated[
 ]
 HierarchyRow = Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]], Field(min_length=2, max_length=20)]
 HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_000)]
-Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
 
 
 class Step(Model):
@@ -41,42 +38,59 @@ class Step(Model):
     action: Annotated[str, StringConstraints(max_length=1_000)]
 
 
-Limits = Annotated[dict[Name, float], Field(max_length=2_000)]
 Parts = Annotated[dict[Name, ClassSize], Field(max_length=2_000)]
 
 
 def _field(option: Option) -> tuple[Any, Any]:
-    """Type and default of an option of a method in a request."""
-    if option.kind == "steps":
-        return Annotated[list[Step], Field(max_length=1_000)], []
-    if option.kind == "numbers":
-        return Limits, {}
-    if option.kind == "switch":
-        return bool, option.default
+    """Type and default of an option in a request; a default of nothing is null."""
+    limits = {"ge": option.lowest, "gt": option.above, "le": option.highest}
+    bounds: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    number: Any = Annotated[float, Field(**bounds)]
+    several: dict[str, tuple[Any, Any]] = {
+        "columns": (Columns, []),
+        "steps": (Annotated[list[Step], Field(max_length=1_000)], []),
+        "numbers": (Annotated[dict[Name, number], Field(max_length=2_000)], {}),
+        "hierarchies": (Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)], {}),
+        "switch": (bool, option.default),
+    }
+    if option.kind in several:
+        return several[option.kind]
+    word: Any = Literal[option.choices] if option.choices else Short
     kinds: dict[str, Any] = {
         "resolution": Annotated[int, Field(ge=1, le=10**6), WHOLE] | Parts,
         "share": Annotated[float, Field(ge=0, lt=1)],
-        "whole": Annotated[int, Field(ge=option.lowest, le=2**32), WHOLE],
-        "number": float,
+        "whole": Annotated[int, Field(**{"ge": 0, "le": 2**32} | bounds), WHOLE],
+        "number": number | word if option.choices else number,
         "people": People,
         "file": Id,
-        "text": Short,
+        "text": word,
+        "words": word,
     }
-    return kinds[option.kind] | None, None
+    return (kinds[option.kind] if option.default else kinds[option.kind] | None), option.default or None
 
 
-METHOD_OPTIONS = {name: option for name, option in OPTIONS.items() if option.flag is not None}
-"""The options of single methods that a request has; a file is another table of the session, by its id."""
+_NOT_ASKED = ("quasi_identifiers", "shuffle", "key")
+_TABLES = ("population_table",)
+_ASKED = {
+    name: option
+    for name, option in OPTIONS.items()
+    if option.flag is not None and not option.by_role and name not in _NOT_ASKED
+    if option.kind != "file" or name in _TABLES
+}
+"""The options that a request has. None names a file of the server; a table is one of the session, by its id."""
 
 if TYPE_CHECKING:
-    _WithMethodOptions = Model
+
+    class _Declared(Model):
+        k: int = 5
+
+        def __getattr__(self, name: str) -> Any: ...
+
 else:
-    _WithMethodOptions = create_model(
-        "WithMethodOptions", __base__=Model, **{name: _field(option) for name, option in METHOD_OPTIONS.items()}
-    )
+    _Declared = create_model("Declared", __base__=Model, **{name: _field(option) for name, option in _ASKED.items()})
 
 
-class ProtectionRequest(_WithMethodOptions):
+class ProtectionRequest(_Declared):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
@@ -85,47 +99,23 @@ class ProtectionRequest(_WithMethodOptions):
     those of a `population`, which is that of the table's settings where neither is given.
     """
 
-    k: Annotated[int, Field(ge=2, le=10**9), WHOLE] = 5
-    t: Share | Literal["bound"] | None = None
-    l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
     sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
-    diversity: DiversityKind = "distinct"
-    c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
-    beta: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    delta: Annotated[float, Field(gt=0, le=700)] | None = None
-    leave_out: Columns = []
-    method: MethodName = "partition"
-    aim: Literal["information", "granularity"] | None = None
-    importance: Amounts = {}
-    keep: Columns = []
-    widest: Amounts = {}
-    nominal: Columns = []
-    apart: Columns = []
-    output: OutputKind | None = None
-    hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
     @property
     def secrets(self) -> list[str]:
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
-    def of_method(self, kind: Kind | None = None) -> dict[str, Any]:
-        """The options of single methods that were given, of one kind or of all."""
-        return {
-            name: value
-            for name, option in METHOD_OPTIONS.items()
-            if kind in (None, option.kind) and (value := getattr(self, name)) not in (None, [], {}, option.default)
-        }
-
-    @property
-    def all_steps(self) -> list[Step]:
-        """The steps, in order."""
-        return [step for steps in self.of_method("steps").values() for step in steps]
+    def said(self) -> dict[str, Any]:
+        """The options that say something that is not their default, as `protect` takes them; a file is an id."""
+        values = {name: getattr(self, name) for name in _ASKED}
+        values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
+        return {name: value for name, value in values.items() if value not in (None, [], {}, _ASKED[name].default)}
 
     @model_validator(mode="after")
     def _read_steps(self) -> Self:
         """Refuse a step that the method does not know, or that reads a file of the server."""
-        for step in self.all_steps:
+        for step in self.steps:
             if self.method == "mask":
                 parse_action(step.column, step.action)
             if self.method == "perturb":
@@ -134,8 +124,7 @@ class ProtectionRequest(_WithMethodOptions):
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
-        by_column = [one for one in self.of_method().values() if isinstance(one, dict)]
-        wishes = (self.importance, self.widest, self.keep, self.nominal, self.apart)
-        listed = (*wishes, self.hierarchies, self.leave_out, self.secrets)
-        in_steps = [name for step in self.all_steps for name in columns_of_step(step.column, columns)]
-        return [name for names in (*by_column, *listed, in_steps) for name in names]
+        said = [(_ASKED[name].kind, value) for name, value in self.said().items()]
+        named = [value for kind, value in said if kind == "columns" or isinstance(value, dict)]
+        in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
+        return [name for names in (*named, in_steps) for name in names]

@@ -166,7 +166,7 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
 
 def people_of(asked: ProtectionRequest, session: Session) -> OpenTable | None:
     """The table of everybody whose people k-map counts, where one is named."""
-    named = asked.of_method().get("population_table")
+    named = asked.population_table
     return session.table(named) if named else None
 
 

@@ -20,6 +20,7 @@ from incrowd.figures.protection_charts import before_and_after, distribution_cha
 from incrowd.measures import measure
 from incrowd.protection import Hierarchy, Protected, protect, write_protected
 from incrowd.protection.marks import remove_release
+from incrowd.protection.protect_options import OPTIONS
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
@@ -36,40 +37,26 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
-_PASSED_ON = ("importance", "keep", "widest", "nominal", "apart", "output", "diversity", "c", "beta", "delta")
-_DEFAULT = {name: ProtectionRequest.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
-    """The arguments of `protect` for a question; the columns come from the roles. `everybody` is for k-map."""
+    """The arguments of `protect` for a question, in the order of their declaration. `everybody` is for k-map."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
-    others = [name for name in table.decided_as("other") if name not in left_out]
-    options: dict[str, Any] = {
+    options = asked.said() | {
         "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
         "k": asked.k,
-        "t": asked.t,
-        "l": asked.l,
-        "sensitive": asked.secrets or None,
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": [name for name in table.with_role("identifier") if name not in left_out],
         "leave_out": left_out,
-        "other": others or None,
-        "aim": asked.aim,
+        "other": [name for name in table.decided_as("other") if name not in left_out] or None,
     }
-    for name in _PASSED_ON:
-        value = getattr(asked, name)
-        if value not in (None, {}, []) and value != _DEFAULT[name]:
-            options[name] = value
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
-    options |= asked.of_method()
     if "population_table" in options:
         options["population_table"] = everybody
-    if steps := asked.all_steps:
-        options["steps"] = [(step.column, step.action) for step in steps]
-    return options
+    return {name: options[name] for name in OPTIONS if options.get(name) is not None}
 
 
 def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
@@ -86,7 +73,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
 
 def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
     """What is asked, with the population of the table's settings where k-map names none."""
-    given = asked.of_method()
+    given = asked.said()
     if "k_map" not in given or given.keys() & {"population", "population_table"}:
         return asked
     return asked.model_copy(update={"population": table.settings.population})
@@ -128,7 +115,7 @@ def solver_options(asked: ProtectionRequest, table: OpenTable, everybody: Any = 
     """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
     options = options_of(asked, table, everybody)
     del options["k"]
-    return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
+    return options | {"sensitive": asked.secrets or table.decided_as("sensitive") or None}
 
 
 def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None) -> ProtectionRequest:
