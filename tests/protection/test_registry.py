@@ -56,7 +56,7 @@ def test_types_and_help_name_the_methods_of_the_registry(capsys):
 
 
 def test_every_method_says_what_it_does_and_which_inputs_it_has():
-    known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map"}
+    known = {"k", "t", "l", "resolution", "steps", "suppress", "k_map", "apart"}
     for name, method in METHODS.items():
         assert method.help.endswith("."), name
         assert {method.compared_by or "k"} <= set(method.inputs) <= known, name
