@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.reshape import SERIAL_DATES, fold_spellings
+from incrowd.tables.reshape import SERIAL_DATES, count_spellings
 from incrowd.tables.roles import SuggestedRole, suggest_roles
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.roles.weights import REPLICATES
@@ -142,10 +142,10 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     spellings = {}
     texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
     for name, column in table.read(texts) if texts else ():
-        values = column.unique().drop_null().cast(pa.string()).to_pylist()
-        kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
-        if len(kept) < len(values):
-            spellings[name] = len(values) - len(kept)
+        values = column.unique().drop_null()
+        joined = len(values) - count_spellings(values)
+        if joined:
+            spellings[name] = joined
     return spellings
 
 
