@@ -45,6 +45,7 @@ VERBS |= {
     f"protect by {name}": ["protect", "FILE", *QIS, "--k", "5", "--method", name, "--out", "OUT.parquet"]
     for name in get_args(MethodName)
 }
+VERBS["protect by tcloseness"] += ["--sensitive", "illness", "--t", "0.3"]
 
 
 def write_rows(file, rows):

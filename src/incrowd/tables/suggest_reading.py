@@ -87,17 +87,21 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     >>> suggest_scales(table, suggest_roles(table))
     {'race': 'nominal'}
     """
+    unsaid = [one for one in columns if one.column not in table.scales and one.distinct > 1]
+    texts = [one.column for one in unsaid if one.kind == "text"] if table.backend.rows_are_local else []
+    places = {
+        name
+        for name, column in (table.read(texts) if texts else ())
+        if recognise_codes(name, column.unique().drop_null().cast(pa.string()).to_pylist())
+    }
     scales: dict[str, ScaleKind] = {}
-    for one in columns:
-        if one.kind == "integer" and one.column not in table.scales and one.distinct > 1:
-            if one.topic in _NOMINAL_TOPICS:
-                scales[one.column] = "nominal"
-            elif one.topic in _ORDERED_TOPICS:
-                scales[one.column] = "ordered"
-        if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
-            ((_, column),) = table.read([one.column])
-            if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
-                scales[one.column] = "place"
+    for one in unsaid:
+        if one.column in places:
+            scales[one.column] = "place"
+        elif one.kind == "integer" and one.topic in _NOMINAL_TOPICS:
+            scales[one.column] = "nominal"
+        elif one.kind == "integer" and one.topic in _ORDERED_TOPICS:
+            scales[one.column] = "ordered"
     return scales
 
 
