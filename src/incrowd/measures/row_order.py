@@ -26,7 +26,7 @@ from incrowd.tables import Table, read_table
 
 _ERRORS_APART = 4.0  # standard errors above the mean of random orders, from which on it is no chance
 _EFFECT = 0.1  # and the share of what could be above that mean, below which neighbours tell next to nothing
-_BYTES_A_ROW = 100  # of memory, for the codes of a column and what is counted on them
+_BYTES_A_ROW = 200  # of memory, for two columns, of which one is read ahead, and what is counted on one
 _BYTES_A_CELL = 40  # of the first rows, which are held together
 _FEWEST = 8  # rows, below which no order is far from the others
 _OF_ALL_ROWS: WeakKeyDictionary[Coded, FollowedColumn] = WeakKeyDictionary()
