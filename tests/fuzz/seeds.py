@@ -242,7 +242,7 @@ def targets(folder):
         "fixed width": (fixed, ".txt", text, by_layout),
         "layout": (layout, ".csv", text, [["measure", "fixed.txt", *READ, "--layout", "FILE"]]),
         "mark": (mark, ".base.csv.incrowd", mutate.json_values, [append, ["measure", BASE, *READ]]),
-        "mark tree": (mark, ".base.csv.incrowd", mutate.json_tree, [append, *judged]),
+        "mark tree": (mark, ".base.csv.incrowd", mutate.json_tree, [*judged, append]),
         "open document": (_open_document(), ".ods", mutate.zip_parts, measure),
         "orc": (_written(lambda table, out: pyarrow.orc.write_table(pa.table(TABLE), out)), ".orc", binary, measure),
         "tsv": (_csv().replace(b",", b"\t"), ".tsv", text, measure),
