@@ -51,7 +51,9 @@ def test_an_attack_as_json_and_as_a_page(folder):
     assert "linkage" not in by_name  # rows of a synthetic table are in no order
     assert "not in the order of the original" in found["not_run"]["linkage"]
     assert {one["group"] for one in found["groups"]} == {"no", "yes"}
+    assert not any({"rows", "successes", "exposed"} & {*one} for one in found["attacks"])  # who was found is not told
     page = (folder / "page.html").read_text()
+    assert "rows in the original" not in done.stdout + page
     assert "membership (distance)" in page
     assert "<script" not in page
 

@@ -8,7 +8,6 @@ value. A damaged folder of kept work must end no start.
 """
 
 import argparse
-import copy
 import json
 import random
 import shutil
@@ -18,6 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.fuzz.mutate import mutated
 from tests.web.test_kept_work import protected, started
 
 PLANTED = "Zyxwvut"
@@ -25,38 +25,6 @@ CSV = "age,sex,city,day\n" + "".join(
     f"{20 + n % 7},{'fm'[n % 2]},{PLANTED}{n % 5},2024-{1 + n % 12:02}-{1 + n % 28:02}\n" for n in range(60)
 )
 SECONDS = 20  # of processor time for one case
-ODD = [
-    None,
-    True,
-    0,
-    -1,
-    1e308,
-    10**400,
-    5e-324,
-    2**63,
-    "",
-    " ",
-    "*",
-    "\0",
-    "\ud7ff",
-    "é",
-    "a" * 6_000,
-    "../../etc/passwd",
-]
-ODD += [
-    [],
-    {},
-    [[]],
-    [None],
-    {"": None},
-    "[24;28]",
-    "{a,b}",
-    "2024-02-30",
-    "9999-12-31",
-    "/dev/zero",
-    "__proto__",
-    f"{PLANTED}1",
-]
 RULES = [
     "5",
     "5,10",
@@ -97,36 +65,6 @@ RULES += [
     "cuts:0001-01-01,9999-12-31",
     "prefix:" + ",".join(map(str, range(1, 400))),
 ]
-
-
-def mutated(tree, rng):
-    """The tree with one to three of its parts replaced, removed, repeated or moved."""
-    tree = copy.deepcopy(tree)
-    for _ in range(rng.choice([1, 1, 2, 3])):
-        places = list(_places(tree))
-        if not places:
-            return tree
-        holder, key = rng.choice(places)
-        kind = rng.randrange(6)
-        if kind == 0:
-            del holder[key]
-        elif kind == 1:
-            other, place = rng.choice(places)
-            holder[key] = copy.deepcopy(other[place])
-        elif kind == 2 and isinstance(holder, list):
-            holder[key:key] = [copy.deepcopy(holder[key])] * rng.choice([1, 50])
-        elif kind == 3 and isinstance(holder, dict):
-            holder[rng.choice([*map(str, ODD[8:16]), "more"])] = holder.pop(key)
-        else:
-            holder[key] = copy.deepcopy(rng.choice(ODD))
-    return tree
-
-
-def _places(tree):
-    for key in list(tree) if isinstance(tree, dict) else range(len(tree)):
-        yield tree, key
-        if isinstance(tree[key], dict | list):
-            yield from _places(tree[key])
 
 
 def upload(client, text=CSV):

@@ -9,6 +9,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from tests.fuzz import run, seeds
 
 from incrowd._support.memory import memory_in_bytes
+from incrowd.protection.method_options import MethodName
 
 ALLOWANCE = 120_000_000  # what an engine and its buffers take besides the rows
 QIS = ["--qi", "age,sex,zip"]
@@ -28,13 +30,22 @@ VERBS = {
     "leak": ["leak", "FILE", *QIS, "--leaked", "1000"],
     "forecast": ["forecast", "FILE", *QIS, "--at", "1e8"],
     "population": ["population", "FILE", *QIS, "--population", "1e8"],
-    "protect": ["protect", "FILE", *QIS, "--k", "5", "--out", "OUT.parquet"],
+    "population records": ["population", "FILE", *QIS, "--population", "1e8", "--records", "OUT.parquet"],
+    "check recipient": ["check", "FILE", *QIS, "--recipient", "public"],
     "frontier": ["frontier", "FILE", *QIS],
     "assess": ["assess", "FILE", *QIS, "--population", "1e8"],
+    "compare": ["compare", "FILE", "FILE", *QIS],
     "evaluate": ["evaluate", "FILE", "FILE", *QIS],
     "attack": ["attack", "FILE", "FILE", "--known", "age,sex,zip"],
     "split": ["split", "FILE", "--out", "OUT.parquet", "--holdout", "OUT2.parquet"],
 }
+
+
+VERBS |= {
+    f"protect by {name}": ["protect", "FILE", *QIS, "--k", "5", "--method", name, "--out", "OUT.parquet"]
+    for name in get_args(MethodName)
+}
+VERBS["protect by tcloseness"] += ["--sensitive", "illness", "--t", "0.3"]
 
 
 def write_rows(file, rows):

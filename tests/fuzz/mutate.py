@@ -1,6 +1,8 @@
 """Mutations that know what they break: bytes, binary numbers, lines and cells of a text, parts of a zip file."""
 
+import copy
 import io
+import json
 import struct
 import zipfile
 
@@ -25,6 +27,40 @@ CELLS = [
     ),
     *("2024-02-30", "0000-00-00", "9999-12-31", "[24;28]", "[28;24]", "[;", "]", "[a;b]", "{a,b}", "{"),
     *("\u202e", "\ud7ff", "é", "e\u0301", "A" * 5_000),
+]
+
+
+ODD = [
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    10**400,
+    5e-324,
+    2**63,
+    "",
+    " ",
+    "*",
+    "\0",
+    "\ud7ff",
+    "é",
+    "a" * 6_000,
+    "../../etc/passwd",
+]
+ODD += [
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    "[24;28]",
+    "{a,b}",
+    "2024-02-30",
+    "9999-12-31",
+    "/dev/zero",
+    "__proto__",
+    "Zyxwvut1",
 ]
 
 
@@ -137,3 +173,44 @@ def json_values(data, rng):
         end = min([rest.find(mark) for mark in ",}\n" if mark in rest] or [0])
         rest = rest[end:]
     return (text[: place + 1] + rng.choice(values) + rest).encode("utf-8", "surrogatepass")
+
+
+def json_tree(data, rng):
+    """JSON with some of its parts replaced, removed, repeated, moved or said twice; its checksum stays."""
+    tree = json.loads(data)
+    changed = json.dumps(
+        mutated(tree, rng) | {name: tree[name] for name in ("schema", "sha256") if rng.random() < 0.95}
+    )
+    if rng.random() < 0.1:
+        changed = changed[:-1] + f', "{rng.choice(list(tree))}": []}}'
+    return changed.encode()
+
+
+def mutated(tree, rng):
+    """The tree with one to three of its parts replaced, removed, repeated or moved."""
+    tree = copy.deepcopy(tree)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        places = list(_places(tree))
+        if not places:
+            return tree
+        holder, key = rng.choice(places)
+        kind = rng.randrange(6)
+        if kind == 0:
+            del holder[key]
+        elif kind == 1:
+            other, place = rng.choice(places)
+            holder[key] = copy.deepcopy(other[place])
+        elif kind == 2 and isinstance(holder, list):
+            holder[key:key] = [copy.deepcopy(holder[key])] * rng.choice([1, 50])
+        elif kind == 3 and isinstance(holder, dict):
+            holder[rng.choice([*map(str, ODD[8:16]), "more"])] = holder.pop(key)
+        else:
+            holder[key] = copy.deepcopy(rng.choice(ODD))
+    return tree
+
+
+def _places(tree):
+    for key in list(tree) if isinstance(tree, dict) else range(len(tree)):
+        yield tree, key
+        if isinstance(tree[key], dict | list):
+            yield from _places(tree[key])

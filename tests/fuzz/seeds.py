@@ -222,6 +222,13 @@ def targets(folder):
     (Path(folder) / "layout.csv").write_bytes(layout)
     by_layout = [[*command, "--layout", "layout.csv"] for command in measure]
     (Path(folder) / "newer.csv").write_bytes(_csv(NEWER))
+    mark = _release(folder)
+    judged = [["assess", BASE, *READ, *also] for also in (["--json"], ["--other", "income,seen,note"])]
+    judged += [["check", BASE, *READ, "--recipient", "public"], ["compare", BASE, "plain.csv", *READ]]
+    judged += [
+        ["protect", BASE, *READ, "--k", "3", "--out", "OUT.csv"],
+        ["attack", "plain.csv", BASE, "--known", READ[1]],
+    ]
     append = ["protect", "newer.csv", "--append", BASE, "--widest", "age=5", "--out", "OUT.csv"]
     covered = ["protect", "plain.csv", *READ, "--k-map", "2", "--population-table", "FILE", "--out", "OUT.csv"]
     folded = [[*command, "--fold", "--null", "NA,.,-9", "--null", "age=97-99"] for command in COMMANDS]
@@ -234,7 +241,8 @@ def targets(folder):
         "zip": (_zip({"one.csv": _csv()}), ".zip", mutate.zip_parts, measure),
         "fixed width": (fixed, ".txt", text, by_layout),
         "layout": (layout, ".csv", text, [["measure", "fixed.txt", *READ, "--layout", "FILE"]]),
-        "mark": (_release(folder), ".base.csv.incrowd", mutate.json_values, [append, ["measure", BASE, *READ]]),
+        "mark": (mark, ".base.csv.incrowd", mutate.json_values, [append, ["measure", BASE, *READ]]),
+        "mark tree": (mark, ".base.csv.incrowd", mutate.json_tree, [*judged, append]),
         "open document": (_open_document(), ".ods", mutate.zip_parts, measure),
         "orc": (_written(lambda table, out: pyarrow.orc.write_table(pa.table(TABLE), out)), ".orc", binary, measure),
         "tsv": (_csv().replace(b",", b"\t"), ".tsv", text, measure),

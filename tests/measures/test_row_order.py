@@ -7,7 +7,7 @@ from statistics import mean, pstdev
 import numpy as np
 import pytest
 
-from incrowd import protect, read_table
+from incrowd import UnsupportedError, protect, read_table
 from incrowd.measures import row_order
 from incrowd.measures.row_order import _equal_neighbours, _serial_correlation, followed_columns
 
@@ -146,3 +146,18 @@ def test_the_order_of_one_table_is_counted_once_and_anew_for_another_scale(monke
     table.encoded.clear()  # as another scale does
     assert followed_columns(table) == first
     assert len(counted) == 6
+
+
+def test_an_engine_without_memory_is_told_in_words(monkeypatch):
+    class OutOfMemoryException(Exception):  # noqa: N818
+        pass
+
+    def fail(names):
+        raise OutOfMemoryException("could not allocate; the cell was 41")
+
+    table = read_table({"age": list(range(50))})
+    monkeypatch.setattr(table.backend, "lazy", fail)
+    monkeypatch.setattr(row_order, "_BYTES_A_ROW", table.memory)
+    with pytest.raises(UnsupportedError, match="memory and temporary disk space ran out") as refused:
+        followed_columns(table)
+    assert "41" not in str(refused.value)

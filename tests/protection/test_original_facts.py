@@ -372,3 +372,22 @@ def test_missing_cells_that_the_released_classes_tell_anyway_stop_no_yes(tmp_pat
     assert judge_protected(safe, Question(**named)).decision == "within"
     assert answers(file, named).decision == "within"
     assert answers(file, named, original=table).decision == "within"
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-1", "1" + "0" * 400])
+def test_a_mark_with_a_number_that_cannot_be_is_refused(tmp_path, number):
+    file = write_protected(undone(), tmp_path / "safe.csv")
+    saved = json.loads(mark_of(file).read_text())
+    for name in ("told", "k"):
+        hostile = json.dumps(saved | {"given_back": [saved["given_back"][0] | {name: "HERE"}]})
+        mark_of(file).write_text(hostile.replace('"HERE"', number))
+        with pytest.raises(InputError, match="cannot be read"):
+            read_mark(read_table(str(file)))
+
+
+def test_a_mark_that_says_something_twice_is_refused(tmp_path):
+    file = write_protected(undone(), tmp_path / "safe.csv")
+    mark_of(file).write_text(mark_of(file).read_text().rstrip()[:-1] + ', "given_back": []}')
+    with pytest.raises(InputError, match="cannot be read"):
+        read_mark(read_table(str(file)))
+    assert answers(file, NAMED).decision != "within"

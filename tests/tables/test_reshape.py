@@ -5,10 +5,13 @@ from datetime import date
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.cli.running import run
 
 from incrowd import InputError, UnsupportedError, measure, protect, read_table
 from incrowd.tables import write_table
+from incrowd.tables.reshape import count_spellings, fold_spellings
 
 
 def test_lists_become_rows_and_a_record_without_items_stays():
@@ -162,3 +165,8 @@ def test_the_command_line_folds_explodes_and_points_it_out(tmp_path, capsys):
     assert "date" in out
     _, out, _ = run(capsys, "profile", tmp_path / "d.csv")
     assert "--serial-dates admission_date" in out
+
+
+@given(st.lists(st.text("aA äÄ\u0308\t\u00a0ßΣς", max_size=5), unique=True))
+def test_spellings_are_counted_as_they_are_joined(texts):
+    assert count_spellings(pa.array(texts, pa.string())) == len({*fold_spellings(dict.fromkeys(texts, 1)).values()})

@@ -1,9 +1,12 @@
 """Suggested roles, each with a reason."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from incrowd import demo_table, read_table, suggest_roles
+from incrowd import UnsupportedError, demo_table, read_table, suggest_roles
+from incrowd.tables.roles import column_facts
 from incrowd.tables.roles.column_facts import look_at_columns
 from incrowd.tables.roles.linked_rows import find_linked_rows
 
@@ -204,3 +207,28 @@ def test_what_is_seen_in_a_column_does_not_depend_on_the_order_of_rows():
     assert seen == again
     linked, as_well = (find_linked_rows(table, suggest_roles(table)) for table in tables)
     assert linked == as_well == ("code", ("sex",))
+
+
+@pytest.mark.parametrize("kind", ["float64", "int64", "uint8"])
+def test_numbers_are_counted_alike_whether_many_or_few_differ(kind):
+    draw = np.random.default_rng(4)
+    for most in (3, 250):
+        cells = [None, *draw.integers(0, most, 300).tolist()]
+        cells += [-0.0, 0.0, float("nan")] if kind == "float64" else []
+        column = pa.array(cells, pa.float64()).cast(kind)
+        (found,) = suggest_roles(read_table(pa.table({"q17": column})))
+        assert found.distinct == len({cell for cell in cells if cell is not None and cell == cell})
+
+
+def test_texts_that_take_more_memory_than_there_is_are_refused_before_they_are_counted(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"code": [f"code {number}" for number in range(5_000)]}), tmp_path / "codes.parquet")
+    table = read_table(tmp_path / "codes.parquet", memory="50MB")
+    monkeypatch.setattr(column_facts, "_BYTES_A_TEXT", 20_000)
+    with pytest.raises(
+        UnsupportedError, match=r"texts of column code takes about 100 MB, more than .* 50 MB"
+    ) as refused:
+        suggest_roles(table)
+    assert refused.value.hint == ("memory",)
+    same = pa.array(["a", "b"] * 50).dictionary_encode()
+    (found,) = suggest_roles(read_table(pa.table({"code": pa.chunked_array([same] * 100)})))
+    assert found.distinct == 2  # what parts share is counted once

@@ -409,3 +409,20 @@ def test_the_folder_of_somebody_else_is_refused(tmp_path):
     with pytest.raises(InputError, match="belongs to somebody else"):
         create_app(ServerSettings(token=TOKEN, keep=tmp_path / "kept"))
     assert list((tmp_path / "kept").iterdir()) == []
+
+
+@pytest.mark.parametrize("part", [{"file": "../../../secret.csv"}, {"folder": None, "file": "SECRET"}])
+def test_a_session_that_names_a_file_outside_its_folder_opens_nothing(tmp_path, part):
+    secret = tmp_path / "secret.csv"
+    secret.write_text(CSV)
+    with started(tmp_path / "kept") as (client, server):
+        table = upload(client)
+        server.save()
+    (saved,) = (tmp_path / "kept" / "sessions").iterdir()
+    state = json.loads(saved.read_text())
+    state["tables"][0] |= {name: str(secret) if value == "SECRET" else value for name, value in part.items()}
+    saved.write_text(json.dumps(state))
+    with started(tmp_path / "kept") as (client, _):
+        assert client.get(table).status_code == 404
+        assert "its file is none that is kept here" in client.get("/api/v1/session").text
+    assert secret.exists()

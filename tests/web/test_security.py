@@ -163,6 +163,13 @@ def test_a_head_that_never_comes_whole_is_not_waited_for(app, monkeypatch):
             assert b"incrowd" in got  # the rest of the first answer
 
 
+def test_an_idle_connection_stays_open_longer_than_clients_use_it(app):
+    with httpx.Client() as client:
+        seconds = client._transport._pool._keepalive_expiry
+    # a connection that both ends give up after 5 seconds loses the request that is on its way then
+    assert serving.configuration(app).timeout_keep_alive >= 10 * seconds > 0
+
+
 def test_a_body_that_stops_coming_is_not_waited_for(app, monkeypatch):
     monkeypatch.setattr(security, "PATIENCE", 0.3)
     head = f"HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 500\r\n"

@@ -125,10 +125,10 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     known = table.encoded
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 
-    def encoded(name: str) -> Coded:
-        coded = known.get(name)
+    def encoded(name: str, columns: Iterator[tuple[str, pa.ChunkedArray]] | None = None) -> Coded:
+        coded = known.get(name) if columns is None else None
         if coded is None:
-            ((_, column),) = table.read([name])
+            _, column = next(columns or table.read([name]))
             coded, large = encode_column(name, column, table.scales.get(name)), column.nbytes > _LARGE
             del column
             if large:
@@ -137,8 +137,10 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
                 known[name] = coded
         return coded
 
-    if table.rows < _MANY_ROWS:  # threads would take longer than the columns
-        yield from map(encoded, wanted)
+    if table.rows < _MANY_ROWS:  # threads would take longer than the columns, and so would opening a file for each
+        new = [name for name in wanted if name not in known]
+        columns, is_new = table.read(new) if new else iter(()), {*new}
+        yield from (encoded(name, columns if name in is_new else None) for name in wanted)
         return
     with ThreadPoolExecutor(2) as pool:
         ahead = deque(pool.submit(encoded, name) for name in wanted[:2])

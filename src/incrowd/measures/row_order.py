@@ -26,7 +26,8 @@ from incrowd.tables import Table, read_table
 
 _ERRORS_APART = 4.0  # standard errors above the mean of random orders, from which on it is no chance
 _EFFECT = 0.1  # and the share of what could be above that mean, below which neighbours tell next to nothing
-_BYTES_A_ROW = 100  # of memory, for the codes of a column and what is counted on them
+_BYTES_A_ROW = 200  # of memory, for two columns, of which one is read ahead, and what is counted on one
+_BYTES_A_CELL = 40  # of the first rows, which are held together
 _FEWEST = 8  # rows, below which no order is far from the others
 _OF_ALL_ROWS: WeakKeyDictionary[Coded, FollowedColumn] = WeakKeyDictionary()
 
@@ -97,9 +98,10 @@ def followed_columns(
         return ()
     rows = order
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well
-        most = table.memory // _BYTES_A_ROW
+        held = list(dict.fromkeys([*names, *([] if person is None else [person])]))
+        most = table.memory // (_BYTES_A_ROW + _BYTES_A_CELL * len(held))
         if rows is None:
-            table = _head(table, list(dict.fromkeys([*names, *([] if person is None else [person])])), most)
+            table = read_table(table.head(held, most))
         else:
             rows = rows[:most]
     if person is not None:
@@ -108,11 +110,6 @@ def followed_columns(
         rows = first if rows is None else rows[first]
     found = [_clearer_test(one, rows) for one in encode_each(table, names)]
     return tuple(sorted((one for one in found if one.is_followed), key=lambda one: -one.errors_apart))
-
-
-def _head(table: Table, names: Sequence[str], rows: int) -> Table:
-    """The first rows of a table."""
-    return read_table(table.lazy(names).head(rows).collect("pyarrow").to_arrow().rename_columns(list(names)))
 
 
 def _clearer_test(column: Coded, rows: NDArray[np.int64] | None) -> FollowedColumn:

@@ -21,6 +21,7 @@ from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import Kind
 
 SCHEMA = "incrowd/release/2"
+_MOST = 10**15  # people, or records
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         return None
     mark = mark_of(file)
     try:
-        found = json.loads(mark.read_text(encoding="utf-8"))
+        found = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_said_once)
         facts = OriginalFacts(
             _names(found["kept"]),
             tuple(_given_back(one) for one in found["given_back"]),
@@ -191,6 +192,14 @@ def is_shuffled(table: Table) -> bool:
     return facts is not None and facts.shuffled
 
 
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; one that says something twice is refused, because readers differ in which of both they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
 def _names(saved: Any) -> tuple[str, ...]:
     """Names of columns as a mark holds them; anything else is refused."""
     if not isinstance(saved, list) or not all(isinstance(name, str) for name in saved):
@@ -206,6 +215,8 @@ def _given_back(saved: dict[str, Any]) -> GivenBack:
     flags = (found.follows, found.missing)
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
         raise TypeError
+    if not all(0 <= one <= _MOST for one in numbers):  # NaN is in no range
+        raise ValueError
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ RECORD = "record"
 SERIAL_DATES = (10_000, 80_000)  # Excel's days of 1927 and of 2119
 _DAY_ZERO = date(1899, 12, 30)  # of Excel's days from March 1900 on
 _BYTES_A_CELL = 64  # of memory: a text, twice
+_TOGETHER = 10_000  # texts that are Python objects at once
 
 
 def reshape(
@@ -171,6 +173,20 @@ def fold_spellings(times: dict[str, int]) -> dict[str, str]:
         by_key.setdefault(_fold_key(text), Counter())[" ".join(unicodedata.normalize("NFC", text).split())] += count
     chosen = {key: min(spellings, key=lambda text: (-spellings[text], text)) for key, spellings in by_key.items()}
     return {text: chosen[_fold_key(text)] for text in times}
+
+
+def count_spellings(values: pa.Array | pa.ChunkedArray) -> int:
+    """How many of some distinct texts are left once those that differ only in case, blanks or Unicode form are one.
+
+    Of each text a hash is kept, not the text: millions of them take memory many times their length in Python.
+
+    >>> count_spellings(pa.array(["Ulm", "ulm ", "Bonn"]))
+    2
+    """
+    texts = itertools.chain.from_iterable(
+        values.slice(start, _TOGETHER).cast(pa.string()).to_pylist() for start in range(0, len(values), _TOGETHER)
+    )
+    return int(np.unique(np.fromiter((hash(_fold_key(text)) for text in texts), np.int64, len(values))).size)
 
 
 def _fold_key(text: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.reshape import SERIAL_DATES, fold_spellings
+from incrowd.tables.reshape import SERIAL_DATES, count_spellings
 from incrowd.tables.roles import SuggestedRole, suggest_roles
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.roles.weights import REPLICATES
@@ -87,17 +87,21 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     >>> suggest_scales(table, suggest_roles(table))
     {'race': 'nominal'}
     """
+    unsaid = [one for one in columns if one.column not in table.scales and one.distinct > 1]
+    texts = [one.column for one in unsaid if one.kind == "text"] if table.backend.rows_are_local else []
+    places = {
+        name
+        for name, column in (table.read(texts) if texts else ())
+        if recognise_codes(name, column.unique().drop_null().cast(pa.string()).to_pylist())
+    }
     scales: dict[str, ScaleKind] = {}
-    for one in columns:
-        if one.kind == "integer" and one.column not in table.scales and one.distinct > 1:
-            if one.topic in _NOMINAL_TOPICS:
-                scales[one.column] = "nominal"
-            elif one.topic in _ORDERED_TOPICS:
-                scales[one.column] = "ordered"
-        if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
-            ((_, column),) = table.read([one.column])
-            if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
-                scales[one.column] = "place"
+    for one in unsaid:
+        if one.column in places:
+            scales[one.column] = "place"
+        elif one.kind == "integer" and one.topic in _NOMINAL_TOPICS:
+            scales[one.column] = "nominal"
+        elif one.kind == "integer" and one.topic in _ORDERED_TOPICS:
+            scales[one.column] = "ordered"
     return scales
 
 
@@ -142,10 +146,10 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     spellings = {}
     texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
     for name, column in table.read(texts) if texts else ():
-        values = column.unique().drop_null().cast(pa.string()).to_pylist()
-        kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
-        if len(kept) < len(values):
-            spellings[name] = len(values) - len(kept)
+        values = column.unique().drop_null()
+        joined = len(values) - count_spellings(values)
+        if joined:
+            spellings[name] = joined
     return spellings
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
 from incrowd.backends.class_size_writer import write_with_class_sizes
+from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.file_codebook import FileCodebook
@@ -158,6 +159,12 @@ class Table:
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         return self.backend.lazy(self.require(names))
+
+    def head(self, names: Sequence[str], rows: int) -> pa.Table:
+        """The first rows of some columns, by the engine that has them."""
+        with engine_errors(self.name):
+            found: pa.Table = self.lazy(names).head(rows).collect("pyarrow").to_arrow()
+        return found.rename_columns(list(names))
 
     def require_order(self) -> None:
         """Refuse a table whose rows have no order, for work that compares tables row by row."""

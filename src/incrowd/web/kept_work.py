@@ -153,10 +153,11 @@ class KeptWork:
 
     def place_of(self, saved: Saved) -> tuple[Path, Path | None]:
         """The file of a saved table, and its own folder if it has one."""
-        if saved["folder"] is None:
-            return Path(saved["file"]), None
-        if not TABLE_FOLDER.fullmatch(saved["folder"]):
-            raise InputError("its folder is none that is kept here; open the table again")
+        file, is_path = saved["file"], saved["source"]["kind"] == "path"
+        if saved["folder"] is None and is_path:  # whether it may be opened is asked of the server
+            return Path(file), None
+        if is_path or not TABLE_FOLDER.fullmatch(saved["folder"] or "") or Path(file).name != file:
+            raise InputError("its file is none that is kept here; open the table again")
         folder = self.files / saved["folder"]
         return folder / saved["file"], folder
 

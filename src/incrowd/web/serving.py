@@ -21,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from incrowd.errors import InputError
 
+_KEPT = 120  # seconds that an idle connection stays open: longer than clients use it again, whose request would be lost
 _PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
 
 
@@ -82,6 +83,7 @@ def configuration(app: FastAPI) -> uvicorn.Config:
         access_log=False,  # addresses hold the token and the names of tables
         log_level="warning",
         server_header=False,
+        timeout_keep_alive=_KEPT,
         timeout_graceful_shutdown=3,
     )
 

@@ -190,7 +190,7 @@ class OpenTable:
         if not show:
             masked = [masked_cell(one.kind) for one in self.columns]
             return models.Preview(columns=names, rows=[masked] * wanted, masked=True)
-        cells = self.table.lazy(names).head(wanted).collect("pyarrow").to_arrow()
+        cells = self.table.head(names, wanted)
         columns = [[cell_text(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
         return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
 
@@ -198,8 +198,7 @@ class OpenTable:
         """The cells of some rows, in the order of the table."""
         self.table.require_order()
         names = list(self.table.columns)
-        head = self.table.lazy(names).head(end).collect("pyarrow").to_arrow()
-        return head.rename_columns(names).slice(start, end - start)
+        return self.table.head(names, end).slice(start, end - start)
 
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
         """Class sizes by these columns; the last few hundred counts are cached."""

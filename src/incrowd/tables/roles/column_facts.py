@@ -16,10 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.memory import require_memory
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
 
+_FIRST = 100_000  # cells that tell whether nearly all numbers of a column differ
+_BYTES_A_TEXT = 90  # of memory, to count how often each of many texts occurs
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
 _BOOLEAN_WORDS = [  # no and yes
     {*pair.split("/")}
@@ -49,6 +52,7 @@ _CALLED = re.compile(  # digits without any separator, which number other things
 )
 _MAYBE_CALLED = rf"(?:^|[^\w+-])(?:{_TELEPHONE}|0\d{{9}})"
 _FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # of a telephone number with the 0 or the country's before it
+_SHORTEST = len("a@b.cd")  # a contact; shorter cells need no search, whose patterns take long to compile
 _WORD = r"\pL{2}"
 _AT_ONCE = 10_000  # texts that are looked at as such at once
 _PERSONAL = 20  # rows of an address or number, up to which it is not that of an office
@@ -110,13 +114,14 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     if not table.backend.rows_are_local:
         return _look_in_cluster(table, names)
     try:
-        return [_look(name, column) for name, column in table.read(names)]
+        return [_look(name, column, table.memory) for name, column in table.read(names)]
     except UnicodeDecodeError:
         raise InputError(f"{table.name} holds text that is not UTF-8; write it again in UTF-8") from None
 
 
-def _look(name: str, column: pa.ChunkedArray) -> ColumnFacts:
+def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
     if pa.types.is_dictionary(column.type):
+        _require_room(name, column, memory)
         column = column.cast(column.type.value_type)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
@@ -128,6 +133,13 @@ def _look(name: str, column: pa.ChunkedArray) -> ColumnFacts:
         whole = bool(pc.all(pc.equal(pc.floor(counted.values), counted.values)).as_py())
     mean = float(pc.mean(column).as_py())
     return replace(facts, low=float(ends["min"]), mean=mean, high=float(ends["max"]), whole=whole)
+
+
+def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
+    """Refuse a column whose different texts, as many as its parts hold, take more memory than there is."""
+    texts = {getattr(one.buffers()[-1], "address", 0): len(one) for one in (part.dictionary for part in column.chunks)}
+    most = min(sum(texts.values()), len(column))
+    require_memory(f"looking at the texts of column {name}", _BYTES_A_TEXT * most, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +155,11 @@ def _count_values(column: pa.ChunkedArray) -> _Counted:
         return _Counted(pa.nulls(0), np.zeros(0, dtype=np.int64))
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0 is 0
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        first = column.slice(0, _FIRST)
+        if 2 * pc.count_distinct(first).as_py() > len(first):  # a hash table of them takes ten times their memory
+            numbers, cells = np.unique(column.drop_null().to_numpy(), return_counts=True)
+            return _Counted(pa.array(numbers, column.type), cells)
     values, times = column.value_counts().flatten()
     filled = values.is_valid()
     return _Counted(values.filter(filled), times.filter(filled).to_numpy())
@@ -174,6 +191,8 @@ def _count_contacts(counted: _Counted) -> int:
     """
     texts = counted.values
     if texts.type not in (pa.string(), pa.large_string()):
+        return 0
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) < _SHORTEST:
         return 0
     worded, written, called = (pc.match_substring_regex(texts, one) for one in (_WORD, _E_MAIL, _MAYBE_CALLED))
     answers = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # or codes, of which some look so
