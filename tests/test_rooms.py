@@ -1,6 +1,7 @@
 """Data flows one way through the rooms: a room imports only from rooms above it on the map in docs/dev."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -18,6 +19,12 @@ def rooms_on_the_map():
     """The rooms in the order of the first block of the architecture page."""
     (block, *_) = re.findall(r"```text\n(.*?)```", MAP.read_text(encoding="utf-8"), flags=re.DOTALL)
     return [line.split()[0].removesuffix("/").removesuffix(".py") for line in block.splitlines()]
+
+
+@functools.cache
+def parsed(source):
+    """Every file of a folder of modules with its syntax tree."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(source.rglob("*.py"))}
 
 
 def room_of(path):
@@ -39,11 +46,11 @@ def imported_modules(tree):
 
 
 def wrong_imports(source, rooms):
-    for path in sorted(source.rglob("*.py")):
+    for path, tree in parsed(source).items():
         room = path.relative_to(source).parts[0].removesuffix(".py")
         if room == "__init__":
             continue
-        for line, name in imported_modules(ast.parse(path.read_text(encoding="utf-8"))):
+        for line, name in imported_modules(tree):
             parts = name.split(".")
             known = parts[0] == "incrowd" and len(parts) > 1 and parts[1] in rooms
             if known and rooms.index(parts[1]) > rooms.index(room):
@@ -102,3 +109,29 @@ def test_no_room_has_the_name_of_a_function():
 def test_everything_promised_is_there():
     assert all(getattr(incrowd, name) is not None for name in incrowd.__all__)
     assert set(dir(incrowd)) == {*incrowd.__all__, "__version__"}
+
+
+RISKS = {"probability", "correctness", "risk", "overall", "value", "high"}
+LIMITS = {"at_most", "limit", "max_risk", "threshold"}
+
+
+def names_in(node):
+    return {getattr(one, "id", getattr(one, "attr", None)) for one in ast.walk(node)}
+
+
+def judged_by_hand(source):
+    """Comparisons of a risk with a limit outside the module that has the judge; figures only place their lines."""
+    for path, tree in parsed(source).items():
+        if path.relative_to(source).parts[0] in {"recipients.py", "figures"}:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare) and all(
+                isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops
+            ):
+                sides = [names_in(side) for side in (node.left, *node.comparators)]
+                if any(one & RISKS and other & LIMITS for one in sides for other in sides if one is not other):
+                    yield f"{path.relative_to(source)}:{node.lineno} {ast.unparse(node)}"
+
+
+def test_one_function_holds_a_risk_against_a_limit():
+    assert list(judged_by_hand(SOURCE)) == []

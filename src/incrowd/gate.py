@@ -14,7 +14,7 @@ from incrowd.assessment.roles import settle_roles
 from incrowd.attacks import attack_release, kinds_for
 from incrowd.errors import InputError
 from incrowd.measures import Measurement, measure
-from incrowd.recipients import judge, read_limit
+from incrowd.recipients import is_within, judge
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import number
@@ -73,9 +73,10 @@ class Rule(Result):
     @property
     def passed(self) -> bool:
         """Whether the table keeps it."""
-        if self.name == "max_risk" and self.limit:
-            return judge(self.found, read_limit(self.limit, "highest average risk")) == "within"
-        return self.found >= self.limit if RULES[self.name].at_least else self.found <= self.limit
+        if RULES[self.name].at_least:
+            return self.found >= self.limit
+        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 stands for 1/11 only where people are named
+        return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
 
     @property
     def sentence(self) -> str:

@@ -14,6 +14,7 @@ from incrowd.cli import command_files, options, terminal
 from incrowd.cli.leak_text import Answer, plain, show
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.recipients import is_within
 from incrowd.wording import counted
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def leak_attack(
         show(answer)
     if plot is not None:
         command_files.save_figure(_chart(answer), plot, force=force)
-    if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
+    if at_most is not None and not all(is_within(risk.probability, at_most) for risk in answer.risks):
         raise typer.Exit(1)
 
 

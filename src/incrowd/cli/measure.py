@@ -13,6 +13,7 @@ from incrowd.cli import command_files, options, terminal
 from incrowd.cli.measure_text import Answer, plain, show, show_items
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
+from incrowd.recipients import is_within
 from incrowd.wording import number
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _crossed(measurement: Measurement, min_k: int | None, max_risk: float | None
     """The stated thresholds that are crossed, in words."""
     if min_k is not None and measurement.k < min_k:
         yield f"the smallest class has {measurement.k:,} people, at least {min_k:,} were asked for"
-    if max_risk is not None and measurement.correctness > max_risk:
+    if max_risk is not None and not is_within(measurement.correctness, max_risk):
         yield f"the average risk is {number(measurement.correctness)}, at most {number(max_risk)} was asked for"
 
 

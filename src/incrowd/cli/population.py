@@ -13,7 +13,7 @@ from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
-from incrowd.recipients import judge
+from incrowd.recipients import is_within
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def population_of_table(
             terminal.line(f"What makes records stand out: {columns}.")
         elif place is not None:
             terminal.note(BY_SIZE)
-    if max_risk is not None and judge(risk.overall, max_risk) == "over":
+    if max_risk is not None and not is_within(risk.overall, max_risk):
         raise typer.Exit(1)
 
 
