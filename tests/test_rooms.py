@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
+from incrowd.tables.formats import EXTENSIONS
 
 SOURCE = Path(incrowd.__file__).parent
 MAP = Path(__file__).parents[1] / "docs" / "dev" / "architecture.md"
@@ -135,3 +136,32 @@ def judged_by_hand(source):
 
 def test_one_function_holds_a_risk_against_a_limit():
     assert list(judged_by_hand(SOURCE)) == []
+
+
+KNOW_FORMATS = {"tables", "backends"}
+READERS = re.compile(r"pyarrow\.(parquet|feather|orc|csv|json|dataset)|pyreadstat|openpyxl|python_calamine|fastavro")
+
+
+def endings_in(tree, endings):
+    """Endings of files in code: with their dot, or two in one list; not those in the name of a file that is made."""
+    made = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in endings and node not in made:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            listed = [one.value for one in node.elts if isinstance(one, ast.Constant) and f".{one.value}" in endings]
+            yield from [(node.lineno, listed)] if len(listed) > 1 else []
+
+
+def formats_by_hand(source, endings):
+    """Modules that read files themselves, and endings of files that are listed, outside the room of file formats."""
+    for path, tree in parsed(source).items():
+        if path.relative_to(source).parts[0] not in KNOW_FORMATS:
+            imports = [(line, f"imports {name}") for line, name in imported_modules(tree) if READERS.match(name)]
+            listed = [(line, f"has {found!r}") for line, found in endings_in(tree, endings)]
+            yield from (f"{path.relative_to(source)}:{line} {what}" for line, what in imports + listed)
+
+
+def test_only_tables_and_backends_know_file_formats():
+    endings = {*EXTENSIONS} - {".json", ".txt"}  # figures are written as the one, kept texts as the other
+    assert list(formats_by_hand(SOURCE, endings)) == []

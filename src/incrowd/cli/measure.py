@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -54,6 +53,7 @@ def measure_table(
     force: options.Force = False,
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
+    from incrowd.backends.class_size_writer import check_name
     from incrowd.classes import write_class_sizes
     from incrowd.evaluation import count_fitting_uniques, generalised_columns
     from incrowd.measures import household_risk, measure, minimal_sets, risk_by_group, risk_by_subset
@@ -69,7 +69,9 @@ def measure_table(
     if relationship is not None and household is None:
         raise InputError("--relationship says who somebody is in a household; add --household")
     options.check_share(max_risk, "--max-risk")
-    place = None if records is None else _records_place(records)
+    if records is not None:
+        check_name(records)
+    place = None if records is None else command_files.place_of(records)
     with terminal.working("counting people who look alike") as progress:
         measurement = measure(
             table,
@@ -103,12 +105,6 @@ def measure_table(
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     options.exit_over_threshold(*_crossed(measurement, min_k, max_risk))
-
-
-def _records_place(records: str) -> str | Path:
-    if not records.lower().endswith((".parquet", ".pq")):
-        raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
-    return command_files.place_of(records)
 
 
 def _crossed(measurement: Measurement, min_k: int | None, max_risk: float | None) -> Iterator[str]:

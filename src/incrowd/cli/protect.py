@@ -179,14 +179,21 @@ def protect_table(
         terminal.as_json(to_json(made, masked(out)))
     else:
         show(made, masked(out))
-    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
-        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
-        terminal.note(
-            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
-            "2001-12-31: say so where it is opened"
-        )
+    _note_conventions(table, out)
     if made.verdict is not None and made.verdict.decision != "within":
         raise typer.Exit(1)
+
+
+def _note_conventions(table: Table, out: str) -> None:
+    """Say how cells are written as text where the table was written in another way."""
+    from incrowd.tables.formats.write_delimited import separator_name
+    from incrowd.tables.write import is_text
+
+    if table.written and is_text(Path(out)):
+        terminal.note(
+            f"the table has {table.written}; {masked(out)} has cells parted by {separator_name(Path(out))}, "
+            "decimal points, and dates as 2001-12-31: say so where it is opened"
+        )
 
 
 def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

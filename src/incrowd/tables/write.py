@@ -17,9 +17,7 @@ from incrowd._support.files import written_whole
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats import FORMATS
-
-_WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
+from incrowd.tables.formats import WRITERS
 
 
 def write_table(
@@ -63,10 +61,10 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
             with open(plain, "rb") as source, COMPRESSIONS[extension](file, "wb") as target:
                 shutil.copyfileobj(source, target)
         return
-    if extension not in _WRITERS:
+    if extension not in WRITERS:
         kind = extension or "a file without ending"
-        raise InputError(f"a table cannot be written as {kind!r}; use .parquet or .csv")
-    _WRITERS[extension](table, file, codebook or FileCodebook())
+        raise InputError(f"a table cannot be written as {kind!r}; use {', '.join(WRITERS)}")
+    WRITERS[extension](table, file, codebook or FileCodebook())
 
 
 def is_text(file: Path) -> bool:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.tables import read_table
+from incrowd.tables.formats import WRITERS
+from incrowd.tables.formats.spool import load_batches, load_rows
+from incrowd.tables.formats.write_delimited import csv_blocks
 from incrowd.tables.write import is_text, write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
-Format = Literal["csv", "tsv", "parquet", "feather", "orc", "sav", "zsav", "dta", "xpt"]
+OFFERED = tuple(ending.removeprefix(".") for ending in WRITERS)
+"""The endings of files that a protected table can be downloaded as."""
+
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[*OFFERED]
 _ROWS = 50_000  # of a table, in memory at a time
 
 
@@ -25,8 +33,8 @@ def upload_ending(table: OpenTable) -> Format:
     """The format of the file that a table came from, or CSV where it cannot be written."""
     name = table.source.file if table.source.kind == "path" else table.name
     ending = full_suffix(Path(name)).lower().split(".")
-    found = next((one for one in ending if one in get_args(Format)), "parquet" if "pq" in ending else "csv")
-    return "parquet" if table.source.kind in ("demo", "protection") else found  # type: ignore[return-value]
+    found = next((one for one in ending if one in OFFERED), "csv")
+    return "parquet" if table.source.kind in ("demo", "protection") else found
 
 
 def file_name(table: str, what: str, ending: str) -> str:
@@ -47,14 +55,7 @@ def as_attachment(name: str) -> dict[str, str]:
 
 def csv_of(file: Path) -> Iterator[bytes]:
     """A Parquet file as CSV, one block of rows at a time, to bound the memory of a download."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from incrowd.tables.formats.write_delimited import csv_blocks
-
-    with pq.ParquetFile(file) as rows:
-        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
-        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
+    return csv_blocks(load_batches(file, _ROWS))
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:
@@ -63,9 +64,7 @@ def write_as(release: Release, target: Path, table: OpenTable) -> Path:
     Raises:
         UnsupportedError: the file would not keep the smallest class.
     """
-    import pyarrow.parquet as pq
-
-    write_into(pq.read_table(release.file), target, table.table.codebook)
+    write_into(load_rows(release.file), target, table.table.codebook)
     if is_text(target):
         return target
     written = read_table(target)

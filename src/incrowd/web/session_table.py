@@ -85,7 +85,7 @@ class Source:
         """The name of the file that a protection of it makes: a new one each time."""
         if self.kind != "protection":
             return "protected.parquet"
-        stem, _, number = self.file.removesuffix(".parquet").partition("-")
+        stem, _, number = Path(self.file).stem.partition("-")
         return f"{stem}-{int(number or 1) + 1}.parquet"
 
 

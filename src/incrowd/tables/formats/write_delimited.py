@@ -10,14 +10,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from incrowd._support.compressed_files import full_suffix
 from incrowd.tables.file_codebook import FileCodebook
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last are full-width
 
 
+def separator_name(file: Path) -> str:
+    """What parts the cells of a file of this name, compressed or not.
+
+    >>> separator_name(Path("people.csv")), separator_name(Path("people.TSV.gz"))
+    ('commas', 'tabs')
+    """
+    return "tabs" if full_suffix(file).lower().startswith(".tsv") else "commas"
+
+
 def write_csv(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
     """Write delimited text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
-    separator = "\t" if file.suffix.lower() == ".tsv" else ","
+    separator = "\t" if separator_name(file) == "tabs" else ","
     pyarrow.csv.write_csv(_escape_formulas(table), file, pyarrow.csv.WriteOptions(delimiter=separator))
 
 
