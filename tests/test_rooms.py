@@ -42,20 +42,21 @@ def imported_modules(tree):
             )
         elif isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"incrowd(\.\w+)+\.?", str(node.value)):
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"incrowd(\.(?!toml)\w+)+\.?", str(node.value)):
             yield node.lineno, node.value.rstrip(".")
 
 
 def wrong_imports(source, rooms):
+    """Imports of rooms below; the package's own names (`from incrowd import measure`) are below all rooms."""
+    rooms = [*rooms, "__init__"]
     for path, tree in parsed(source).items():
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        if room == "__init__":
-            continue
         for line, name in imported_modules(tree):
             parts = name.split(".")
-            known = parts[0] == "incrowd" and len(parts) > 1 and parts[1] in rooms
-            if known and rooms.index(parts[1]) > rooms.index(room):
-                yield f"{path.relative_to(source)}:{line} imports {name}"
+            if parts[0] == "incrowd" and len(parts) > 1:
+                imported = parts[1] if parts[1] in rooms else "__init__"
+                if rooms.index(imported) > rooms.index(room):
+                    yield f"{path.relative_to(source)}:{line} imports {name}"
 
 
 def test_every_room_is_on_the_map_once():
@@ -73,6 +74,7 @@ def test_rooms_import_only_from_rooms_above():
         "from incrowd.below import name",
         "def f():\n    import incrowd.below.deep",
         "from incrowd import below",
+        "from incrowd import measure",
         "from importlib import import_module\nimport_module('incrowd.below')",
         "from importlib import import_module\nimport_module(f'incrowd.below.{name}')",
     ],
@@ -80,6 +82,95 @@ def test_rooms_import_only_from_rooms_above():
 def test_the_test_sees_every_kind_of_import(tmp_path, line):
     (tmp_path / "above.py").write_text(line)
     assert len(list(wrong_imports(tmp_path, ["above", "below"]))) == 1
+
+
+def module_name(source, path):
+    parts = path.relative_to(source.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def lazy_modules(source):
+    """By package, the module of each public name that its stub lists and that is imported on first use."""
+    return {
+        module_name(source, stub): {
+            alias.name: node.module
+            for node in ast.parse(stub.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for stub in source.rglob("__init__.pyi")
+    }
+
+
+def modules_at_run_time(source):
+    """The modules that each module imports when it runs, at any depth; annotations may name what is further down."""
+    names, lazy = {path: module_name(source, path) for path in parsed(source)}, lazy_modules(source)
+    modules = {*names.values()}
+    graph = {}
+    for path, tree in parsed(source).items():
+        typed = [one for one in ast.walk(tree) if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+        skipped = {node for one in typed for part in one.body for node in ast.walk(part)}
+        found = set()
+        for node in (one for one in ast.walk(tree) if one not in skipped):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    found.add(whole if whole in modules else lazy.get(node.module, {}).get(alias.name, node.module))
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "iter_modules":
+                (package,) = {one for one in found if one.endswith(f".{ast.unparse(node.args[0]).split('.')[0]}")}
+                found |= {one for one in modules if one.startswith(f"{package}.")}
+        graph[names[path]] = (found & modules) - {names[path]}
+    return graph
+
+
+def cycles(graph):
+    """The sets of modules that import each other, directly or through others."""
+    reached = {}
+    for start in graph:
+        seen, left = set(), [start]
+        while left:
+            new = graph[left.pop()] - seen
+            seen |= new
+            left += new
+        reached[start] = seen
+    rings = {
+        frozenset(other for other in reached[one] if one in reached[other]) for one in graph if one in reached[one]
+    }
+    return [sorted(name.removeprefix("incrowd.") for name in ring) for ring in rings]
+
+
+ACCEPTED_CYCLES = [
+    # what a backend derives of its rows, in memory or in parts on the disk, is a backend again
+    ["backends.base", "backends.class_parts", "backends.duckdb_backend", "backends.frame_backend"],
+]
+
+
+def test_no_two_modules_import_each_other():
+    assert cycles(modules_at_run_time(SOURCE)) == ACCEPTED_CYCLES
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("from incrowd.b import f", "def f():\n    from incrowd.a import g"),
+        ("from incrowd.b import f", "import incrowd.a"),
+        ("from incrowd.room import name", "from incrowd.a import g"),
+        ("from pkgutil import iter_modules\nfrom incrowd import room\niter_modules(room.__path__)", "import incrowd.a"),
+    ],
+)
+def test_the_test_sees_every_kind_of_cycle(tmp_path, first, second):
+    source = tmp_path / "incrowd"
+    (source / "room").mkdir(parents=True)
+    files = {"a.py": first, "b.py": second, "room/__init__.py": "", "room/c.py": second}
+    for name, text in files.items():
+        (source / name).write_text(text)
+    (source / "room/__init__.pyi").write_text("from incrowd.room.c import name as name")
+    assert len(cycles(modules_at_run_time(source))) == 1
+    (source / "a.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from incrowd.b import f")
+    parsed.cache_clear()
+    assert cycles(modules_at_run_time(source)) == []
 
 
 def test_only_the_package_itself_imports_by_name():

@@ -231,7 +231,7 @@ def _begin(
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     spans = share_progress(SECTIONS)
-    work = Work(judged, settled, roles, progress, spans, original=settled.original or original)
+    work = Work(judged, settled, roles, progress, spans, judge_release, original=settled.original or original)
     if judged is not table:
         # rows of a synthetic table cannot be held against those that they were not made from
         work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table

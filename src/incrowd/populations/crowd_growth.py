@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.populations.crowd_model import CrowdModel, Level
-
-GROUPS, PAIRS, POOL, CLASSES, UNIQUES = range(5)
-"""Places in `Urn.used`: how many groups, pairs, pool entries, classes and classes of one person there are."""
+from incrowd.populations.urn_places import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
 
 class Levels(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from incrowd import __version__
 from incrowd.tables.formats import ENDINGS
+from incrowd.version import __version__
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 from incrowd.web.refusals import Refusal
