@@ -1,6 +1,7 @@
 """Data flows one way through the rooms: a room imports only from rooms above it on the map in docs/dev."""
 
 import ast
+import copy
 import functools
 import re
 import subprocess
@@ -102,16 +103,26 @@ def lazy_modules(source):
     }
 
 
+class _Runs(ast.NodeTransformer):
+    """Leaves out what only a type checker reads."""
+
+    def visit_If(self, node):
+        return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
+def without_annotations(tree):
+    """The tree of a file without the imports that only annotations need."""
+    return _Runs().visit(copy.deepcopy(tree))
+
+
 def modules_at_run_time(source):
     """The modules that each module imports when it runs, at any depth; annotations may name what is further down."""
     names, lazy = {path: module_name(source, path) for path in parsed(source)}, lazy_modules(source)
     modules = {*names.values()}
     graph = {}
     for path, tree in parsed(source).items():
-        typed = [one for one in ast.walk(tree) if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
-        skipped = {node for one in typed for part in one.body for node in ast.walk(part)}
         found = set()
-        for node in (one for one in ast.walk(tree) if one not in skipped):
+        for node in ast.walk(without_annotations(tree)):
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
@@ -256,3 +267,18 @@ def formats_by_hand(source, endings):
 def test_only_tables_and_backends_know_file_formats():
     endings = {*EXTENSIONS} - {".json", ".txt"}  # figures are written as the one, kept texts as the other
     assert list(formats_by_hand(SOURCE, endings)) == []
+
+
+NUMBERS = re.compile(r"(numpy|scipy|numba|incrowd\.special|incrowd(\.\w+)*\.kernels\w*)(\.|$)")
+STORES_ARRAYS = {"web/kept_work.py"}  # which rows a protection kept is an array in a file
+
+
+def test_the_command_line_and_the_app_have_no_maths():
+    found = [
+        f"{path.relative_to(SOURCE)}:{line} imports {name}"
+        for path, tree in parsed(SOURCE).items()
+        if room_of(path) in {"web", "cli"} and str(path.relative_to(SOURCE)) not in STORES_ARRAYS
+        for line, name in imported_modules(without_annotations(tree))
+        if NUMBERS.match(name)
+    ]
+    assert found == []

@@ -50,6 +50,11 @@ class Coded:
         return self.size - self.has_null
 
     @property
+    def tally(self) -> NDArray[np.int64]:
+        """How many rows have each value; the last number is that of the null, where there is one."""
+        return np.bincount(self.codes, minlength=self.size)
+
+    @property
     def is_filled(self) -> NDArray[np.bool_]:
         """Whether each row has a value."""
         return np.asarray(self.codes < self.filled_size)

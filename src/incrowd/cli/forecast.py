@@ -133,7 +133,6 @@ def _answer(
     one: Technique, compare: bool, predictive_check: bool, seed: int, plot: Path | None, force: bool, json: bool
 ) -> None:
     """Show one technique: its forecast, other curves, and whether its class sizes are such as the law gives."""
-    import numpy as np
 
     from incrowd.pitman_yor import CurveFit, compare_fits
 
@@ -145,7 +144,7 @@ def _answer(
     if plot is not None:
         _save(one, list(others.values()), plot, force, seed)
     if json:
-        baselines = {name: np.atleast_1d(fit.model.correctness(answer.at)).tolist() for name, fit in others.items()}
+        baselines = {name: fit.correctness_at(answer.at) for name, fit in others.items()}
         terminal.as_json(
             {
                 "fit": one.fit.to_dict(),
@@ -227,14 +226,12 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
 
 
 def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:
-    import numpy as np
-
     from incrowd.figures import forecast_plot
     from incrowd.forecasts import forecast
+    from incrowd.forecasts.population_sizes import round_sizes
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
-    between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    smooth = one.smooth or forecast(one.fit, between.tolist(), seed=seed)
+    smooth = one.smooth or forecast(one.fit, round_sizes(largest)[1:], seed=seed)
     figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)
     save_figure(figure, plot, force=force)

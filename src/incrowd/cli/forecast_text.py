@@ -130,10 +130,8 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
             f"{percent_interval(check.low, check.high)}."
         )
     if others:
-        import numpy as np
-
         terminal.heading("What other curves say")
-        values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
+        values = {name: one.correctness_at(answer.at) for name, one in others.items()}
         terminal.table(
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],

@@ -57,6 +57,15 @@ def forecast_sizes(people: int, population: int | None) -> list[int]:
     return sorted(size for size in wanted if people <= size <= largest)
 
 
+def drawn_sizes(largest: float) -> list[float]:
+    """The sizes at which the line of a forecast is drawn: round ones up to the world, or to a larger one that is asked.
+
+    >>> drawn_sizes(100)[-1] == POPULATIONS["world"], drawn_sizes(1e11)[-1]
+    (True, 100000000000.0)
+    """
+    return round_sizes(max(float(POPULATIONS["world"]), largest))
+
+
 def round_sizes(largest: float) -> list[float]:
     """Round sizes from 1 to `largest`, five for each power of ten, for a curve to draw.
 

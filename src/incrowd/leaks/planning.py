@@ -205,6 +205,17 @@ def leak_table(
     return LeakTable(people, targets, tuple(ks), tuple(shares), tuple(rows))
 
 
+def few_leaks(people: int, targets: int = 1) -> list[int]:
+    """Sizes of leaks from the smallest possible to the whole table, close together where they are small.
+
+    >>> few_leaks(100)[:4], few_leaks(100)[-1]
+    ([1, 2, 3, 4], 100)
+    """
+    rest = max(people - targets, 0)
+    sizes = {targets + round((rest + 1) ** (step / 24)) - 1 for step in range(25)}
+    return sorted(size for size in sizes if size <= people)
+
+
 def _read_bound(at_most: float) -> float:
     """The bound, with 0.33 and 0.09 read as the thirds and elevenths that they stand for."""
     if not 0 < at_most <= 1:

@@ -10,12 +10,12 @@ from typing import Any
 from incrowd._support.option import Option
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call
+from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
-from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question

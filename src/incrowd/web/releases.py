@@ -7,9 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
 from incrowd.tables import Table, read_table
@@ -17,7 +14,9 @@ from incrowd.tables.formats.spool import load_part
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from incrowd.assessment import Question
 
@@ -66,7 +65,7 @@ class Release:
         """The row of a record of the original; None where it was left out."""
         if self.kept_rows is None:
             return record
-        rows = np.flatnonzero(self.kept_rows == record)
+        rows = (self.kept_rows == record).nonzero()[0]
         return int(rows[0]) if rows.size else None
 
     def record_of(self, row: int) -> int:
