@@ -16,7 +16,7 @@ from incrowd.errors import InputError
 from incrowd.measures import Measurement, measure
 from incrowd.recipients import is_within, judge
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 from incrowd.wording import number
 
 
@@ -131,7 +131,7 @@ class Check(Result):
 
 
 def check(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
@@ -151,8 +151,8 @@ def check(
     max_beta: float | None = None,
     max_delta: float | None = None,
     max_given_away: float | None = None,
-    original: Any = None,
-    holdout: Any = None,
+    original: TableLike | None = None,
+    holdout: TableLike | None = None,
     kept_rows: Sequence[int] | str | None = None,
     question: Question | None = None,
     progress: Progress = silent,

@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.measures import measure
 from incrowd.populations import population_risk
 from incrowd.results import Result
-from incrowd.tables import Table, parse_generalised, read_table
+from incrowd.tables import Table, TableLike, parse_generalised, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,8 +77,8 @@ class Comparison(Result):
 
 
 def compare(
-    before: Any,
-    after: Any,
+    before: TableLike | Assessment,
+    after: TableLike | Assessment,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] = (),
@@ -122,6 +122,7 @@ def compare(
             continue
         if quasi_identifiers is None:
             raise InputError("say what others may know about a person: quasi_identifiers=", hint="quasi_identifiers")
+        assert not isinstance(side, Assessment)
         step = part(progress, number / 2, (number + 1) / 2)
         sides.append(_measured(read_table(side), quasi_identifiers, sensitive, person, population, step))
     (name, old), (other, new) = sides

@@ -51,6 +51,9 @@ def save_question(question: Question, path: str | os.PathLike[str], *, force: bo
 def read_question(path: str | os.PathLike[str]) -> Question:
     """Read a settings file.
 
+    Args:
+        path: the file, in TOML, as `incrowd assess` writes it.
+
     Raises:
         InputError: there is no such file, or something in it is not understood.
     """

@@ -19,7 +19,7 @@ from incrowd.protection import Protected, protect
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.results import Result
-from incrowd.tables import RowKind, Table, describe_rows, read_table
+from incrowd.tables import RowKind, Table, TableLike, describe_rows, read_table
 
 _GROWTH = 1.4  # from one class size to the next
 _MOST_SIZES = 24
@@ -72,7 +72,7 @@ class Solution(Result):
 
 
 def find_release(
-    data: Any,
+    data: TableLike,
     question: Question,
     *,
     methods: Sequence[MethodName] = (),
@@ -237,7 +237,7 @@ def _sizes(question: Question, rows: int) -> Iterator[int]:
 def judge_protected(
     safe: Protected,
     question: Question,
-    released: Any = None,
+    released: TableLike | None = None,
     *,
     rows: RowKind | None = None,
     progress: Progress = silent,

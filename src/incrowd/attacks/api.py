@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.attacks.attribution import attack_by_attribution
@@ -20,7 +20,7 @@ from incrowd.attacks.result import AttackRisk, Kind
 from incrowd.attacks.setting import Options, Setting, prepare
 from incrowd.attacks.singling_out import attack_by_singling_out
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 METHODS: Mapping[Kind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     "linkage": {"": attack_by_linkage},
@@ -47,13 +47,13 @@ _OF_SECRETS = ("inference", "attribution")
 
 
 def attack(
-    original: Any,
-    released: Any,
+    original: TableLike,
+    released: TableLike,
     *,
     kind: Kind,
     known: Sequence[str] | None = None,
     secret: str | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     targets: int = 2000,
     seed: int = 0,
     method: str | None = None,
@@ -121,12 +121,12 @@ def attack(
 
 
 def attack_release(
-    original: Any,
-    released: Any,
+    original: TableLike,
+    released: TableLike,
     *,
     known: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     secret: str | Sequence[str] | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     targets: int = 2000,
     seed: int = 0,
     kinds: Sequence[Kind] = KINDS,
@@ -213,7 +213,12 @@ def attack_release(
 
 
 def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[Kind]:
-    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people."""
+    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people.
+
+    Args:
+        secrets: the sensitive columns.
+        synthetic: whether no row of the release was made from one person.
+    """
     left_out = {*(() if secrets else _OF_SECRETS), *(("linkage",) if synthetic else ())}
     return [kind for kind in KINDS if kind not in left_out]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from incrowd.attacks.report import ReleaseAttacks
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 from incrowd.wording import number
 
 _BYTES_A_CELL = 50  # of memory, as attacks take
@@ -43,7 +43,7 @@ class Synthetic(Result):
 
 
 def synthesise(
-    data: Any,
+    data: TableLike,
     *,
     rows: int | None = None,
     columns: Sequence[str] | None = None,
@@ -52,7 +52,7 @@ def synthesise(
     seed: int = 0,
     attacked: bool = False,
     secret: str | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     progress: Progress = silent,
 ) -> Synthetic:
     """Make a synthetic table.
@@ -102,7 +102,7 @@ def synthesise(
 
 
 def split_table(
-    data: Any, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
+    data: TableLike, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
 ) -> tuple[pa.Table, pa.Table]:
     """Split a table before a release is made of it: the part to make it from, and people who are kept back.
 

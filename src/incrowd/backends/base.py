@@ -231,7 +231,11 @@ def record_without_person(person: str) -> InputError:
 
 
 def merge_counts(parts: Iterable[ClassCounts]) -> ClassCounts:
-    """The class counts of parts that share no class, as those of the whole."""
+    """The class counts of parts that share no class, as those of the whole.
+
+    Args:
+        parts: for each part, its distinct class sizes and how many classes have each.
+    """
     sizes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.zeros(distinct.size, dtype=np.int64)

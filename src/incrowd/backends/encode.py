@@ -112,6 +112,10 @@ class Columns(Protocol):
 def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
+    Args:
+        table: a table or a backend.
+        names: the columns.
+
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
     [0, 1, 0]
@@ -123,6 +127,10 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
     """
     wanted = table.require(names)
     if not table.rows:
@@ -259,8 +267,10 @@ def _with_null(values: pa.Array) -> pa.Array:
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """The codes of some rows as codes of the whole table's values.
 
-    `values` are those of the column in the whole table, in order; a row that has none of them means that the table
-    changed.
+    Args:
+        column: some rows of a column.
+        values: those of the column in the whole table, in order; a row that has none of them means that the table
+            changed.
     """
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)

@@ -22,7 +22,12 @@ ENGINES = (None, "duckdb", "spark")
 
 
 def choose_engine(engine: str | None, master: str | None = None) -> Engine:
-    """The engine of this name."""
+    """The engine of this name.
+
+    Args:
+        engine: "duckdb" or "spark"; None chooses by where the table is.
+        master: for Spark, the address of the cluster.
+    """
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if engine == "spark":
@@ -103,7 +108,13 @@ class SparkEngine(Engine):
 
 
 def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
-    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster."""
+    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster.
+
+    Args:
+        frame: the frame, wrapped by narwhals.
+        name: how messages call it.
+        memory: the memory limit in bytes.
+    """
     if frame.implementation.is_spark_like():
         from incrowd.backends.spark.backend import SparkBackend
 

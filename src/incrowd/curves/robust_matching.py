@@ -14,6 +14,7 @@ from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import mean_and_covariance, named_first, sub_gallery_sizes
 from incrowd.errors import InputError
 from incrowd.special import Floats
+from incrowd.tables import TableLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +26,12 @@ _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
 def robust_curve(
-    probes: Any, gallery: Any, *, metric: Metric = "cosine", at: ArrayLike | None = None, progress: Progress = silent
+    probes: ArrayLike | TableLike,
+    gallery: ArrayLike | TableLike,
+    *,
+    metric: Metric = "cosine",
+    at: ArrayLike | None = None,
+    progress: Progress = silent,
 ) -> Curve:
     """Expected rank-1 rate in random sub-galleries.
 

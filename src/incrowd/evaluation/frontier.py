@@ -17,7 +17,7 @@ from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import Method
 from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 FrontierLoss = Literal["granularity", "pmse"]
 LOSSES: tuple[FrontierLoss, ...] = get_args(FrontierLoss)
@@ -153,7 +153,7 @@ class Frontier(Result):
 
 
 def frontier(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     methods: Sequence[FrontierMethod] | None = None,

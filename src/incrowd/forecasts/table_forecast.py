@@ -19,11 +19,11 @@ from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.special import Floats
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 
 def forecast_table(
-    data: Any,
+    data: TableLike,
     at: Sequence[float | str] | float | str,
     *,
     quasi_identifiers: Sequence[str],

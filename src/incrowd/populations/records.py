@@ -22,7 +22,7 @@ from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
-from incrowd.tables import to_native
+from incrowd.tables import TableLike, to_native
 
 WEIGHTED, TELLING = "risk_weighted", "telling_column"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
@@ -84,7 +84,7 @@ class RecordRisk(Result):
 
 
 def record_risk(
-    data: Any,
+    data: TableLike,
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str],
@@ -160,7 +160,7 @@ def record_risk(
 
 
 def write_record_risk(
-    data: Any,
+    data: TableLike,
     out: str | os.PathLike[str],
     *,
     population: float | None = None,

@@ -37,7 +37,7 @@ from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
-from incrowd.tables import Table, escape_formula, read_table, write_into
+from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
 from incrowd.tables.formats.spool import load_rows, store_rows
 from incrowd.tables.write import is_text
 from incrowd.tables.written_file import check_metadata
@@ -46,7 +46,7 @@ _KEY = b"incrowd"  # of what the file of waiting records says about itself
 
 
 def append_release(
-    data: Any,
+    data: TableLike,
     release: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,

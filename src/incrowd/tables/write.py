@@ -52,7 +52,13 @@ def write_table(
 
 
 def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
-    """Write to a file that the caller replaces or removes: after a failure a part of it may be left."""
+    """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
+
+    Args:
+        table: the rows.
+        file: the file; its ending says in which format.
+        codebook: value labels and descriptions, for formats that hold them.
+    """
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
         with closing(PrivateFolder()) as private:  # nobody else may read the plain copy
@@ -79,7 +85,10 @@ def is_text(file: Path) -> bool:
 def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:
     """An Arrow table as the kind of frame `like` is; Arrow stays Arrow.
 
-    With `index`, rows that are those of `like` keep the index that pandas gave them.
+    Args:
+        table: the rows.
+        like: a frame of pandas, Polars or Arrow, or None.
+        index: rows that are those of `like` keep the index that pandas gave them.
     """
     if like is None:
         return table

@@ -42,6 +42,9 @@ def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
 def escape_formula(name: str) -> str:
     """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
 
+    Args:
+        name: the name of the column.
+
     >>> escape_formula("=x"), escape_formula("x")
     ("'=x", 'x')
     """

@@ -152,6 +152,12 @@ def find_times(table: Table, person: str, columns: Sequence[SuggestedRole], amon
 
     A person has each of few values at most once, where values dealt out at random would have met far more often.
 
+    Args:
+        table: the table.
+        person: the column that says whose record it is.
+        columns: what `suggest_roles` found about all columns.
+        among: the names of the columns that may be such.
+
     >>> from incrowd import read_table
     >>> table = read_table({"p": [n // 3 for n in range(90)], "x": [1, 2, 3] * 30, "sex": ["f", "m", "f"] * 30})
     >>> find_times(table, "p", suggest_roles(table), ["x", "sex"])
