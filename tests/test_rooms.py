@@ -282,3 +282,19 @@ def test_the_command_line_and_the_app_have_no_maths():
         if NUMBERS.match(name)
     ]
     assert found == []
+
+
+def test_arrow_is_imported_at_the_top_where_a_room_needs_it_anyway():
+    """From measures/ down all modules import it with the tables; only commands start without it."""
+    rooms = rooms_on_the_map()
+    below = {room for room in rooms[rooms.index("classes") :] if room != "cli"}
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path, tree in parsed(SOURCE).items()
+        if room_of(path) in below
+        for part in ast.walk(tree)
+        if isinstance(part, ast.FunctionDef)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Import) and node.names[0].name in {"pyarrow", "pyarrow.compute", "numpy"}
+    ]
+    assert found == []

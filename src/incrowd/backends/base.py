@@ -21,6 +21,7 @@ from incrowd.backends.protocol import Backend, ClassCounts, CountedRows, MemoryN
 from incrowd.backends.relational import count_in_engine, distinct_in_engine
 from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
+from incrowd.wording import data_size
 
 if TYPE_CHECKING:
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
@@ -160,8 +161,8 @@ class BaseBackend:
         if not self.fits_classes():
             needed = self.rows * self.needs.record_class
             raise UnsupportedError(
-                f"telling {self.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-                f"{self.memory / 1e6:,.0f} MB; give more memory",
+                f"telling {self.rows:,} records their class takes about {data_size(needed)}, more than the limit of "
+                f"{data_size(self.memory)}; give more memory",
                 hint="memory",
             )
         if person is None:

@@ -14,7 +14,7 @@ from incrowd.cli import command_files, options, terminal
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
 from incrowd.recipients import is_within
-from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
+from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points, whole
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -178,7 +178,7 @@ def _facts(risk: PopulationRisk) -> Iterator[terminal.Fact]:
         yield "unique in the population", shown, "people nobody else looks like"
     if risk.population_uniques_interval is not None:
         low, high = risk.population_uniques_interval
-        yield "  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"
+        yield "  95% interval", f"{whole(low)} to {whole(high)}", "people, in the whole population"
     if risk.still_unique is not None:
         yield "unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere"
     if risk.highest is not None and risk.highest_interval is not None:

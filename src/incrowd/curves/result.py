@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.curves.sub_galleries import gallery_sizes
@@ -109,8 +110,6 @@ class Curve(Result):
 
         The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
         """
-        import pyarrow as pa  # a slow import
-
         columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
         if self.people:
             columns["people"] = np.full(self.sizes.size, self.people)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._support.addresses import masked
@@ -15,9 +17,6 @@ from incrowd.curves.sub_galleries import mean_and_covariance, named_first, sub_g
 from incrowd.errors import InputError
 from incrowd.special import Floats
 from incrowd.tables import TableLike
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Metric = Literal["cosine", "euclidean", "dot"]
 _PROBES, _GALLERY = 1024, 8192  # a block of scores: 8 million numbers, whatever the gallery
@@ -121,8 +120,6 @@ def embeddings(source: Any, what: str) -> NDArray[Any]:
 
 
 def _from_table(source: Any, what: str) -> NDArray[Any]:
-    import pyarrow as pa
-
     from incrowd.tables import read_table
 
     table = read_table(source).to_arrow()
@@ -145,9 +142,6 @@ def _from_table(source: Any, what: str) -> NDArray[Any]:
 
 def _refuse_identifiers(table: pa.Table, what: str) -> None:
     """A column of whole numbers that are all different is a row number or an identity, not part of a vector."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
     # vectors may be whole numbers themselves (quantised to 256 levels): few rows of those differ by chance
     if table.num_rows < 2 or (len(whole) == table.num_columns and table.num_rows <= 256):

@@ -8,6 +8,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.special import Floats
+from incrowd.wording import whole
 
 POPULATIONS: Mapping[str, int] = {
     "city": 1_000_000,
@@ -35,7 +36,7 @@ def settle_populations(
             names.append(one)
             sizes.append(float(known[one.lower()]))
         else:
-            names.append(f"{one:,.0f}")
+            names.append(whole(one))
             sizes.append(float(one))
     array = np.array(sizes)
     if not array.size or not np.all(np.isfinite(array)) or np.any(array < 1) or np.any(array != np.floor(array)):

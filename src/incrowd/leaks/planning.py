@@ -14,7 +14,7 @@ from incrowd.leaks.result import LeakRisk
 from incrowd.recipients import RECIPIENTS, is_within, judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import TableLike
-from incrowd.wording import counted
+from incrowd.wording import counted, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     alone = risk(people)
     if not is_within(alone.probability, at_most):
         raise UnsupportedError(
-            f"no k keeps the chance at {at_most:g}: a single class of {counted(people, 'person', 'people')} "
-            f"leaves {alone.probability:.3g}"
+            f"no k keeps the chance at {number(at_most)}: a single class of {counted(people, 'person', 'people')} "
+            f"leaves {number(alone.probability)}"
         )
     k = _first(lambda k: is_within(risk(k).probability, at_most), 1, people)
     return SmallestK(k, at_most, risk(k))

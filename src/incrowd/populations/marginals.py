@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -20,9 +22,6 @@ from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 from incrowd.pitman_yor.prediction import new_classes
 from incrowd.special import Floats
 from incrowd.tables import Table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,8 +146,6 @@ class ColumnsInEngine(Columns):
 
     def pair(self, one: int, other: int) -> Pair:
         """The contingency table of two columns."""
-        import pyarrow.compute as pc
-
         pair = (self.names[one], self.names[other])
         if pair not in self.known:
             assert self.table is not None

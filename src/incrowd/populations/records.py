@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -194,8 +195,6 @@ def write_record_risk(
     Raises:
         InputError: the population is not known, or no table was given.
     """
-    import pyarrow as pa
-
     check_method(method)
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:

@@ -21,6 +21,7 @@ from incrowd.populations.design import Design, Weights, design_of, read_groups, 
 from incrowd.populations.marginals import Columns, columns_in_engine
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
+from incrowd.wording import whole
 
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
@@ -201,7 +202,7 @@ def read_sample(
     if known is not None:
         if in_strata is not None and known.are_of_some_strata(people):
             raise UnsupportedError(
-                f"the weights of all strata in the table stand for {known.total:,.0f} of {people:,} people, so the "
+                f"the weights of all strata in the table stand for {whole(known.total)} of {people:,} people, so the "
                 f"table has some strata only and says nothing about the people of the others; give the population of "
                 f"these strata, or a table that has all",
                 hint="population",
@@ -229,7 +230,7 @@ def settle_population(
     if population is None and weights is not None:
         if weights.normalised:
             raise InputError(
-                f"the weights add up to {weights.total:,.0f} for {people:,} records; they look normalised and do not "
+                f"the weights add up to {whole(weights.total)} for {people:,} records; they look normalised and do not "
                 "say how many people there are: give the population too",
                 hint="population",
             )

@@ -13,7 +13,7 @@ from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
-from incrowd.wording import listed
+from incrowd.wording import listed, one_decimal
 
 Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
@@ -76,18 +76,18 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
         for time in _times(columns):
             if count_distinct_rows(table, [person.column, time.column]) >= _ONCE * person.rows:
                 reason = (
-                    f"each value of {person.column} occurs {each:.1f} times, and at most once for each value of "
-                    f"{time.column}: the same people at several times, or numbers that start again each time"
+                    f"each value of {person.column} occurs {one_decimal(each)} times, and at most once for each value "
+                    f"of {time.column}: the same people at several times, or numbers that start again each time"
                 )
                 sure: Confidence = "high" if person.role == "person" else "medium"
                 return RowKind("panel", reason, sure, person.column, time=time.column)
         if person.role == "person":
             doubtful = person.confidence == "low"
             says = "may say" if doubtful else "says"
-            reason = f"{person.column} {says} whose record it is, and has {each:.1f} rows for each value"
+            reason = f"{person.column} {says} whose record it is, and has {one_decimal(each)} rows for each value"
             return RowKind("transactions", reason, "low" if doubtful else "high", person.column)
         if each >= _REPEATED:
-            reason = f"{person.column} numbers people or records, and has {each:.1f} rows for each value"
+            reason = f"{person.column} numbers people or records, and has {one_decimal(each)} rows for each value"
             return RowKind("transactions", reason, "medium", person.column)
     return _numbered_by_time(table, columns)
 
@@ -100,8 +100,8 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
             fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
             if fits and count_distinct_rows(table, [one.column, time.column]) == one.rows:
                 reason = (
-                    f"each value of {one.column} occurs {each:.1f} times, and never twice for one {time.column}: "
-                    "the same people at several times"
+                    f"each value of {one.column} occurs {one_decimal(each)} times, and never twice for one "
+                    f"{time.column}: the same people at several times"
                 )
                 return RowKind("panel", reason, "medium", one.column, time=time.column)
     return None
@@ -186,11 +186,12 @@ def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | Non
         if number and count_distinct_rows(table, [household.column, number.column]) >= _ONCE * household.rows:
             reason = (
                 f"{household.column} and {number.column} together number the rows: people within households, "
-                f"{each:.1f} rows each"
+                f"{one_decimal(each)} rows each"
             )
             return RowKind("households", reason, "high", household=household.column)
         if each < 15:
-            reason = f"{household.column} groups rows by household, {each:.1f} rows each: people who know each other"
+            size = f"{one_decimal(each)} rows each"
+            reason = f"{household.column} groups rows by household, {size}: people who know each other"
             return RowKind("households", reason, "medium", household=household.column)
     if households and not _is_about_people(columns, at_least=2):
         reason = f"{households[0].column} numbers households, and no value occurs twice: one row for each household"

@@ -20,6 +20,7 @@ from incrowd.figures.protection_charts import before_and_after, distribution_cha
 from incrowd.measures import measure
 from incrowd.protection import Hierarchy, Protected, protect, write_protected
 from incrowd.protection.marks import remove_release
+from incrowd.protection.release_warnings import is_nearly_unique
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
@@ -36,7 +37,6 @@ from incrowd.wording import percent
 
 _PASSED_ON = ("importance", "keep", "widest", "nominal", "apart", "output", "diversity", "c", "beta", "delta")
 _DEFAULT = {name: ProtectionRequest.model_fields[name].default for name in _PASSED_ON}
-_NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, Role]) -> 
             "role": roles[one.column],
             "distinct": one.distinct if one.distinct >= 0 else None,
             "rows": table.table.rows,
-            "nearly_unique": roles[one.column] != "sensitive" and one.distinct >= _NEARLY_UNIQUE * table.table.rows,
+            "nearly_unique": roles[one.column] != "sensitive" and is_nearly_unique(one.distinct, table.table.rows),
         }
         for one in table.columns
         if one.column not in touched
