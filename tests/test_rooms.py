@@ -298,3 +298,14 @@ def test_arrow_is_imported_at_the_top_where_a_room_needs_it_anyway():
         if isinstance(node, ast.Import) and node.names[0].name in {"pyarrow", "pyarrow.compute", "numpy"}
     ]
     assert found == []
+
+
+def test_a_public_class_or_type_has_one_definition():
+    defined = {}
+    for path, tree in parsed(SOURCE).items():
+        for node in tree.body:
+            literal = isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Literal[")
+            name = node.name if isinstance(node, ast.ClassDef) else ast.unparse(node.targets[0]) if literal else "_"
+            if not name.startswith("_"):
+                defined.setdefault(name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: places for name, places in defined.items() if len(places) > 1} == {}

@@ -18,7 +18,7 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.attacks.api import attack_release, kinds_for
-from incrowd.attacks.generator import Model, draw_rows
+from incrowd.attacks.generator import GeneratorModel, draw_rows
 from incrowd.attacks.report import ReleaseAttacks
 from incrowd.backends import encode
 from incrowd.errors import InputError
@@ -35,7 +35,7 @@ class Synthetic(Result):
 
     table: pa.Table
     rows: int
-    model: Model
+    model: GeneratorModel
     copied: float
     seed: int
     attacks: ReleaseAttacks | None = None
@@ -47,7 +47,7 @@ def synthesise(
     *,
     rows: int | None = None,
     columns: Sequence[str] | None = None,
-    model: Model = "crowd",
+    model: GeneratorModel = "crowd",
     copied: float = 0.0,
     seed: int = 0,
     attacked: bool = False,
@@ -81,8 +81,8 @@ def synthesise(
     >>> made.table.num_rows, made.table.column_names
     (3, ['age', 'sex'])
     """
-    if model not in get_args(Model):
-        raise InputError(f"there is no model {model!r}; there are: {', '.join(get_args(Model))}", hint="model")
+    if model not in get_args(GeneratorModel):
+        raise InputError(f"there is no model {model!r}; there are: {', '.join(get_args(GeneratorModel))}", hint="model")
     if not 0 <= copied <= 1:
         raise InputError(f"the share of copied rows is from 0 to 1; {copied} was given")
     table = read_table(data)

@@ -79,7 +79,7 @@ class Coded:
         return self.scale in ("ordered", "numeric", "date")
 
 
-class Columns(Protocol):
+class EncodableColumns(Protocol):
     """What is encoded: a table or a backend."""
 
     @property
@@ -109,7 +109,7 @@ class Columns(Protocol):
         """The named columns, one at a time."""
 
 
-def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
+def encode(table: EncodableColumns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
 
     Args:
@@ -123,7 +123,7 @@ def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     return list(encode_each(table, names))
 
 
-def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
+def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.

@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.leak_text import Answer, plain, show
+from incrowd.cli.leak_text import LeakAnswer, plain, show
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import is_within
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
     from incrowd.leaks import LeakRisk, NamedPeople
-    from incrowd.leaks.result import Method
+    from incrowd.leaks.result import LeakMethod
     from incrowd.tables import Table
 
 
@@ -112,12 +112,12 @@ def _answer(
     plan: bool,
     seed: int,
     targets_from: Any,
-) -> Answer:
+) -> LeakAnswer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
-    methods: tuple[Method, ...] = ("recursion", "recursion_by_people") if compare else ()
+    methods: tuple[LeakMethod, ...] = ("recursion", "recursion_by_people") if compare else ()
     with terminal.working("counting the people named") as progress:
-        return Answer(
+        return LeakAnswer(
             sizes=sizes,
             leaked=leaked,
             risks=[leak_risk(sizes, leaked, targets=each) for each in target_counts],
@@ -149,7 +149,7 @@ def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> Nam
         return None
 
 
-def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> LeakRisk | str:
+def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: LeakMethod) -> LeakRisk | str:
     """The published number, or why there is none: that must not cost the reader the exact one."""
     from incrowd.leaks import leak_risk
 
@@ -227,7 +227,7 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
     return result
 
 
-def _chart(answer: Answer) -> Any:
+def _chart(answer: LeakAnswer) -> Any:
     from incrowd.figures.leak_charts import against_leak, leaks_to_draw
     from incrowd.leaks import leak_risk
     from incrowd.leaks.planning import limits_on_a_person

@@ -9,7 +9,7 @@ from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.measure_text import Answer, plain, show, show_items
+from incrowd.cli.measure_text import MeasureAnswer, plain, show, show_items
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.recipients import is_within
@@ -97,7 +97,7 @@ def measure_table(
         terminal.note(f"masked values in {coarse} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:
         terminal.note(text)
-    answer = Answer(measurement, by_group, by_set, single, homes, fitting)
+    answer = MeasureAnswer(measurement, by_group, by_set, single, homes, fitting)
     if json:
         terminal.as_json(plain(answer))
     else:

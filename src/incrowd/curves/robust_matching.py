@@ -18,7 +18,7 @@ from incrowd.errors import InputError
 from incrowd.special import Floats
 from incrowd.tables import TableLike
 
-Metric = Literal["cosine", "euclidean", "dot"]
+ScoreMetric = Literal["cosine", "euclidean", "dot"]
 _PROBES, _GALLERY = 1024, 8192  # a block of scores: 8 million numbers, whatever the gallery
 _CHECKED = 65_536  # rows looked at in one go
 _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
@@ -28,7 +28,7 @@ def robust_curve(
     probes: ArrayLike | TableLike,
     gallery: ArrayLike | TableLike,
     *,
-    metric: Metric = "cosine",
+    metric: ScoreMetric = "cosine",
     at: ArrayLike | None = None,
     progress: Progress = silent,
 ) -> Curve:
@@ -157,7 +157,7 @@ def _refuse_identifiers(table: pa.Table, what: str) -> None:
 
 
 def _ranks(
-    probes: NDArray[Any], gallery: NDArray[Any], metric: Metric, progress: Progress
+    probes: NDArray[Any], gallery: NDArray[Any], metric: ScoreMetric, progress: Progress
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each probe, how many gallery entries score better than its match, and how many as well (match included)."""
     better = np.zeros(probes.shape[0], dtype=np.int64)
@@ -183,7 +183,7 @@ def _ranks(
 
 
 def _compared(
-    probes: Floats, own: Floats, others: Floats, metric: Metric, kind: type[np.float32] | type[np.float64]
+    probes: Floats, own: Floats, others: Floats, metric: ScoreMetric, kind: type[np.float32] | type[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each probe, how many of `others` score above its own match, and how many no lower, to within rounding.
 
@@ -205,7 +205,7 @@ def _compared(
     return above, np.count_nonzero(gap >= slack, axis=1)
 
 
-def _prepared(rows: NDArray[Any], metric: Metric, centre: Floats) -> Floats:
+def _prepared(rows: NDArray[Any], metric: ScoreMetric, centre: Floats) -> Floats:
     """Rows ready for a product; for cosine of length 1 (a row of zeros is as far from one as from another)."""
     block = np.asarray(rows, dtype=np.float64) - centre
     if metric != "cosine":

@@ -14,7 +14,7 @@ from incrowd.evaluation.result import Evaluation
 from incrowd.measures.disclosed_secrets import count_disclosed_secrets
 from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
-from incrowd.protection.registry import Method
+from incrowd.protection.registry import ProtectionMethod
 from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
@@ -34,7 +34,7 @@ class ComparedMethod:
     is_t_close: bool = False
 
     @property
-    def entry(self) -> Method:
+    def entry(self) -> ProtectionMethod:
         """The method in the registry."""
         return METHODS[self.method]
 

@@ -11,7 +11,7 @@ import numpy as np
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.populations.estimators import Method, check_method, estimate_risk, estimate_risks
+from incrowd.populations.estimators import EstimatorName, check_method, estimate_risk, estimate_risks
 from incrowd.populations.result import PopulationRisk, Sensitivity
 from incrowd.populations.sample import Sample, read_sample, settle_population
 from incrowd.tables import TableLike
@@ -25,7 +25,7 @@ def population_risk(
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str] | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     fraction: float | None = None,
     weights: str | None = None,
@@ -137,7 +137,7 @@ def sensitivity(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
@@ -201,7 +201,7 @@ def by_fraction(
     quasi_identifiers: Sequence[str] | None = None,
     fractions: Sequence[float] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
     person: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
@@ -237,7 +237,7 @@ def by_fraction(
 
 
 def _compare_populations(
-    sample: Sample, populations: Sequence[int], method: Method, seed: int, progress: Progress
+    sample: Sample, populations: Sequence[int], method: EstimatorName, seed: int, progress: Progress
 ) -> Sensitivity:
     """An estimate for each population; the sample's own is the one assumed."""
     count = len(populations)

@@ -25,7 +25,7 @@ from incrowd.tables import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class CodedColumns:
     """The quasi-identifiers as whole numbers, one row for each column; `sizes[j]` is how many values column j has.
 
     Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
@@ -49,16 +49,16 @@ class Columns:
         """How often each value of a column occurs."""
         return occurrences(self.codes[column], self.times, self.sizes[column])
 
-    def only(self, wanted: Sequence[int]) -> Columns:
+    def only(self, wanted: Sequence[int]) -> CodedColumns:
         """Some of the columns, in this order."""
-        return Columns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
+        return CodedColumns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
 
-    def pair(self, one: int, other: int) -> Pair:
+    def pair(self, one: int, other: int) -> ColumnPair:
         """Two columns side by side, and how often each entry occurs."""
-        return Pair(self.codes[one], self.codes[other], self.times)
+        return ColumnPair(self.codes[one], self.codes[other], self.times)
 
 
-class Pair(NamedTuple):
+class ColumnPair(NamedTuple):
     """The codes of two columns, entry by entry, and how often each entry occurs (None: once)."""
 
     first: NDArray[np.int64]
@@ -112,7 +112,7 @@ def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ColumnsInEngine(Columns):
+class ColumnsInEngine(CodedColumns):
     """What a copula of pairs needs of columns whose combinations are too many to be brought here.
 
     `codes` is empty: there are no entries, only contingency tables, each counted when it is first asked for.
@@ -122,7 +122,7 @@ class ColumnsInEngine(Columns):
     names: tuple[str, ...] = ()
     values: tuple[pa.Array, ...] = ()
     tallies: tuple[NDArray[np.int64], ...] = ()
-    known: dict[tuple[str, str], Pair] = field(default_factory=dict)
+    known: dict[tuple[str, str], ColumnPair] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
@@ -131,7 +131,7 @@ class ColumnsInEngine(Columns):
     def counts(self, column: int) -> NDArray[np.int64]:
         return self.tallies[column]
 
-    def only(self, wanted: Sequence[int]) -> Columns:
+    def only(self, wanted: Sequence[int]) -> CodedColumns:
         chosen = list(wanted)
         return ColumnsInEngine(
             self.codes[chosen],
@@ -144,7 +144,7 @@ class ColumnsInEngine(Columns):
             self.known,
         )
 
-    def pair(self, one: int, other: int) -> Pair:
+    def pair(self, one: int, other: int) -> ColumnPair:
         """The contingency table of two columns."""
         pair = (self.names[one], self.names[other])
         if pair not in self.known:
@@ -156,8 +156,8 @@ class ColumnsInEngine(Columns):
                     encode(counted.backend, pair), (self.values[one], self.values[other]), strict=True
                 )
             )
-            self.known[pair] = Pair(first, second, counted.times)
-            self.known[pair[::-1]] = Pair(second, first, counted.times)
+            self.known[pair] = ColumnPair(first, second, counted.times)
+            self.known[pair[::-1]] = ColumnPair(second, first, counted.times)
         return self.known[pair]
 
 

@@ -17,8 +17,14 @@ from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
-from incrowd.populations.estimators import Method, assess_by_size, check_method, estimate_risk, estimate_with_records
-from incrowd.populations.fitted_sample import Options
+from incrowd.populations.estimators import (
+    EstimatorName,
+    assess_by_size,
+    check_method,
+    estimate_risk,
+    estimate_with_records,
+)
+from incrowd.populations.fitted_sample import FitOptions
 from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
@@ -94,7 +100,7 @@ def record_risk(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
@@ -144,7 +150,9 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = estimate_with_records(sample, method, options=Options(seed, 1, False, progress, leave_out=True))
+    headline, records = estimate_with_records(
+        sample, method, options=FitOptions(seed, 1, False, progress, leave_out=True)
+    )
     notes = headline.notes
     if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
@@ -167,7 +175,7 @@ def write_record_risk(
     population: float | None = None,
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     force: bool = False,
     progress: Progress = silent,

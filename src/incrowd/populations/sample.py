@@ -18,7 +18,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 from incrowd.populations.design import Design, Weights, design_of, read_groups, read_weights
-from incrowd.populations.marginals import Columns, columns_in_engine
+from incrowd.populations.marginals import CodedColumns, columns_in_engine
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
 from incrowd.wording import whole
@@ -60,7 +60,7 @@ class Sample:
             return "people have several records each, which a copula of single records does not describe"
         return None
 
-    def columns(self, *, pairs: bool = False) -> Columns:
+    def columns(self, *, pairs: bool = False) -> CodedColumns:
         """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart.
 
         Of a table in a cluster the combinations of values come here, counted; where they are too many and `pairs` are
@@ -72,7 +72,7 @@ class Sample:
                 self._made["columns"] = self._encode(self.table)
             except TooManyDistinctError as error:
                 self._made["columns"] = error
-        if isinstance(self._made["columns"], Columns):
+        if isinstance(self._made["columns"], CodedColumns):
             return self._made["columns"]
         if not pairs:
             raise self._made["columns"]
@@ -80,7 +80,7 @@ class Sample:
             self._made["pairs"] = columns_in_engine(self.table, self.names)
         return self._made["pairs"]  # type: ignore[no-any-return]
 
-    def _encode(self, table: Table) -> Columns:
+    def _encode(self, table: Table) -> CodedColumns:
         counted = table.backend.counted_rows(self.names)
         needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
         require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
@@ -88,15 +88,15 @@ class Sample:
         coded = [column for _, column in every if column.size > 1]
         self._made["names"] = [name for name, column in every if column.size > 1]
         if not coded:
-            return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
+            return CodedColumns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes, times = np.stack([column.codes.astype(np.int64) for column in coded]), counted.times
         if times is not None:  # a cluster has no order of rows, so that of their values makes estimates repeatable
             order = np.lexsort(codes[::-1])
             codes, times = codes[:, order], times[order]
-        return Columns(codes, tuple(column.size for column in coded), times)
+        return CodedColumns(codes, tuple(column.size for column in coded), times)
 
     @property
-    def telling_columns(self) -> Columns:
+    def telling_columns(self) -> CodedColumns:
         """The columns without those that another one determines."""
         if "telling" not in self._made:
             self._made["telling"] = informative(self.columns(pairs=True))

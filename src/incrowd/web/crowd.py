@@ -89,7 +89,7 @@ def view_person(
             )
             for column, by_it, left in zip(columns, seen.alone, seen.without, strict=True)
         ],
-        found_by=[models.Step(column=name, left=left) for name, left in seen.steps],
+        found_by=[models.FindingStep(column=name, left=left) for name, left in seen.steps],
         after=[_after(key, release, columns, question) for key, release in releases],
         sentence=_found_in_words([name for name, _ in seen.steps], seen.alike),
     )

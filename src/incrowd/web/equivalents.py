@@ -14,7 +14,7 @@ from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import METHOD_OPTIONS, ProtectionRequest
-from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
@@ -48,7 +48,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
-def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
+def _assess(source: TableSource, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
@@ -123,7 +123,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     return command_and_script(table.source, "leak", arguments, [], lines, imports)
 
 
-def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
+def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
     opened = ScriptName(everybody.opened) if everybody else None
@@ -201,7 +201,9 @@ class _Hierarchies(dict[str, Any]):
         return repr(made)
 
 
-def solution(table: OpenTable, question: models.SolutionQuestion, everybody: Source | None = None) -> models.Equivalent:
+def solution(
+    table: OpenTable, question: models.SolutionQuestion, everybody: TableSource | None = None
+) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
     opened = ScriptName(everybody.opened) if everybody else None
@@ -259,7 +261,7 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
 
 
 def command_and_script(
-    source: Source,
+    source: TableSource,
     verb: str,
     arguments: Sequence[str],
     names: Sequence[str],
@@ -280,7 +282,7 @@ def command_and_script(
     return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
 
 
-def _reading(source: Source) -> list[str]:
+def _reading(source: TableSource) -> list[str]:
     """How the file is read, as options."""
     how = dict(source.how)
     scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, create_model, model_validator
 
-from incrowd._support.option import Kind, Option
+from incrowd._support.option import Option, OptionKind
 from incrowd.protection.mask import parse_action
 from incrowd.protection.method_options import OPTIONS, MethodName
 from incrowd.protection.outputs import OutputKind
@@ -31,7 +31,7 @@ HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_
 Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
 
 
-class Step(Model):
+class ColumnStep(Model):
     """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it.
 
     Perturbation may change several columns together, joined by plus signs: age+income.
@@ -48,7 +48,7 @@ Parts = Annotated[dict[Name, ClassSize], Field(max_length=2_000)]
 def _field(option: Option) -> tuple[Any, Any]:
     """Type and default of an option of a method in a request."""
     if option.kind == "steps":
-        return Annotated[list[Step], Field(max_length=1_000)], []
+        return Annotated[list[ColumnStep], Field(max_length=1_000)], []
     if option.kind == "numbers":
         return Limits, {}
     if option.kind == "switch":
@@ -109,7 +109,7 @@ class ProtectionRequest(_WithMethodOptions):
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
-    def of_method(self, kind: Kind | None = None) -> dict[str, Any]:
+    def of_method(self, kind: OptionKind | None = None) -> dict[str, Any]:
         """The options of single methods that were given, of one kind or of all."""
         return {
             name: value
@@ -118,7 +118,7 @@ class ProtectionRequest(_WithMethodOptions):
         }
 
     @property
-    def all_steps(self) -> list[Step]:
+    def all_steps(self) -> list[ColumnStep]:
         """The steps, in order."""
         return [step for steps in self.of_method("steps").values() for step in steps]
 

@@ -15,7 +15,7 @@ from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
 from incrowd.wording import listed, one_decimal
 
-Kind = Literal["people", "panel", "households", "transactions", "not people"]
+KindOfRows = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
 _MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
 _REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
@@ -31,7 +31,7 @@ class RowKind(Result):
     "transactions": several records for each person; "not people": areas, firms, or counts of people.
     """
 
-    kind: Kind
+    kind: KindOfRows
     reason: str
     confidence: Confidence
     person: str | None = None

@@ -33,10 +33,10 @@ def read_version() -> models.Version:
 
 
 @router.get("/limits", responses=refusals())
-def read_limits(server: TheServer) -> models.Limits:
+def read_limits(server: TheServer) -> models.ServerLimits:
     """What this server takes on."""
     settings = server.settings
-    return models.Limits(
+    return models.ServerLimits(
         max_bytes=settings.max_bytes,
         max_rows=settings.max_rows,
         max_columns=settings.max_columns,

@@ -28,7 +28,7 @@ from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.forecast_task import Measured, curve_task
+from incrowd.web.tasks.forecast_task import MeasuredTechnique, curve_task
 from incrowd.wording import large_number, number, percent, percent_interval, population
 
 _BAND = (
@@ -177,7 +177,7 @@ def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: Open
     return curve_task(make, question, method=_OF_MATCHING, name="curve")
 
 
-def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, Measured]) -> Task:
+def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, MeasuredTechnique]) -> Task:
     """Forecast every technique for the same populations; `measured` has those that jobs have measured."""
     names = [one.name for one in question.techniques]
     if len(set(names)) < len(names):
@@ -204,12 +204,12 @@ def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, 
     return run
 
 
-def _from_points(one: models.Technique) -> Measured:
+def _from_points(one: models.Technique) -> MeasuredTechnique:
     if one.points is None:
         raise InputError(f"{one.name} has no points; give those of its curve, or the work that measured them")
     sizes, shares = [point.n for point in one.points], [point.correctness for point in one.points]
     curve = Curve.from_points(sizes, shares, people=one.people or 0)
-    return Measured(curve, fit_curve(curve))
+    return MeasuredTechnique(curve, fit_curve(curve))
 
 
 def _plain(name: str, curve: Curve, answer: Forecast) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _POINTS_ALONE = (
 )
 
 
-class Measured(NamedTuple):
+class MeasuredTechnique(NamedTuple):
     """What was measured of an identification technique, and the law fitted to it."""
 
     curve: Curve
@@ -130,7 +130,7 @@ def _outcome(
         **(more or {}),
     }
     figure = partial(_figure, name, curve, smooth, answer, baselines)
-    return Outcome(Measured(curve, fit), lambda: result, lambda: as_figures([figure()]))
+    return Outcome(MeasuredTechnique(curve, fit), lambda: result, lambda: as_figures([figure()]))
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:

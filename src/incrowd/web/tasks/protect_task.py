@@ -25,7 +25,7 @@ from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
 from incrowd.web import models
-from incrowd.web.fields import Role
+from incrowd.web.fields import ChosenRole
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.releases import Release
@@ -186,7 +186,7 @@ class _Describing:
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
-def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
+def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, ChosenRole]) -> list[dict[str, Any]]:
     """The columns that are not changed, and whether most of their values are unique.
 
     Sensitive columns are never marked as nearly unique: they are the subject of the table.
