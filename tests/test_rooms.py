@@ -309,3 +309,22 @@ def test_a_public_class_or_type_has_one_definition():
             if not name.startswith("_"):
                 defined.setdefault(name, []).append(str(path.relative_to(SOURCE)))
     assert {name: places for name, places in defined.items() if len(places) > 1} == {}
+
+
+ENGINE_NAMES = {"spark", "duckdb", "postgresql", "sqlite", "cluster"}
+MOST_QUESTIONS = 25  # whether rows are here, which decides how they are counted; it may only become less
+
+
+def test_only_backends_ask_which_engine_a_table_has():
+    compared, asked = [], []
+    for path, tree in parsed(SOURCE).items():
+        if room_of(path) == "backends":
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                named = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)} & ENGINE_NAMES
+                compared += [f"{path.relative_to(SOURCE)}:{node.lineno} {ast.unparse(node)}"] if named else []
+            if isinstance(node, ast.Attribute) and node.attr == "rows_are_local":
+                asked.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert compared == []
+    assert len(asked) <= MOST_QUESTIONS, asked

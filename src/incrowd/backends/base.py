@@ -67,6 +67,13 @@ class BaseBackend:
         """The named columns, renamed c0, c1, …, as a relation of the engine."""
         raise NotImplementedError
 
+    def require_local(self, what: str, advice: str) -> None:
+        """Nothing to stop: the rows are here."""
+
+    def count_distinct(self, names: Sequence[str]) -> int:
+        rows = pa.table(dict(self.read(names)))
+        return int(rows.group_by(list(names)).aggregate([]).num_rows)
+
     def confirm(self) -> None:
         """Stop if the rows changed since the table was opened; what the caller holds, only the caller can change."""
 

@@ -48,8 +48,11 @@ class Engine:
     def __init__(self, *, is_asked_for: bool = False) -> None:
         self._is_asked_for = is_asked_for
 
+    slow_start = ""
+    """The name of an engine that takes long to start, for whoever waits."""
+
     def opens_store(self) -> bool:
-        """Whether addresses such as `hdfs://…` can be read."""
+        """Whether addresses such as `hdfs://…` can be read and written."""
         return False
 
     def check_database(self) -> None:
@@ -76,8 +79,10 @@ class SparkEngine(Engine):
         super().__init__(is_asked_for=True)
         self._master = master
 
+    slow_start = "Spark"
+
     def opens_store(self) -> bool:
-        """Spark reads from every store that Hadoop knows."""
+        """Spark reads from and writes to every store that Hadoop knows."""
         return True
 
     def check_database(self) -> None:

@@ -21,7 +21,6 @@ from incrowd.cli import terminal
 from incrowd.errors import InputError
 
 FIGURES = (".html", ".svg", ".png", ".json")
-_STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def _check_output(
     output: Output, path: str, inputs: list[str], others: list[str], *, force: bool, engine: str | None
 ) -> None:
     shown, target = masked(path), Path(path)
-    to_store = output.store and engine in _STORE_ENGINES
+    to_store = output.store and engine is not None and _writes_to_store(engine)
     if is_address(path):
         if to_store:
             return
@@ -140,6 +139,12 @@ def _check_output(
         raise InputError(f"{shown} is a folder; name a file to write")
     if target.exists() and not force:
         raise InputError(f"{shown} exists already; name another file, or say that it may be replaced", hint="force")
+
+
+def _writes_to_store(engine: str) -> bool:
+    from incrowd.backends import choose_engine
+
+    return choose_engine(engine).opens_store()
 
 
 def _reads_from(given: str, target: Path) -> bool:

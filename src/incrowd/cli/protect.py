@@ -163,8 +163,8 @@ def protect_table(
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if household is not None and person is not None:
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
-    if (codebook or kept_rows) and not table.backend.rows_are_local:
-        raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
+    if codebook or kept_rows:
+        table.backend.require_local("writing a codebook or the kept rows", "leave out --codebook and --kept-rows")
     arguments = _read_arguments(typed, table.columns) | read_method_options(of_method)
     if not qi:
         _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, besides=_IN_QUESTION))

@@ -176,10 +176,8 @@ def read_sample(
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if by_record is not None and not table.backend.rows_are_local:
-        raise UnsupportedError(
-            "survey designs are looked at record by record, which is not done in Spark; give the population instead"
-        )
+    if by_record is not None:
+        table.backend.require_local("a survey design", "give the population instead")
     if by_record is not None and person is not None:
         raise InputError(
             "weights, strata and clusters belong to records and not to people; give them or a person column"

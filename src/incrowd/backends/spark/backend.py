@@ -59,6 +59,16 @@ class SparkBackend(FrameBackend):
         self._seen = self._state()
         self._distinct: tuple[tuple[str, ...], CountedRows] | None = None
 
+    def require_local(self, what: str, advice: str) -> None:
+        """Stop: only counts come here."""
+        raise UnsupportedError(
+            f"{what} needs the rows on this machine, and those of {self.name} stay in their cluster; {advice}"
+        )
+
+    def count_distinct(self, names: Sequence[str]) -> int:
+        """How many different rows some columns have, counted by the cluster."""
+        return int(self.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
+
     @property
     def native(self) -> DataFrame:
         """The Spark frame."""
