@@ -19,6 +19,7 @@ from incrowd.assessment import Question, api, judge_protected, way_to_yes
 from incrowd.assessment.search import Cost, Failed, Plan, Tried, mend, walk_sizes
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
+from incrowd.assessment.solver import find_release
 from incrowd.errors import UnsupportedError
 from incrowd.protection.api import memory_to_protect
 from incrowd.tables import Table
@@ -288,3 +289,28 @@ def test_smaller_classes_follow_where_the_likely_ones_cannot_be_made(start, larg
 
     walk_sizes(sizes, start, passes)
     assert seen == tried
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_restricted_circle_is_advised_the_smallest_classes_whose_average_passes(seed):
+    draw = np.random.default_rng(seed)
+    rows = 1_500
+    age, job = np.minimum(draw.geometric(0.12, rows), 60), np.minimum(draw.geometric(0.5, rows), 20)
+    table = {"age": age, "sex": draw.integers(1, 3, rows), "job": job}
+    asked = {"quasi_identifiers": ["age", "sex", "job"], "recipient": "restricted", "rows_are_people": True}
+    way = assess(table, **asked).verdict.actions[-1]
+    k = way.expected["k"]
+    assert 3 <= k < 11
+
+    def decide(size):
+        safe = protect(table, quasi_identifiers=asked["quasi_identifiers"], k=size, identifiers=[])
+        return judge_protected(safe, Question(**asked)), safe.evaluate().granularity
+
+    verdict, detail = decide(k)
+    assert verdict.decision == "within"
+    assert verdict.risk <= 1 / 11 < verdict.highest <= 1 / 3
+    assert way.expected["detail_kept"] == pytest.approx(detail)
+    assert k == 3 or decide(k - 1)[0].decision == "over"
+    solved = find_release(table, Question(**asked), quasi_identifiers=asked["quasi_identifiers"], identifiers=[])
+    assert solved.protected.guarantee.k >= k
+    assert solved.trials[[trial.chosen for trial in solved.trials].index(True)].k == k

@@ -275,8 +275,9 @@ def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_wri
     file.write_text("born;pay\n" + "".join(f"{1 + i:02}.{1 + i % 12:02}.1980;1.{100 + i},5\n" for i in range(24)))
     code, _, err = run(capsys, "protect", file, "--qi", "born,pay", "--k", 4, "--out", out)
     assert code == 0, err
-    assert "semicolons" in err
-    assert "parted by commas, decimal points" in err
+    assert "cells parted by semicolons, decimal commas" in err
+    assert "the table has numbers with points between thousands and a decimal comma, dates, the day before" in err
+    assert out.read_text().splitlines()[0] == '"born";"pay"'
     assert "[1980-" in out.read_text()
 
 

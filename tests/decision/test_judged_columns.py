@@ -82,7 +82,7 @@ def test_a_secret_that_no_class_hides_is_left_out():
     way = assess(table, **question, secrets=["illness=a,b"]).verdict.actions[-1]
     assert way.expected["decision"] == "within"
     assert "--drop illness" in way.commands[0]
-    assert "illness left out, which would tell too much in classes of 11 (larger classes may" in way.sentence
+    assert "illness left out, which classes of 11 do not hide (larger classes may" in way.sentence
 
 
 def test_secrets_that_need_no_different_values_are_said_to_be_hidden_without():
@@ -342,3 +342,37 @@ def test_what_only_adults_were_asked_is_a_no_for_one_reason_in_any_role(role):
     found = judge_protected(safe, question)
     (reason,) = found.exposures
     assert reason.startswith("benefit is kept, and which of its cells are missing gives age back")
+
+
+def test_the_way_to_yes_says_how_columns_that_it_leaves_out_tell_too_much():
+    draw = np.random.default_rng(3)
+    rows = 3_000
+    age = draw.integers(18, 90, rows)
+    height, weight = draw.integers(150, 200, rows), draw.integers(50, 110, rows)
+    table = {
+        "age": age,
+        "height": height,
+        "born": 2_020 - age,
+        "kg": weight,
+        "index": np.round(weight / (height / 100) ** 2, 2),
+        "noise": draw.integers(0, 3, rows),
+    }
+    kept = ["born", "kg", "index", "noise"]
+    asked = {"quasi_identifiers": ["age", "height"], "other": kept, "rows_are_people": True, "recipient": "public"}
+    way = assess(table, **asked).verdict.actions[-1]
+    assert way.expected["decision"] == "within"
+    assert "born left out, which gives back what is made coarser; " in way.sentence
+    assert "index left out, which gives back what is made coarser, together with other columns (larger" in way.sentence
+    untried = assess(table, **asked, protection=False).verdict.actions[-1]
+    assert "--drop" not in untried.commands[0]
+    assert "No protection was tried here" in untried.sentence
+
+
+def test_without_a_trial_no_column_of_a_release_is_advised_to_go(tmp_path):
+    table = {"age": [f"[{age // 10 * 10};{age // 10 * 10 + 9}]" for age in range(20, 80) for _ in range(20)]}
+    table["born"] = [2_000 - age for age in range(20, 80) for _ in range(20)]
+    asked = {"quasi_identifiers": ["age"], "other": ["born"], "rows_are_people": True}
+    original = {**table, "age": [age for age in range(20, 80) for _ in range(20)]}
+    found = assess(table, **asked, protection=False, original=original).verdict
+    assert found.giving_back == ("born",)
+    assert all("--drop" not in command for action in found.actions for command in action.commands)

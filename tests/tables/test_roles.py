@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from incrowd import demo_table, read_table, suggest_roles
+from incrowd.tables.roles.column_facts import look_at_columns
+from incrowd.tables.roles.linked_rows import find_linked_rows
 
 
 def roles(table):
@@ -183,3 +185,22 @@ def test_no_reason_is_made_up_where_a_name_or_a_form_says_less():
 def test_the_grade_that_somebody_is_in_is_known_and_the_one_that_they_got_is_not(name, role):
     (found,) = suggest_roles(read_table({name: [1, 2, 3, 4, 5, 6] * 20}))
     assert found.role == role
+
+
+def test_what_is_seen_in_a_column_does_not_depend_on_the_order_of_rows():
+    draw = np.random.default_rng(0)
+    rows = 6_000
+    columns = {
+        "number": draw.integers(0, 10**9, rows),
+        "amount": np.round(draw.lognormal(7, 1, rows), 2),
+        "text": np.array([f"{'Anna Meyer' if n % 50 == 0 else 'nobody'} {n}" for n in draw.integers(0, 5_000, rows)]),
+        "day": np.datetime64("1950-01-01") + draw.integers(0, 20_000, rows),
+        "code": np.repeat(draw.permutation(rows // 3), 3),
+        "sex": np.repeat(draw.integers(1, 3, rows // 3), 3),
+    }
+    mixed = draw.permutation(rows)
+    tables = [read_table(columns), read_table({name: values[mixed] for name, values in columns.items()})]
+    seen, again = (look_at_columns(table, table.columns) for table in tables)
+    assert seen == again
+    linked, as_well = (find_linked_rows(table, suggest_roles(table)) for table in tables)
+    assert linked == as_well == ("code", ("sex",))

@@ -1,6 +1,7 @@
 """What a row is: a person, a person at one time, one of several records, or no person at all."""
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from incrowd import read_table
@@ -205,3 +206,35 @@ def test_ranges_that_classes_share_link_nobody():
     sex, band = draw.integers(1, 3, 60)[classes], draw.integers(0, 3, 60)[classes]
     assert describe(sex=sex, band=band, paid=[f"[{one};{one + 5}]" for one in classes * 7]).kind == "people"
     assert describe(sex=sex, band=band, paid=draw.permutation(60)[classes]).kind == "transactions"
+
+
+@pytest.mark.parametrize("rows", [400, 700, 1_000, 4_000])
+@pytest.mark.parametrize(("name", "column"), [("atus", "hourly_wage"), ("atus", "weekly_earn"), ("cpssw8", "earnings")])
+def test_wages_that_many_are_paid_link_nobody(shared_data, name, column, rows):
+    table = pq.read_table(shared_data / f"{name}.parquet")
+    for seed in range(3):
+        some = table.take(np.random.default_rng(seed).choice(table.num_rows, rows, replace=False))
+        about = [one for one in ("age", "sex", "gender", "region") if one in some.column_names]
+        assert describe_rows(read_table(some.select([*about, column]))).kind == "people"
+
+
+@pytest.mark.parametrize("rows", [400, 3_000, 20_000])
+def test_wages_of_a_scale_or_of_round_salaries_link_nobody(rows):
+    draw = np.random.default_rng(rows)
+    steps = np.round(12.07 * 1.031 ** np.arange(24), 2)  # of a pay scale
+    scale = draw.choice(steps, rows, p=np.arange(24, 0, -1) / 300)
+    salary = np.round(draw.lognormal(10.4, 0.5, rows), -3) / 2080
+    quarters = np.round(draw.lognormal(2.9, 0.4, rows) * 4) / 4
+    for wage in (scale, np.round(salary, 2), quarters):
+        table = {"age": draw.integers(18, 65, rows), "sex": draw.integers(1, 3, rows), "hourly_wage": wage}
+        assert describe(**table).kind == "people"
+
+
+@pytest.mark.parametrize("homes", [150, 2_000])
+def test_an_amount_to_the_cent_that_only_a_home_shares_links_its_people(homes):
+    draw = np.random.default_rng(homes)
+    sizes = draw.integers(1, 6, homes)
+    people = int(sizes.sum())
+    table = {"age": draw.integers(0, 90, people), "sex": draw.integers(1, 3, people)}
+    allowance = np.where(draw.random(homes) < 0.5, 0.0, draw.lognormal(8, 0.7, homes).round(2))
+    assert describe(**table, allowance=np.repeat(allowance, sizes)).kind == "transactions"

@@ -13,6 +13,9 @@ from incrowd import InputError, read_table
 from incrowd._support import files
 from incrowd._support.files import written_whole
 from incrowd.tables import to_native, write, write_table
+from incrowd.tables.file_codebook import FileCodebook
+from incrowd.tables.text_dialect import TextDialect
+from incrowd.tables.write import describe_text
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "tsv"])
@@ -148,3 +151,50 @@ def test_text_that_a_spreadsheet_would_run_is_escaped_in_every_column(tmp_path):
     for column in (0, 1):
         assert [row[column] for row in cells] == [f"'{text}" for text in starts] + plain
     assert {(row[2], row[3]) for row in cells} == {("'=1", "ff3d")}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_a_table_is_written_in_the_dialect_that_it_was_read_in(tmp_path, encoding):
+    file = tmp_path / "a.csv"
+    file.write_text("ville;poids;né\nOrléans;1,5;1\nNîmes;;2\nOrléans;-2,25;\n", encoding=encoding)
+    read = read_table(file)
+    assert read.codebook.dialect == TextDialect(";", ",", encoding)
+    again = write_table(read.to_arrow(), tmp_path / "b.csv", codebook=read.codebook)
+    assert again.read_text(encoding=encoding) == (
+        '"ville";"poids";"né"\n"Orléans";"1,5";1\n"Nîmes";;2\n"Orléans";"-2,25";\n'
+    )
+    back = read_table(again)
+    assert back.to_arrow().equals(read.to_arrow())
+    assert back.codebook.dialect == read.codebook.dialect
+    tabs = write_table(read.to_arrow(), tmp_path / "b.tsv", codebook=read.codebook)
+    assert tabs.read_text(encoding=encoding).splitlines()[1] == '"Orléans"\t"1,5"\t1'
+    assert describe_text(read.to_arrow(), again, read.codebook).startswith("cells parted by semicolons, decimal commas")
+
+
+@pytest.mark.parametrize(
+    ("cells", "asked", "used"),
+    [
+        ({"x": ["Łódź"], "y": [1.5]}, TextDialect(";", ",", "cp1252"), (";", ",", "utf-8")),
+        ({"Łódź": ["x"], "y": [1.5]}, TextDialect(";", ",", "cp1252"), (";", ",", "utf-8")),
+        (
+            {"x": ["Ã©", None], "y": [1.5, 2.5]},
+            TextDialect(";", ",", "cp1252"),
+            (";", ",", "utf-8"),
+        ),  # would be read as é
+        ({"x": [1.255, 12.125], "y": ["a", "b"]}, TextDialect(";", ","), (";", ".", "utf-8")),  # as 1255 and 12125
+        ({"x": [1.255, 12.5]}, TextDialect(";", ","), (";", ".", "utf-8")),  # alone, without a semicolon
+        ({"x": [1.255, 12.5], "y": ["a", "b"]}, TextDialect(";", ","), (";", ",", "utf-8")),
+        ({"x": [1.5]}, TextDialect(",", ",", "iso8859-1"), (",", ".", "cp1252")),
+        ({"x": [1.5]}, TextDialect(" ", ",", "cp1250"), (",", ".", "utf-8")),
+        ({"x": [1.5]}, TextDialect(":", "."), (",", ".", "utf-8")),
+    ],
+)
+def test_a_dialect_that_cannot_hold_the_rows_is_not_taken_and_that_is_said(tmp_path, cells, asked, used):
+    rows, book = pa.table(cells), FileCodebook(dialect=asked)
+    file = write_table(rows, tmp_path / "a.csv", codebook=book)
+    assert read_table(file).to_arrow().to_pydict() == rows.to_pydict()
+    found = asked.for_file([rows], ".csv")
+    assert (found.separator, found.decimal, found.encoding) == used
+    said = describe_text(rows, file, book)
+    assert ("not cp1252" in said) == (asked.encoding == "cp1252" and used[2] != "cp1252")
+    assert ("with commas its numbers" in said) == (used[1] == "." and asked.decimal == ",")

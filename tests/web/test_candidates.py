@@ -259,3 +259,23 @@ def test_further_demands_reach_the_library(script, table, protect):
     assert "--beta 2" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
     blanked = protect(k=3, method="blank", wildcards=True)
     assert "--wildcards" in script.get(f"/api/v1/jobs/{blanked}/equivalent").json()["cli"]
+
+
+def test_a_release_comes_back_in_the_dialect_of_the_upload(script, wait_for):
+    rows = "".join(f"{20 + n % 9};{'hf'[n % 2]};{'Nîmes' if n % 3 else 'Orléans'};{n % 7},25\n" for n in range(120))
+    file = ("paie.csv", ("âge;sexe;ville;prime\n" + rows).encode("cp1252"))
+    address = f"/api/v1/tables/{script.post('/api/v1/tables', files={'file': file}).json()['id']}"
+    roles = {"âge": "quasi-identifier", "sexe": "quasi-identifier", "ville": "other", "prime": "other"}
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True})
+    job = wait_for(script, script.post(f"{address}/protections", json={"protection": {"k": 5}}).json())
+    assert job["state"] == "done", job["message"]
+    found = script.get(f"/api/v1/jobs/{job['id']}/result").json()
+    assert found["written"] == "cells parted by semicolons, decimal commas, encoding cp1252"
+    assert found["written"] in script.get(f"/jobs/{job['id']}/view").text
+    as_came = script.get(f"/api/v1/jobs/{job['id']}/table", params={"format": "upload"})
+    lines = as_came.content.decode("cp1252").splitlines()
+    assert lines[0] == '"âge";"sexe";"ville";"prime"'
+    assert {line.split(";")[-1] for line in lines[1:]} == {f'"{n},25"' for n in range(7)}
+    plain = script.get(f"/api/v1/jobs/{job['id']}/table").text.splitlines()
+    assert plain[0] == '"âge","sexe","ville","prime"'
+    assert {line.split(",")[-1] for line in plain[1:]} == {f"{n}.25" for n in range(7)}

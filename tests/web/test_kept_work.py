@@ -371,7 +371,10 @@ def test_a_protected_table_that_was_changed_meanwhile_is_not_passed_on(tmp_path)
         assert was != change
         file.write_bytes(change)
         with started(keep) as (client, server):
-            assert "was changed; protect" in client.get("/api/v1/session").json()["lost"][0]
+            words = (
+                "the original table has changed since; protect it again" if file == original else "was changed; protect"
+            )
+            assert words in client.get("/api/v1/session").json()["lost"][0]
             assert client.get(f"{table}/candidates").json() == []
             assert client.get(f"/api/v1/jobs/{job}/table").status_code == 404
         file.write_bytes(was)

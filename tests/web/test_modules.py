@@ -1,5 +1,6 @@
 """The modules of the workbench that only compute, under node's own test runner: each has a test beside it."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,3 +22,11 @@ def test_a_module_does_what_its_test_says(name, tmp_path):
     (tmp_path / "package.json").write_text('{"type": "module"}')
     done = subprocess.run([node, "--test", f"{name}.mjs"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_module_that_only_computes_has_a_test_and_none_is_long():
+    scripts = {file.stem: file.read_text(encoding="utf-8") for file in STATIC.glob("*.js")}
+    of_page = re.compile(r"\b(document|window|location|sessionStorage|localStorage)\b|from \"./app.js\"")
+    computing = {name for name, text in scripts.items() if not of_page.search(text)}
+    assert computing - {file.stem for file in TESTS.glob("*.mjs")} == {"numbers"}  # test_numbers.py has its own
+    assert {name: text.count("\n") for name, text in scripts.items() if text.count("\n") > 300} == {}

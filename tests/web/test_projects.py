@@ -2,6 +2,7 @@
 
 import io
 import json
+from html import escape
 
 import pytest
 
@@ -124,6 +125,8 @@ def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, ta
     assert "only &lt;b&gt;this&lt;/b&gt; year" in page
     assert f"<td>not assessed</td><td>{candidate['headline']}</td>" in page
     assert "secretitis" not in page
+    recommended = script.get(f"/api/v1/jobs/{protected}/result").json()["verdict"]["recommendation"]
+    assert page.index(escape(recommended)) < page.index("Signatures") < page.index("<h2>Columns")  # on the first page
     assert script.get(f"{table}/project").json()["decisions"] == [found]
     assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.section import Work
 
 _ASK_ORIGINAL = "Give the table that this one was made from; a table that was collected in ranges is its own original."
+_NOT_TRIED = (
+    "Protect the table and assess the result. No protection was tried here, so it may need more than this: larger "
+    "classes, or fewer columns."
+)
 _PROTECT_ORIGINAL = (
     "This table was protected already: protect the table that it was made from, with larger classes or fewer columns, "
     "and assess the result."
@@ -79,11 +83,10 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():
             yield Action(_PROTECT_ORIGINAL)
             return
-        removed = tuple(dict.fromkeys([*columns_to_remove(work), *verdict.giving_back]))
-        plan = Plan(question.limits.class_size, removed, 2, verdict.disclosed)
+        plan = Plan(question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
         settings = asked_of_protect(work, plan)
         what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
-        what = what if only_order else "Protect the table and assess the result."
+        what = what if only_order else _NOT_TRIED
         yield Action(what, commands=protection_commands(work, settings), protection=settings)
 
 

@@ -58,7 +58,7 @@ def to_words(options: Mapping[str, Any]) -> list[str]:
 
 
 def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str]:
-    """An option of a question as it is typed; `apart` names every column by itself."""
+    """A declared option as it is typed; `apart` names every column by itself. Steps are pairs."""
     flag = str(option.flag)
     if option.kind == "columns":
         return each(flag, value, apart=apart)
@@ -68,9 +68,24 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
         return [word for text in value.split(";") for word in given(flag, text)]
     if option.kind == "groups":
         return [word for label, names in value.items() for word in given(flag, f"{label}={','.join(names)}")]
+    if option.kind == "steps":
+        return [word for column, action in value for word in given(flag, f"{column}:{action}")]
+    if option.kind == "numbers":
+        return [word for name, number in value.items() for word in given(flag, f"{name}={plain_number(number)}")]
+    if isinstance(value, Mapping):
+        return given(flag, ",".join(f"{name}={parts}" for name, parts in value.items()))
     if option.kind == "switch":
         return [f"--{'' if value else 'no-'}{option.typed}"]
     return given(flag, value)
+
+
+def plain_number(value: float | None) -> str | None:
+    """A number with all its digits, a whole one without a point.
+
+    >>> plain_number(2.0), plain_number(0.1)
+    ('2', '0.1')
+    """
+    return None if value is None else str(int(value)) if float(value).is_integer() else repr(value)
 
 
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:

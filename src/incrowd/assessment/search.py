@@ -12,9 +12,9 @@ plan by what the verdict found until one passes. `walk_sizes` does so for one cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -97,12 +97,16 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A trial: its plan, the verdict on the result, what measures its cost, and the protected table if it is kept."""
+    """A trial: its plan, the verdict on the result, what measures its cost, and the protected table if it is kept.
+
+    `why` has the columns that this trial and those before it, which it mends, found to tell too much, and how they do.
+    """
 
     plan: Plan
     verdict: Verdict
     measure_cost: Callable[[], Cost]
     protected: Protected | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:

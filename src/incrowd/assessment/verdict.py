@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
+    from incrowd.measures.given_back import GivenBack
     from incrowd.populations import PopulationRisk
 
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
@@ -95,13 +96,14 @@ class Verdict(Result):
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
         not_asked: of these, the columns that do so by their missing cells alone (skip patterns).
+        given_back: how each column of `giving_back` does so.
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
         unanswered: the internal reasons that are about what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked", "given_back"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -124,6 +126,7 @@ class Verdict(Result):
     unanswered: tuple[Advice, ...] = ()
     found_if_declared: int = 0
     not_asked: tuple[str, ...] = ()
+    given_back: tuple[GivenBack, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -283,6 +286,7 @@ def decide(
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
         not_asked=_not_asked(evidence),
+        given_back=evidence.given_back,
         attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
@@ -64,7 +64,8 @@ def way_to_yes(work: Work) -> Action:
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
         begun = {k: begin(k) for k in sizes[max(place - 1, 0) : place + 1][::-1][:at_once]}
-        walk_sizes(sizes, place, passes)
+        # the average falls as classes grow, so that the least that passes lies between two sizes of the list
+        walk_sizes(sizes, place, passes, exact=work.question.limits.average is not None)
         passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, Tried)]
         if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
             largest = begin(sizes[-1]).result()
@@ -82,7 +83,28 @@ def way_to_yes(work: Work) -> Action:
 def _try_size(work: Work, k: int, progress: Progress) -> Tried | Failed:
     """The way to a yes with classes of one size, or why there is none."""
     smallest = _sizes_to_try(work)[0]
-    return mend(Plan(k, columns_to_remove(work)), lambda plan: _try(work, plan, progress), smallest)
+    why: dict[str, str] = {}
+
+    def attempt(plan: Plan) -> Tried:
+        tried = _try(work, plan, progress)
+        for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
+            why.setdefault(name, how)  # what was found first is what the later trials try to mend
+        return replace(tried, why=why)
+
+    return mend(Plan(k, columns_to_remove(work)), attempt, smallest)
+
+
+def _how_they_tell(tried: Tried, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
+    yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
+    for one in tried.verdict.given_back:
+        if one.missing:
+            how = "whose missing cells tell what is made coarser"
+        elif one.follows or (one.others and {*one.others, one.gives_back} <= {*known}):
+            how = "which follow~ from what others know"
+        else:
+            how = f"which give~ back what is made coarser{', together with other columns' if one.others else ''}"
+        yield one.column, how
 
 
 def columns_to_remove(work: Work) -> tuple[str, ...]:
@@ -238,9 +260,11 @@ def _protect_action(work: Work, way: Tried) -> Action:
     asked = columns_to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
-    if found:
-        gone += f"; {listed(found)} left out{' too' if asked else ''}, which would tell too much in classes of {plan.k}"
-        gone += " (larger classes may keep more columns, in less detail)"
+    for reason in dict.fromkeys(way.why[name] for name in found):
+        names = [name for name in found if way.why[name] == reason]
+        how = reason.replace("~", "s" if len(names) == 1 else "")
+        gone += f"; {listed(names)} left out{' too' if asked else ''}, {how}"
+    gone += " (larger classes may keep more columns, in less detail)" if found else ""
     values = ""
     if plan.diverse:
         values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"

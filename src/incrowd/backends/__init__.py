@@ -5,6 +5,7 @@ from incrowd.backends.encode import Coded, codes_among, encode, encode_each
 from incrowd.backends.engines import choose_engine, open_frame
 from incrowd.backends.packed_keys import class_numbers, frequencies, map_parts, pack, partition_keys
 from incrowd.backends.protocol import Backend, CountedRows, MemoryNeeds, TooManyDistinctError
+from incrowd.backends.record_order import in_order_of_records, order_of_records
 
 __all__ = [
     "Backend",
@@ -18,9 +19,11 @@ __all__ = [
     "encode",
     "encode_each",
     "frequencies",
+    "in_order_of_records",
     "map_parts",
     "merge_counts",
     "open_frame",
+    "order_of_records",
     "pack",
     "partition_keys",
 ]

@@ -179,21 +179,19 @@ def protect_table(
         terminal.as_json(to_json(made, masked(out)))
     else:
         show(made, masked(out))
-    _note_conventions(table, out)
+    _note_dialect(table, made.safe, out)
     if made.verdict is not None and made.verdict.decision != "within":
         raise typer.Exit(1)
 
 
-def _note_conventions(table: Table, out: str) -> None:
-    """Say how cells are written as text where the table was written in another way."""
-    from incrowd.tables.formats.write_delimited import separator_name
-    from incrowd.tables.write import is_text
+def _note_dialect(table: Table, safe: Protected, out: str) -> None:
+    """Say how a text file was written, where the table came with a dialect of its own."""
+    import pyarrow as pa
 
-    if table.written and is_text(Path(out)):
-        terminal.note(
-            f"the table has {table.written}; {masked(out)} has cells parted by {separator_name(Path(out))}, "
-            "decimal points, and dates as 2001-12-31: say so where it is opened"
-        )
+    from incrowd.tables.write import describe_text
+
+    if isinstance(safe.table, pa.Table) and (said := describe_text(safe.table, Path(out), table.codebook)):
+        terminal.note(f"{masked(out)} has {said}")
 
 
 def _read_arguments(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ _SLIGHT = 0.05  # what missing cells may weigh, in standard deviations of what i
 _OUTERMOST = 0.05  # records at each end of a range that may be altered
 _CLOSE = 0.125  # how near a guess must be, as a share of what the released value leaves open
 _NEARLY_ALL = 0.95  # share of the records that are guessed as well as that
+_EXACT = 0.9  # share of the guesses whose nearest value is the right one, from which all count as such a value
 _POSITIVE = 0.99  # share of the values that must be positive for logarithms
 _MOST_KEPT = 4_000_000  # rows of which the random order is kept, for every target of a table asks for it
 _US_PER_DAY = 86_400_000_000
@@ -142,14 +143,19 @@ class _Formula:
     weights: Floats
 
     def guess(self, matrix: Floats) -> Floats:
-        """The guess of every row; NaN where cells are missing that weigh something."""
-        standard = (matrix - self.centre) / self.scale
-        missing = np.isnan(standard)
-        is_whole = not missing.any()
-        guesses: Floats = (standard if is_whole else np.where(missing, 0.0, standard)) @ self.weights[:-1]
-        guesses += self.weights[-1]
-        if not is_whole:
-            guesses[missing @ np.abs(self.weights[:-1]) > _SLIGHT] = np.nan
+        """The guess of every row; NaN where cells are missing that weigh something.
+
+        Columns are added one by one: a product of matrices rounds a row by where it stands.
+        """
+        *weights, constant = self.weights
+        guesses, unknown = np.full(len(matrix), constant), np.zeros(len(matrix))
+        for column, centre, scale, weight in zip(matrix.T, self.centre, self.scale, weights, strict=True):
+            part = weight * ((column - centre) / scale)
+            missing = np.isnan(part)
+            unknown[missing] += abs(weight)
+            part[missing] = 0.0
+            guesses += part
+        guesses[unknown > _SLIGHT] = np.nan
         return guesses
 
 
@@ -285,7 +291,7 @@ class _Search:
         found = Determination(truth.size, told, _best_window(truth, 2 * near))
         if not (near > 0 and found.tells_nearly_all):
             return None
-        is_exact = np.mean(self.values[_nearest(self.values, guesses)] == truth) >= _NEARLY_ALL
+        is_exact = np.mean(self.values[_nearest(self.values, guesses)] == truth) >= _EXACT
         names = tuple(self.before[n].name for n in columns)
         step = 0.0 if is_exact else 2 * usual
         return Relation(names, told, found.by_chance, _as_codes(after, step or self.values), step)

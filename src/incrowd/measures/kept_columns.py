@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode
+from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
@@ -82,15 +82,16 @@ def kept_column_facts(
     """
     if not kept:
         return ()
-    known = encode(read_table(original), list(quasi_identifiers))
+    names = list(dict.fromkeys(quasi_identifiers))
+    before = in_order_of_records(encode(read_table(original), [*names, *kept]))  # some rows are looked at before others
+    known, columns = before[: len(names)], before[len(names) :]
 
     def tells(column: Coded, number: int) -> Determination | None:
         other = known[number]
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    columns = encode(read_table(original), list(kept))
-    alone = tuple(_facts(columns, released, quasi_identifiers, tells, person))
+    alone = tuple(_facts(columns, released, names, tells, person))
     gone = {fact.column for fact in alone if fact.undoes}
     telling = [column for column in columns if column.name not in gone]
     coarsened = [column.name for column in known] if coarse is None else coarse
@@ -145,7 +146,9 @@ def released_column_facts(
     if not kept:
         return ()
     table = read_table(released)
-    known = encode(table, list(quasi_identifiers))
+    names = list(dict.fromkeys(quasi_identifiers))
+    both = in_order_of_records(encode(table, [*names, *kept]))  # chance is drawn row by row
+    known, columns = both[: len(names)], both[len(names) :]
     readers = [_reader(column) if coarse is None or column.name in coarse else None for column in known]
     ranks = cache(_ranks)
 
@@ -157,7 +160,7 @@ def released_column_facts(
             return determination(column.codes, other.codes)
         return _tell_groups(column, other)
 
-    return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
+    return tuple(_facts(columns, table, names, tells, person))
 
 
 def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:

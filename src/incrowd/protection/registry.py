@@ -78,7 +78,7 @@ METHODS: dict[str, ProtectionMethod] = {
         reaches_t=True,
         in_cluster=True,
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
-        inputs=("k", "t", "l", "k_map"),
+        inputs=("k", "t", "l", "k_map", "apart"),
     ),
     "sorted": ProtectionMethod(
         "sorted groups",

@@ -1,4 +1,4 @@
-"""What a file says about its columns besides their cells: descriptions, value labels, missing codes and scales."""
+"""What a file says besides its cells: descriptions, value labels, missing codes and scales of columns, its dialect."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from incrowd.backends.scales import Scale
+from incrowd.tables.text_dialect import TextDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class FileCodebook:
         scales: the scale of measurement of columns, where the file tells it.
         formats: how a column was written, in the terms of its file, such as F8.2 or %td.
         unused_labels: columns whose file has labels for codes that no cell holds.
+        dialect: how a text file is written.
     """
 
     descriptions: Mapping[str, str] = field(default_factory=dict)
@@ -29,6 +31,7 @@ class FileCodebook:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     unused_labels: tuple[str, ...] = ()
+    dialect: TextDialect = field(default_factory=TextDialect)
 
 
 def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:

@@ -221,7 +221,6 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
         not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())],
         source=source,
         reading=options.given() | ({"allow_network": True} if allow_network else {}),
-        written=contents.conventions,
         codebook=add_counts(contents.codebook, contents.code_counts),
     )
     if contents.code_counts:

@@ -79,7 +79,6 @@ def reshape(
         not_counted=not_counted,
         place=table.place,
         reading=reading,
-        written=table.written,
         codebook=table.codebook,
     )
 

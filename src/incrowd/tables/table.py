@@ -30,8 +30,7 @@ class Table:
         not_counted: what the file holds, or tells apart, and these rows do not: other sheets, lines that were left out.
         place: how a command or a script names the table: its path or address, without credentials.
         reading: the options of `read_table` that it was opened with, by name.
-        written: what of a text file's ways (decimal commas, …) is lost when it is written again.
-        codebook: what the file says about its columns: descriptions, value labels, missing codes.
+        codebook: what the file says besides its cells: descriptions, value labels, missing codes, its dialect.
         guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
         members: the names of the tables that a workbook or an R file holds.
     """
@@ -48,7 +47,6 @@ class Table:
         "place",
         "reading",
         "source",
-        "written",
     )
 
     def __init__(
@@ -61,7 +59,6 @@ class Table:
         not_counted: Iterable[str] = (),
         place: str | None = None,
         reading: Mapping[str, Any] | None = None,
-        written: str = "",
         codebook: FileCodebook | None = None,
     ) -> None:
         self.backend = backend
@@ -71,7 +68,6 @@ class Table:
         self.not_counted = tuple(not_counted)
         self.place = place or self.source or "TABLE"
         self.reading = dict(reading or {})
-        self.written = written
         self.codebook = codebook or FileCodebook()
         self.guessed_scales: frozenset[str] = frozenset()
         self.members: tuple[str, ...] = ()

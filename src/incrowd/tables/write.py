@@ -25,7 +25,8 @@ def write_table(
 ) -> Path:
     """Write a file in the format of the path's extension; it is there whole or not at all.
 
-    In CSV, text that a spreadsheet would run as a formula gets an apostrophe before it.
+    In CSV, text that a spreadsheet would run as a formula gets an apostrophe before it. A table that was read from text
+    has the separator, the decimal sign and the encoding of it in its codebook, and is written so again.
 
     Args:
         table: the rows.
@@ -80,6 +81,19 @@ def is_text(file: Path) -> bool:
     (True, False)
     """
     return bool(re.search(r"\.(csv|tsv)(\.|$)", full_suffix(file).lower()))
+
+
+def describe_text(table: pa.Table, file: Path, codebook: FileCodebook) -> str:
+    """How `write_into` writes a table as text, as far as its original has a dialect of its own; else nothing.
+
+    >>> from incrowd.tables.text_dialect import TextDialect
+    >>> describe_text(pa.table({"x": [1.5], "y": [2]}), Path("a.csv"), FileCodebook(dialect=TextDialect(";", ",")))
+    'cells parted by semicolons, decimal commas'
+    """
+    if not is_text(file):
+        return ""
+    ending = ".tsv" if ".tsv" in full_suffix(file).lower() else ".csv"
+    return codebook.dialect.for_file([table], ending).in_words(codebook.dialect)
 
 
 def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:

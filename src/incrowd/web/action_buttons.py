@@ -60,10 +60,9 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
         without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
-        does, choices = (
-            "protect",
-            [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}", protection=asked)],
-        )
+        apart = ", those not asked kept apart" if asked.apart else ""
+        does = "protect"
+        choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
     return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
 
 

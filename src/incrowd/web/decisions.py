@@ -92,7 +92,8 @@ def record_page(decision: RecordedDecision) -> str:
     """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
-    about = f"the protected table “{decision.candidate}”" if decision.candidate else "the table as it is"
+    name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    about = f"the protected table “{name}”" if name else "the table as it is"
     question = [
         ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
         ("recipient", in_words(settings.recipient)),
@@ -110,6 +111,9 @@ def record_page(decision: RecordedDecision) -> str:
         gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}
         left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
         question += [("left out", ", ".join(left_out))] if left_out else []
+        apart = decision.protection.apart
+        question += [("kept apart", f"people who were not asked about {listed(apart)}")] if apart else []
+    judged = decision.after or decision.before
     roles = [
         (one.name, settings.roles.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
         for one in table.columns
@@ -125,9 +129,10 @@ def record_page(decision: RecordedDecision) -> str:
         + (f"<p>{escape(decision.note)}</p>" if decision.note else "")
         + f"<h2>Question</h2>{_table(('', ''), question)}"
         f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
-        f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
-        "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
+        + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
+        + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
+        f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
     )
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     policy = "default-src 'none'; style-src 'unsafe-inline'"

@@ -15,7 +15,8 @@ from incrowd.tables import read_table
 from incrowd.tables.formats import WRITERS
 from incrowd.tables.formats.spool import load_batches, load_rows
 from incrowd.tables.formats.write_delimited import csv_blocks
-from incrowd.tables.write import is_text, write_into
+from incrowd.tables.text_dialect import TextDialect
+from incrowd.tables.write import write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
@@ -53,9 +54,10 @@ def as_attachment(name: str) -> dict[str, str]:
     return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
 
 
-def csv_of(file: Path) -> Iterator[bytes]:
-    """A Parquet file as CSV, one block of rows at a time, to bound the memory of a download."""
-    return csv_blocks(load_batches(file, _ROWS))
+def csv_of(file: Path, wanted: TextDialect, ending: str) -> Iterator[bytes]:
+    """A Parquet file as text, in the nearest dialect that holds it; a block of rows at a time, to bound memory."""
+    dialect = wanted.for_file(load_batches(file, _ROWS), f".{ending}")
+    return csv_blocks(load_batches(file, _ROWS), dialect)
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:
@@ -65,8 +67,6 @@ def write_as(release: Release, target: Path, table: OpenTable) -> Path:
         UnsupportedError: the file would not keep the smallest class.
     """
     write_into(load_rows(release.file), target, table.table.codebook)
-    if is_text(target):
-        return target
     written = read_table(target)
     same = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
     if same:

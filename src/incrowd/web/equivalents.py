@@ -9,7 +9,16 @@ from typing import Any
 
 from incrowd._support.option import Option
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import each, given, is_typable, to_arguments, to_call
+from incrowd.assessment.command_line import (
+    each,
+    given,
+    is_typable,
+    option_words,
+    plain_number,
+    to_arguments,
+    to_call,
+    to_words,
+)
 from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
@@ -19,6 +28,8 @@ from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
+
+_WISHES = [Option("numbers").named(name) for name in ("importance", "widest")]
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
@@ -129,36 +140,36 @@ def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSourc
     opened = ScriptName(everybody.opened) if everybody else None
     options = options_of(asked, table, opened)
     options |= {"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {}
-    of_method = asked.of_method() | ({"population_table": everybody.file} if everybody else {})
-    limits = [
-        word
-        for which in ("importance", "widest")
-        for name, limit in options.get(which, {}).items()
-        for word in (f"--{which}", f"{name}={_number(limit)}")
-    ]
+    of_method = {name: value for name, value in options.items() if name in METHOD_OPTIONS}
+    of_method |= {"population_table": everybody.file} if everybody else {}
     files, named = _hierarchy_files(asked.hierarchies)
     arguments = [
-        *each("--qi", options["quasi_identifiers"]),
-        *("--k", str(asked.k), "--method", asked.method),
-        *given("--t", asked.t),
-        *given("--l", None if asked.l is None else _number(asked.l)),
-        *each("--sensitive", asked.secrets),
-        *(("--diversity", asked.diversity) if "diversity" in options else ()),
-        *(("--c", _number(asked.c)) if "c" in options else ()),
-        *given("--person", options["person"]),
-        *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
-        *each("--drop", options["leave_out"]),
-        *each("--other", options["other"] or []),
-        *(word for name, value in of_method.items() for word in _typed(METHOD_OPTIONS[name], value)),
-        *limits,
-        *each("--keep", asked.keep),
-        *each("--nominal", asked.nominal),
-        *each("--apart", asked.apart),
-        *given("--output", asked.output),
-        *given("--beta", None if asked.beta is None else _number(asked.beta)),
-        *given("--delta", None if asked.delta is None else _number(asked.delta)),
+        *to_words(
+            {
+                "qi": options["quasi_identifiers"],
+                "k": asked.k,
+                "method": asked.method,
+                "t": asked.t,
+                "l": plain_number(asked.l),
+                "sensitive": asked.secrets,
+                "diversity": options.get("diversity"),
+                "c": plain_number(options.get("c")),
+                "person": options["person"],
+                "identifier": options["identifiers"] or ["none"],
+                "drop": options["leave_out"],
+                "other": options["other"],
+                "keep": asked.keep,
+                "nominal": asked.nominal,
+                "apart": asked.apart,
+                "output": asked.output,
+                "aim": asked.aim,
+                "beta": plain_number(asked.beta),
+                "delta": plain_number(asked.delta),
+            }
+        ),
+        *(word for name, value in of_method.items() for word in option_words(METHOD_OPTIONS[name], value)),
+        *(word for one in _WISHES for word in option_words(one, options.get(one.name, {}))),
         *(word for name, rule in named.items() for word in ("--hierarchy", f"{name}={rule}")),
-        *given("--aim", asked.aim),
         *("--out", out),
     ]
     lines = [
@@ -306,22 +317,3 @@ def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
     compared = ["--compare"] if isinstance(question, models.CurveQuestion) and question.compare else []
     return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None), *compared]
-
-
-def _number(value: float) -> str:
-    """A number with all its digits."""
-    return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _typed(option: Option, value: Any) -> list[str]:
-    """An option of a method as words of a command."""
-    flag = str(option.flag)
-    if option.kind == "switch":
-        return [flag]
-    if option.kind == "steps":
-        return [word for step in value for word in (flag, f"{step.column}:{step.action}")]
-    if option.kind == "numbers":
-        return [word for name, number in value.items() for word in (flag, f"{name}={_number(number)}")]
-    if isinstance(value, dict):
-        return [flag, ",".join(f"{name}={parts}" for name, parts in value.items())]
-    return [flag, str(value)]

@@ -88,6 +88,7 @@ class DecidedNumbers(Model):
 
     decision: Short | None = None
     headline: Text | None = None
+    recommendation: Text | None = None
     risk: float | None = None
     highest: float | None = None
     basis: Short | None = None

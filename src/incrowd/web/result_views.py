@@ -35,6 +35,8 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
         columns = [one.column for one in outcome.value.roles.suggested]
         context = {**plain, "specs": safe_json(plain["specs"])}
         context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
+        opened = session.tables.get(job.table or "")  # what was noticed when it was read stands above every lens
+        context["said"] = [_as_sentence(note, columns) for note in (opened.table.notes if opened else ())]
         context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
         name = "release" if form == "release" else "assessment"
     else:

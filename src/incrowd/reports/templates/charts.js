@@ -5,7 +5,7 @@ window.drawFigures = (function () {
   const config = {
     font: "system-ui, sans-serif", background: "transparent",
     view: { stroke: null },
-    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240, labelOverlap: true },
+    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240, labelOverlap: true, labelSeparation: 6 },
     legend: { labelFontSize: 12, titleFontSize: 12, orient: "top", labelLimit: 300 },
     range: { category: ["#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#7a5ea8", "#8c6d4f", "#8a8f98"] },
   };
@@ -19,7 +19,8 @@ window.drawFigures = (function () {
     // a legend has as many columns as there is room for, and stands below another one
     const legend = { ...config.legend, columns: Math.max(1, Math.floor(place.clientWidth / 215)), layout: { top: { direction: "vertical", anchor: "start" } } };
     const x = spec.encoding && spec.encoding.x;
-    if (narrow && x && x.type === "nominal" && x.axis) Object.assign(x.axis, { labelAngle: -50, labelOverlap: false });
+    const rows = spec.data?.values ?? spec.datasets?.[spec.data?.name] ?? [], long = 8 * [...new Set(rows.map((row) => row[x?.field]))].join("  ").length > place.clientWidth - 80;
+    if (narrow && long && x && x.type === "nominal" && x.axis) Object.assign(x.axis, { labelAngle: -50, labelOverlap: false });
     return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
       (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },

@@ -52,12 +52,12 @@ from incrowd.tables.sniff_dialect import (
     parse_rows,
     sniff_dialect,
 )
+from incrowd.tables.text_dialect import TextDialect
 from incrowd.wording import counted, listed
 
 _BAD_LINES_SHOWN = 5
 _ODD_FORM = r"^\s|\s$|\p{M}"
 _COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
-_SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
 _NOTATIONS = {
     DECIMAL_COMMA: "numbers with a decimal comma",
     THOUSANDS_POINTS: "numbers with points between thousands and a decimal comma",
@@ -92,11 +92,13 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
     stored_as = dict(zip(columns, columns, strict=True))
     types = {key: kind for key, kind in inference.types().items() if key in stored_as}
     notes += _notes_on_types(types, inference)
-    conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
-    if first.dialect.separator not in ",\t":
-        conventions.insert(
-            0, f"cells parted by {_SEPARATOR_NAMES.get(first.dialect.separator, first.dialect.separator)}"
-        )
+    has_commas = {DECIMAL_COMMA, THOUSANDS_POINTS} & {*types.values()} and "double" not in types.values()
+    dialect = TextDialect(
+        first.dialect.separator,
+        "," if has_commas else ".",
+        first.dialect.encoding,
+        tuple(words for kind, words in _NOTATIONS.items() if kind in types.values() and kind != DECIMAL_COMMA),
+    )
     rows = FileBackend(
         [str(one.cells) for one in loaded],
         "parquet",
@@ -107,8 +109,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         workspace=workspace,
         is_own=True,
     )
-    ordered = FileCodebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in stored_as})
-    return FileContents(rows, notes, ", ".join(conventions), ordered, not_counted, first.codes.counts)
+    scales = {key: Scale("ordered") for key in inference.partial_dates() if key in stored_as}
+    return FileContents(rows, notes, FileCodebook(scales=scales, dialect=dialect), not_counted, first.codes.counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,13 @@ class ReadOptions:
 class FileContents:
     """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
-    `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
-    `codebook` is what the file says about its columns, `not_counted` what it holds besides the rows. `code_counts` is
-    how often the missing codes that were stated for single columns occur, `members` the names of the file's tables.
+    `notes` tell a user how the file was understood. `codebook` is what the file says besides its cells, `not_counted`
+    what it holds besides the rows. `code_counts` is how often the missing codes that were stated for single columns
+    occur, `members` the names of the file's tables.
     """
 
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
-    conventions: str = ""
     codebook: FileCodebook = field(default_factory=FileCodebook)
     not_counted: list[str] = field(default_factory=list)
     code_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

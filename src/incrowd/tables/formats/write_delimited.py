@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,33 +11,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from incrowd._support.compressed_files import full_suffix
 from incrowd.tables.file_codebook import FileCodebook
+from incrowd.tables.text_dialect import TextDialect, has_decimals, number_texts
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last are full-width
+_ROWS = 50_000  # that are made text at a time
 
 
-def separator_name(file: Path) -> str:
-    """What parts the cells of a file of this name, compressed or not.
+def write_csv(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
+    """Write delimited text, in the dialect of the original; what a spreadsheet would run as a formula is escaped."""
+    dialect = codebook.dialect.for_file([table], file.suffix.lower())
+    with open(file, "wb") as target:
+        target.writelines(csv_blocks((table.slice(start, _ROWS) for start in _starts(table.num_rows)), dialect))
 
-    >>> separator_name(Path("people.csv")), separator_name(Path("people.TSV.gz"))
-    ('commas', 'tabs')
+
+def csv_blocks(parts: Iterable[pa.Table], dialect: TextDialect = TextDialect()) -> Iterator[bytes]:  # noqa: B008
+    """The parts of a table as the text that `write_csv` writes, a block for each; the first has the header.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
-    return "tabs" if full_suffix(file).lower().startswith(".tsv") else "commas"
-
-
-def write_csv(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
-    """Write delimited text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
-    separator = "\t" if separator_name(file) == "tabs" else ","
-    pyarrow.csv.write_csv(_escape_formulas(table), file, pyarrow.csv.WriteOptions(delimiter=separator))
-
-
-def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
-    """The parts of a table as the CSV that `write_csv` writes, a block for each; the first has the header."""
+    encoder = codecs.getincrementalencoder(dialect.encoding)()
     for index, part in enumerate(parts):
-        block = io.BytesIO()
-        pyarrow.csv.write_csv(_escape_formulas(part), block, pyarrow.csv.WriteOptions(include_header=index == 0))
-        yield block.getvalue()
+        rows, block = _escape_formulas(part), io.BytesIO()
+        for place, field in enumerate(rows.schema):
+            if dialect.decimal != "." and has_decimals(field.type):
+                rows = rows.set_column(place, field.name, number_texts(rows.column(place), dialect.decimal))
+        how = pyarrow.csv.WriteOptions(include_header=index == 0, delimiter=dialect.separator)
+        pyarrow.csv.write_csv(rows, block, how)
+        yield block.getvalue() if dialect.encoding == "utf-8" else encoder.encode(block.getvalue().decode())
+
+
+def _starts(rows: int) -> range:
+    """The first rows of parts of a table; an empty one has a part too, for its header."""
+    return range(0, max(rows, 1), _ROWS)
 
 
 def escape_formula(name: str) -> str:

@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
@@ -49,6 +50,7 @@ _CALLED = re.compile(  # digits without any separator, which number other things
 _MAYBE_CALLED = rf"(?:^|[^\w+-])(?:{_TELEPHONE}|0\d{{9}})"
 _FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # of a telephone number with the 0 or the country's before it
 _WORD = r"\pL{2}"
+_AT_ONCE = 10_000  # texts that are looked at as such at once
 _PERSONAL = 20  # rows of an address or number, up to which it is not that of an office
 _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
 
@@ -57,8 +59,8 @@ _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of pe
 class ColumnFacts:
     """A column: counts of the whole of it, and some of its filled cells.
 
-    `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells from
-    the whole length of the column, numbers as floats and all else as texts; `contacts` are texts, of all cells (in a
+    `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells drawn
+    from the whole column, numbers as floats and all else as texts; `contacts` are texts, of all cells (in a
     cluster, of the sample), that have an e-mail address or a telephone number of a person in them.
     """
 
@@ -116,65 +118,82 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 def _look(name: str, column: pa.ChunkedArray) -> ColumnFacts:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    nulls, rows = column.null_count, len(column)
-    if pa.types.is_nested(column.type):
-        distinct = -1
-    elif nulls == rows:
-        distinct = 0
-    else:
-        plain = pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column  # -0 is 0
-        distinct = pc.count_distinct(plain, mode="only_valid").as_py()
-    facts = _facts(name, column, distinct, nulls, rows)
-    if facts.kind not in {"integer", "number"} or not distinct:
+    counted = _count_values(column)
+    facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
+    if facts.kind not in {"integer", "number"} or not facts.distinct:
         return facts
     ends = pc.min_max(column).as_py()
     whole = facts.whole
     if whole and facts.kind == "number":  # of the sample; now of all cells
-        whole = bool(pc.all(pc.equal(pc.floor(column), column)).as_py())
+        whole = bool(pc.all(pc.equal(pc.floor(counted.values), counted.values)).as_py())
     mean = float(pc.mean(column).as_py())
     return replace(facts, low=float(ends["min"]), mean=mean, high=float(ends["max"]), whole=whole)
 
 
-def _facts(name: str, column: pa.ChunkedArray, distinct: int, nulls: int, rows: int) -> ColumnFacts:
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The different values of a column's filled cells, and how many cells have each; none where they are nested."""
+
+    values: pa.Array
+    times: NDArray[np.int64]
+
+
+def _count_values(column: pa.ChunkedArray) -> _Counted:
+    if pa.types.is_nested(column.type) or column.null_count == len(column):
+        return _Counted(pa.nulls(0), np.zeros(0, dtype=np.int64))
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0 is 0
+    values, times = column.value_counts().flatten()
+    filled = values.is_valid()
+    return _Counted(values.filter(filled), times.filter(filled).to_numpy())
+
+
+def _facts(
+    name: str, kind_of_values: pa.DataType, counted: _Counted, distinct: int, nulls: int, rows: int
+) -> ColumnFacts:
     """A column by its counts and some of its filled cells."""
-    kind = _kind(column.type)
-    sample = () if kind == "nested" or not distinct else _sample(column, kind)
+    kind = _kind(kind_of_values)
+    if kind == "nested":
+        return ColumnFacts(name, kind, -1, nulls, rows)
+    sample = _sample(counted, kind) if distinct else ()
     if kind == "text":
         generalised = any(
             parse_generalised(value) is not None and not is_json(value) for value in dict.fromkeys(sample)
         )
         return ColumnFacts(
-            name, kind, distinct, nulls, rows, generalised, sample=sample, contacts=_count_contacts(column)
+            name, kind, distinct, nulls, rows, generalised, sample=sample, contacts=_count_contacts(counted)
         )
     whole = kind == "integer" or (kind == "number" and all(value.is_integer() for value in sample))
     return ColumnFacts(name, kind, distinct, nulls, rows, whole=whole, sample=sample)
 
 
-def _count_contacts(column: pa.ChunkedArray) -> int:
+def _count_contacts(counted: _Counted) -> int:
     """The cells that have the address or the telephone number of a person in them, whatever else they say.
 
     Each address counts by itself, in whatever texts it stands: one of an office does not hide those of people.
     """
-    if column.type not in (pa.string(), pa.large_string()):
+    texts = counted.values
+    if texts.type not in (pa.string(), pa.large_string()):
         return 0
-    texts, times = column.value_counts().flatten()
-    worded, written, called = (
-        pc.fill_null(pc.match_substring_regex(texts, one), False) for one in (_WORD, _E_MAIL, _MAYBE_CALLED)
-    )
-    answers = (
-        2 * pc.sum(worded, min_count=0).as_py() >= len(texts) - texts.null_count
-    )  # or codes, of which some look so
+    worded, written, called = (pc.match_substring_regex(texts, one) for one in (_WORD, _E_MAIL, _MAYBE_CALLED))
+    answers = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # or codes, of which some look so
     called = pc.and_(called, pc.or_(worded, pc.or_(answers, pc.starts_with(texts, "+"))))
     likely = pc.or_(written, called)
-    found = [
-        ({*_addresses(text), *(_numbers(text) if calls else ())}, cells)
-        for text, calls, cells in zip(*(one.filter(likely).to_pylist() for one in (texts, called, times)), strict=True)
-    ]
-    rows: Counter[str] = Counter()
-    for contacts, cells in found:
-        for one in contacts:
+    texts, called = texts.filter(likely), called.filter(likely)
+    times = counted.times[likely.to_numpy(zero_copy_only=False)]
+
+    def contacts() -> Iterator[tuple[set[int], int]]:
+        """The contacts in each text, and its cells: found twice, for all of them at once take much memory."""
+        for start in range(0, len(texts), _AT_ONCE):
+            parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
+            for text, calls, cells in zip(*parts, times[start : start + _AT_ONCE].tolist(), strict=True):
+                yield {*map(hash, _addresses(text)), *(map(hash, _numbers(text)) if calls else ())}, cells
+
+    rows: Counter[int] = Counter()
+    for found, cells in contacts():
+        for one in found:
             rows[one] += cells
-    return sum(cells for contacts, cells in found if any(rows[one] <= _PERSONAL for one in contacts))
+    return sum(cells for found, cells in contacts() if any(rows[one] <= _PERSONAL for one in found))
 
 
 def _addresses(text: str) -> list[str]:
@@ -189,17 +208,17 @@ def _numbers(text: str) -> Iterator[str]:
             yield digits
 
 
-def _sample(column: pa.ChunkedArray, kind: str) -> tuple[Any, ...]:
-    """At most `_SAMPLE` filled cells, evenly spaced over the whole column."""
-    places = np.arange(len(column))
-    if column.null_count:
-        places = np.flatnonzero(column.is_valid().to_numpy())
-    if len(places) > _SAMPLE:
-        places = places[np.linspace(0, len(places) - 1, _SAMPLE).astype(int)]
-    cells = column.take(pa.array(places)).to_pylist()
+def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
+    """At most `_SAMPLE` filled cells in ascending order, drawn at random: the same in whatever order rows are."""
+    order = pc.array_sort_indices(counted.values).to_numpy()
+    ends = np.cumsum(counted.times[order])
+    cells = np.arange(ends[-1])
+    if cells.size > _SAMPLE:
+        cells = np.sort(np.random.default_rng(0).choice(cells.size, _SAMPLE, replace=False))
+    found = counted.values.take(pa.array(order[np.searchsorted(ends, cells, side="right")])).to_pylist()
     if kind in {"integer", "number"}:
-        return tuple(float(cell) for cell in cells)
-    return tuple(cell if isinstance(cell, str) else str(cell) for cell in cells)
+        return tuple(float(cell) for cell in found)
+    return tuple(cell if isinstance(cell, str) else str(cell) for cell in found)
 
 
 def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
@@ -235,7 +254,8 @@ def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     for name, key in zip(names, kinds, strict=True):
         nulls = facts[f"null {key}"]
         distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
-        looked = _facts(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"])
+        head = heads.get(key, pa.chunked_array(empty[key]))
+        looked = _facts(name, head.type, _count_values(head), distinct, nulls, facts["rows"])
         if key in numbers and distinct:
             low, mean, high = (float(facts[f"{what} {key}"]) for what in ("low", "mean", "high"))
             looked = replace(looked, low=low, mean=mean, high=high)

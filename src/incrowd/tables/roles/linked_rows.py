@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import count_numbers
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.table import Table
@@ -29,6 +30,7 @@ _LINKED = 0.2  # share of the rows with a value that must share it with others
 _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
 _MONEY, _OF_A_TARIFF = {"income", "wealth and spending"}, 0.01  # and the share of the rows that more than a home share
+_ROUND, _AMOUNTS = 5, 40  # units, of which multiples are round; other amounts that several rows share, at least
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -105,7 +107,8 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
 
     Round amounts are passed over, because many people name them. Whole amounts are looked at where the column is about
-    money, and no amount is that of a tariff, which many have.
+    money. Where more rows than a home has share an amount, it is one that many are paid, as wages are; then the amounts
+    that few share are such too.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
@@ -119,17 +122,19 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     order = np.argsort(amounts)
     values = np.rint(units[whole[0]][order]).astype(np.int64)
     times = np.bincount(column.codes, minlength=column.size)[: column.filled_size][order]
-    values, times = values[values % 10 != 0], times[values % 10 != 0]
+    values, times = values[values % _ROUND != 0], times[values % _ROUND != 0]
     few = np.where(times <= _IN_HOUSEHOLD, times, 0)
     near = 0
     for apart in range(1, _NEIGHBOURS + 1):
         place = np.minimum(np.searchsorted(values, values + apart), values.size - 1)
         near += int(np.sum(few * few[place] * (values[place] == values + apart)))
+    if np.count_nonzero(few > 1) < _AMOUNTS:
+        return False
     equal = int(np.sum(few * (few - 1)))
     rows = int(times.sum()) if values.size else 0
-    if not has_cents and int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
+    if int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
         return False
-    return equal >= max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
+    return equal >= _TIMES_NEAR * near / _NEIGHBOURS and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
 
 
 def _may_link(one: SuggestedRole) -> bool:
@@ -159,10 +164,12 @@ def _shown_by(
     agree = False
     for one in others:
         codes = np.asarray(codes_of(one.column)[rows], dtype=np.int64)
-        pairs, errors, by_chance = _count_errors(codes, starts)
+        usual, errors = _usual_values(codes, starts)
+        pairs = codes.size - starts.size
+        by_chance = pairs * _disagreement(codes)
         agree |= errors <= _HALF * by_chance
-        if _is_constant(pairs, errors, by_chance) and _differs_between(codes[starts]):
-            constant[one.column] = codes[starts]
+        if _is_constant(pairs, errors, by_chance) and _differs_between(usual):
+            constant[one.column] = usual
     if not constant:
         return None if agree else ()
     if _follows_from(list(constant.values())):
@@ -186,6 +193,20 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
     rows = np.flatnonzero(np.append(shared, False)[np.minimum(codes, values)])
     rows = rows[np.argsort(codes[rows], kind="stable")]
     return rows, np.flatnonzero(np.diff(codes[rows], prepend=-1))
+
+
+def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
+    """The most frequent code of the rows of each group, and how many neighbours in a group differ, in a random order.
+
+    Of n rows in random order n − Σ c²/n neighbours differ, where c rows have each code.
+    """
+    width = int(codes.max(initial=0)) + 1
+    sizes = np.diff(starts, append=codes.size)
+    cells, counts = count_numbers(np.repeat(np.arange(starts.size), sizes) * width + codes)
+    group = cells // width
+    order = np.lexsort((cells, -counts, group))
+    usual = cells[order[np.flatnonzero(np.diff(group, prepend=-1))]] % width
+    return usual, float(codes.size - np.sum(counts * (counts / sizes[group])))
 
 
 def _count_errors(codes: _Codes, starts: _Codes) -> tuple[int, float, float]:

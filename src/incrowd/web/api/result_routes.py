@@ -13,6 +13,7 @@ from starlette.background import BackgroundTask
 from incrowd.assessment import Assessment
 from incrowd.assessment.command_line import to_call, to_command
 from incrowd.tables.formats import format_of
+from incrowd.tables.text_dialect import TextDialect
 from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
@@ -28,6 +29,7 @@ _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
             "text/csv": {"schema": {"type": "string"}},
+            "text/tab-separated-values": {"schema": {"type": "string"}},
             "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         }
@@ -96,8 +98,10 @@ def download_table(
     name = file_name(table.name, job.name or ("filled" if release is None else "protected"), kind)
     if as_stored:
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
-    if kind == "csv":
-        return StreamingResponse(csv_of(file), media_type="text/csv", headers=as_attachment(name))
+    if kind in ("csv", "tsv"):
+        dialect = table.table.codebook.dialect if format == "upload" else TextDialect()
+        media = "text/csv" if kind == "csv" else "text/tab-separated-values"
+        return StreamingResponse(csv_of(file, dialect, kind), media_type=media, headers=as_attachment(name))
     assert release is not None
     server.check_room(session)
     with server.limit_concurrency():

@@ -16,12 +16,13 @@ let cards = [], pinned = [], picked = null, pressed = null, renaming = false;
 
 /** What made a candidate, in words: as it stands on its card. */
 export function madeBy({ protection }) {
-  const { method, k, l, t, sensitive, resolution, leave_out: gone } = protection;
+  const { method, k, l, t, sensitive, resolution, leave_out: gone, apart } = protection;
   const parts = [method, resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column"];
   const secrets = sensitive ? [sensitive].flat() : [];
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => short(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
+  if (apart.length) parts.push(`people not asked about ${named(apart)} kept apart`);
   if (l) parts.push(`l = ${l}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);

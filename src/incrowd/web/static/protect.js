@@ -8,6 +8,7 @@ import { wrongField } from "./question.js";
 const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
+const apart = document.getElementById("apart"), leftOut = document.getElementById("leave-out");
 const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
@@ -15,6 +16,14 @@ const ACTIONS = [
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
 const several = new Map(); // lists of columns by the value of their choice
+
+/** The columns that are chosen among the chips in a place. */
+const chosen = (place) => [...place.querySelectorAll(":checked")].map((one) => one.value);
+
+/** A chip for each of these columns. */
+function drawChips(place, names, checked) {
+  place.replaceChildren(...names.map((value) => make("label", { class: "chip" }, make("input", { type: "checkbox", value, checked: checked.includes(value) }), make("bdi", {}, short(value, 30)))));
+}
 
 /** Several columns as one choice. */
 function asOne(names) {
@@ -36,6 +45,8 @@ function fits() {
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help;
   form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !takes("t") && !t.value && !l.value; }); // what is asked for stays in sight
+  form.querySelector(".for-apart").hidden = !apart.childElementCount || (!takes("apart") && !chosen(apart).length);
+  form.querySelector(".for-left").hidden = !leftOut.childElementCount;
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(takes); });
   if (FORM.columns.some(takes) && columns.dataset.method !== method.value) drawColumns();
 }
@@ -83,7 +94,8 @@ function limits() {
 function asked() {
   const { aim, suppress, hierarchies, importance } = bench.now.protection; // what the form has no place for stays
   const ofKnown = (given) => Object.fromEntries(Object.entries(given).filter(([name]) => known.some((column) => column.name === name)));
-  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, hierarchies: ofKnown(hierarchies), importance: ofKnown(importance) };
+  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, hierarchies: ofKnown(hierarchies), importance: ofKnown(importance), apart: chosen(apart), leave_out: chosen(leftOut) };
+  if (wanted.apart.length && !takes("apart")) throw new Error("This method mixes people who were asked with those who were not. Choose the partition, or none of the columns that only some were asked.");
   if (takes("k")) wanted.k = Number(k.value);
   if (takes("resolution")) {
     const own = limits().parts, all = Number(resolution.value);
@@ -167,6 +179,7 @@ document.getElementById("compare").addEventListener("click", () => compare().cat
 export function withDemands(point) {
   const able = [...method.options].find((one) => one.value === point.protection.method)?.dataset.inputs.split(" ") ?? [];
   const different = written(l.value);
+  if (chosen(apart).length && !able.includes("apart")) throw new Error(`${point.words} mixes people who were asked with those who were not, and they were to be kept apart. Choose none of these columns first.`);
   if (different && !able.includes("l")) throw new Error(`${point.words} makes no promise of l = ${different}, which was asked for. Empty that field first.`);
   const secret = point.protection.sensitive ?? several.get(sensitive.value) ?? (sensitive.value || null);
   return different ? { ...point.protection, sensitive: secret, l: different } : point.protection;
@@ -180,7 +193,15 @@ function fillLists() {
   sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, short(name))));
   if (secrets.length > 1) sensitive.append(make("option", { value: asOne(secrets) }, `all ${secrets.length} of them`));
   choose(sensitive, kept, short(kept));
+  drawKept(chosen(apart), chosen(leftOut));
   delete columns.dataset.method;
+}
+
+/** The columns that are passed on as they are, to be kept apart by or left out; first those that not everybody has a value of. */
+function drawKept(keptApart, gone) {
+  const kept = bench.columns.filter(({ name }) => ["sensitive", "other", "weight"].includes(bench.now.roles[name])).sort((a, b) => (b.nulls > 0) - (a.nulls > 0)).map(({ name }) => name);
+  drawChips(apart, kept, keptApart);
+  drawChips(leftOut, kept, gone);
 }
 
 /** The form as the settings have it. */
@@ -197,7 +218,8 @@ function fill() {
   kMap.value = kept.k_map ?? "";
   choose(everybody, kept.population_table ?? "", "another table");
   suggested.hidden = true;
-  if (kept.method !== "partition" || kept.t || kept.k_map) more.open = true; // what is asked for is in sight
+  drawKept(kept.apart, kept.leave_out);
+  if (kept.method !== "partition" || kept.t || kept.k_map || kept.apart.length || kept.leave_out.length) more.open = true; // what is asked for is in sight
   delete columns.dataset.method;
 }
 

@@ -62,6 +62,7 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
     return {
         "decision": verdict.decision,
         "headline": verdict.headline,
+        "recommendation": verdict.recommendation,
         "risk": verdict.risk,
         "highest": verdict.highest,
         "basis": verdict.basis,

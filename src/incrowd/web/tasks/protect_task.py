@@ -24,7 +24,9 @@ from incrowd.protection.release_warnings import is_nearly_unique
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
+from incrowd.tables.write import describe_text
 from incrowd.web import models
+from incrowd.web.downloads import upload_ending
 from incrowd.web.fields import ChosenRole
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
@@ -170,6 +172,8 @@ class _Describing:
             **basis_of(table, self._about).after(safe.classes),
             "verdict": verdict.to_dict(),
             "unchanged": _unchanged(table, safe, self._roles),
+            "file_format": upload_ending(table),
+            "written": describe_text(safe.table, Path(f"table.{upload_ending(table)}"), table.table.codebook),
         }
         progress("writing the protected table", 0.9)
         file = _write(safe, self._folder)

@@ -1,0 +1,139 @@
+"""How a delimited text file is written, so that what is made of its table can be written in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.tables.infer_types import TypeInference, candidate_types
+
+SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces", "\t": "tabs", ",": "commas"}
+_WRITTEN = ",;|"  # no number, date or time has one of them, but for decimal commas
+_ENCODINGS = {"iso8859-1": "cp1252", "cp1252": "cp1252", "utf-16": "utf-16", "utf-8-sig": "utf-8-sig"}
+"""The encodings that a reader finds by itself; a file in any other is written again as UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDialect:
+    """The separator, the decimal sign and the encoding of delimited text.
+
+    Attributes:
+        separator: the character between cells.
+        decimal: the decimal sign of numbers.
+        encoding: the name of the encoding.
+        particular: what else the file had in a way of its own, in words: it is not written so again.
+    """
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    particular: tuple[str, ...] = ()
+
+    def for_file(self, parts: Iterable[pa.Table], ending: str) -> TextDialect:
+        """The nearest dialect from which a reader gets the rows back, in a file that ends so.
+
+        `parts` are the rows, some at a time.
+
+        >>> rows = pa.table({"town": ["Łódź"], "pay": [1.5]})
+        >>> TextDialect(";", ",", "cp1252").for_file([rows], ".csv")
+        TextDialect(separator=';', decimal=',', encoding='utf-8', particular=())
+        """
+        separator = "\t" if ending == ".tsv" else self.separator if self.separator in _WRITTEN else ","
+        decimal = "." if separator == "," else self.decimal
+        found = replace(self, separator=separator, decimal=decimal, encoding=_ENCODINGS.get(self.encoding, "utf-8"))
+        if decimal == "." and found.encoding != "cp1252":
+            return found  # it holds whatever a table does
+        fitting = _Fitting(separator)
+        for part in parts:
+            fitting.look_at(part)
+        return replace(
+            found,
+            decimal=decimal if fitting.takes_commas() else ".",
+            encoding=found.encoding if fitting.takes_cp1252 or found.encoding != "cp1252" else "utf-8",
+        )
+
+    def in_words(self, asked: TextDialect) -> str:
+        """How a file is written, and what of the dialect that was asked for it does not have; empty where that is none.
+
+        >>> asked = TextDialect(";", ",", "cp1252")
+        >>> TextDialect(";", ",").in_words(asked)
+        'cells parted by semicolons, decimal commas, encoding utf-8 (not cp1252, which cannot hold it)'
+        """
+        if asked == TextDialect():
+            return ""
+        said = [f"cells parted by {SEPARATOR_NAMES[self.separator]}"]
+        said.append("decimal commas" if self.decimal == "," else "decimal points")
+        if asked.decimal != self.decimal:
+            said[-1] += " (with commas its numbers could not be told from others)"
+        if _ENCODINGS.get(asked.encoding, asked.encoding) != self.encoding:
+            said.append(f"encoding {self.encoding} (not {asked.encoding}, which cannot hold it)")
+        elif self.encoding != "utf-8":
+            said.append(f"encoding {self.encoding}")
+        if asked.particular:
+            said.append(f"dates as 2001-12-31 and plain numbers (the table has {', '.join(asked.particular)})")
+        return ", ".join(said)
+
+
+class _Fitting:
+    """Whether decimal commas and cp1252 give a reader all cells back; rows are looked at part by part."""
+
+    def __init__(self, separator: str) -> None:
+        self._kinds = candidate_types(separator)
+        self._read: dict[tuple[str, str], TypeInference] = {}  # by column and decimal sign
+        self._separated = False
+        self.takes_cp1252 = True
+
+    def look_at(self, part: pa.Table) -> None:
+        """Look at some rows."""
+        self._separated = part.num_columns > 1
+        for name, column in zip(part.column_names, part.columns, strict=True):
+            self.takes_cp1252 = self.takes_cp1252 and _is_kept(name)
+            if has_decimals(column.type):
+                for sign in ".,":
+                    texts = number_texts(column.unique(), sign)
+                    inference = self._read.setdefault((name, sign), TypeInference({"": self._kinds}))
+                    inference.observe(pa.record_batch({"": texts}))
+            elif self.takes_cp1252 and _is_text(column.type):
+                distinct = column.unique().cast(pa.large_string()) if len(column) else column
+                self.takes_cp1252 = all(cell is None or _is_kept(cell) for cell in distinct.to_pylist())
+
+    def takes_commas(self) -> bool:
+        """Whether every column of decimals is numbers again when they have commas, as far as it is with points.
+
+        One column alone has no separator, from which a reader would see that commas do not part cells.
+        """
+        types = {key: inference.types()[""] for key, inference in self._read.items()}
+        return self._separated and all(
+            types[name, ","] or not kind for (name, sign), kind in types.items() if sign == "."
+        )
+
+
+def has_decimals(kind: pa.DataType) -> bool:
+    """Whether the numbers of a type may have a decimal sign."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def number_texts(numbers: pa.Array, sign: str) -> pa.Array:
+    """Numbers as text with a decimal sign."""
+    return pc.replace_substring(numbers.cast(pa.string()), ".", sign)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_kept(text: str) -> bool:
+    """Whether a reader gets a text back from cp1252: it has all letters, and together they are not UTF-8 of others."""
+    if text.isascii():
+        return True
+    try:
+        text.encode("cp1252").decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    except UnicodeEncodeError:
+        return False
+    return False
