@@ -31,8 +31,8 @@ from scipy.stats import rankdata
 
 from benchmarks.harness import DATA, save, show
 from incrowd.errors import UnsupportedError
-from incrowd.populations.estimators import Method, estimate_risk, estimate_with_records
-from incrowd.populations.fitted_sample import Options
+from incrowd.populations.estimators import EstimatorName, estimate_risk, estimate_with_records
+from incrowd.populations.fitted_sample import FitOptions
 from incrowd.populations.sample import Sample, read_sample
 
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -40,7 +40,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "validation": ("happy", "nhanes", "cdc", "cpssw8", "diabetes130", "sdc_testdata"),
 }
 FRACTIONS = (0.01, 0.05, 0.1, 0.3)
-METHODS: tuple[Method, ...] = ("combined", "crowd", "anchored", "posterior")
+METHODS: tuple[EstimatorName, ...] = ("combined", "crowd", "anchored", "posterior")
 _NOT_ASKED = {
     "split",
     "wtssall",
@@ -104,12 +104,12 @@ def draw_cases(name: str, sets: int, seed: int) -> Iterator[dict[str, Any]]:
                 }  # fmt: skip
 
 
-def measure(case: dict[str, Any], methods: Sequence[Method], *, again: bool) -> dict[str, Any]:
+def measure(case: dict[str, Any], methods: Sequence[EstimatorName], *, again: bool) -> dict[str, Any]:
     """What each method says of one case, next to the truth."""
     truth, population = case["sizes"], case["population"]
     sample = read_case(case["rows"], population)
     started = time.process_time()
-    risk, records = estimate_with_records(sample, options=Options(0, 1, False, lambda *_: None))
+    risk, records = estimate_with_records(sample, options=FitOptions(0, 1, False, lambda *_: None))
     found = {name: case[name] for name in ("set", "table", "columns", "fraction", "people", "population")}
     found |= {
         "B": float((1 / truth).mean()),

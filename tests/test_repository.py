@@ -3,13 +3,17 @@
 import ast
 import functools
 import importlib
+import inspect
 import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 import yaml
+
+from incrowd.protection.method_options import MethodKeywords
 
 ROOT = Path(__file__).parents[1]
 DEVELOPER_PAGES = ["CONTRIBUTING.md", *(f"docs/dev/{name}.md" for name in ("architecture", "decisions", "releasing"))]
@@ -116,3 +120,53 @@ def test_every_name_in_a_recipe_is_defined_in_the_file_that_the_recipe_gives():
     assert len(recipes) >= 20
     for first, second, path in recipes:
         assert {first, second or first} <= set(defined_names(path)), (first, second, path)
+
+
+TABLES = {
+    "data",
+    "table",
+    "before",
+    "after",
+    "original",
+    "released",
+    "protected",
+    "holdout",
+    "probes",
+    "gallery",
+    "points",
+}
+
+
+def public_functions():
+    """Every function among the public names of the package and of its rooms, by its full name."""
+    rooms = sorted(path.parent.name for path in (ROOT / "src/incrowd").glob("[a-z]*/__init__.py"))
+    for package in ("incrowd", *(f"incrowd.{room}" for room in rooms if room not in {"cli", "web"})):
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            if inspect.isfunction(function := getattr(module, name)):
+                yield f"{package}.{name}", function
+
+
+def test_public_functions_say_which_tables_they_take():
+    found = [
+        f"{name}({parameter.name}: {parameter.annotation})"
+        for name, function in public_functions()
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.name in TABLES and re.search(r"\bAny\b", str(parameter.annotation))
+    ]
+    assert found == []
+
+
+def test_public_functions_document_every_parameter():
+    functions = dict(public_functions())
+    assert len(functions) > 100
+    declared = {*get_type_hints(MethodKeywords)}  # described with the options of the method that takes them
+    missing = [
+        f"{name}({parameter})"
+        for name, function in functions.items()
+        for parameter in {*inspect.signature(function).parameters} - declared
+        if not re.search(
+            rf"^        (\w+, )*\*{{0,2}}{parameter}(, \w+)*: ", inspect.getsource(function), flags=re.MULTILINE
+        )
+    ]
+    assert missing == []

@@ -1,6 +1,8 @@
 """Data flows one way through the rooms: a room imports only from rooms above it on the map in docs/dev."""
 
 import ast
+import copy
+import functools
 import re
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import incrowd
+from incrowd.tables.formats import EXTENSIONS
 
 SOURCE = Path(incrowd.__file__).parent
 MAP = Path(__file__).parents[1] / "docs" / "dev" / "architecture.md"
@@ -18,6 +21,12 @@ def rooms_on_the_map():
     """The rooms in the order of the first block of the architecture page."""
     (block, *_) = re.findall(r"```text\n(.*?)```", MAP.read_text(encoding="utf-8"), flags=re.DOTALL)
     return [line.split()[0].removesuffix("/").removesuffix(".py") for line in block.splitlines()]
+
+
+@functools.cache
+def parsed(source):
+    """Every file of a folder of modules with its syntax tree."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(source.rglob("*.py"))}
 
 
 def room_of(path):
@@ -34,20 +43,21 @@ def imported_modules(tree):
             )
         elif isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"incrowd(\.\w+)+\.?", str(node.value)):
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"incrowd(\.(?!toml)\w+)+\.?", str(node.value)):
             yield node.lineno, node.value.rstrip(".")
 
 
 def wrong_imports(source, rooms):
-    for path in sorted(source.rglob("*.py")):
+    """Imports of rooms below; the package's own names (`from incrowd import measure`) are below all rooms."""
+    rooms = [*rooms, "__init__"]
+    for path, tree in parsed(source).items():
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        if room == "__init__":
-            continue
-        for line, name in imported_modules(ast.parse(path.read_text(encoding="utf-8"))):
+        for line, name in imported_modules(tree):
             parts = name.split(".")
-            known = parts[0] == "incrowd" and len(parts) > 1 and parts[1] in rooms
-            if known and rooms.index(parts[1]) > rooms.index(room):
-                yield f"{path.relative_to(source)}:{line} imports {name}"
+            if parts[0] == "incrowd" and len(parts) > 1:
+                imported = parts[1] if parts[1] in rooms else "__init__"
+                if rooms.index(imported) > rooms.index(room):
+                    yield f"{path.relative_to(source)}:{line} imports {name}"
 
 
 def test_every_room_is_on_the_map_once():
@@ -65,6 +75,7 @@ def test_rooms_import_only_from_rooms_above():
         "from incrowd.below import name",
         "def f():\n    import incrowd.below.deep",
         "from incrowd import below",
+        "from incrowd import measure",
         "from importlib import import_module\nimport_module('incrowd.below')",
         "from importlib import import_module\nimport_module(f'incrowd.below.{name}')",
     ],
@@ -72,6 +83,105 @@ def test_rooms_import_only_from_rooms_above():
 def test_the_test_sees_every_kind_of_import(tmp_path, line):
     (tmp_path / "above.py").write_text(line)
     assert len(list(wrong_imports(tmp_path, ["above", "below"]))) == 1
+
+
+def module_name(source, path):
+    parts = path.relative_to(source.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def lazy_modules(source):
+    """By package, the module of each public name that its stub lists and that is imported on first use."""
+    return {
+        module_name(source, stub): {
+            alias.name: node.module
+            for node in ast.parse(stub.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for stub in source.rglob("__init__.pyi")
+    }
+
+
+class _Runs(ast.NodeTransformer):
+    """Leaves out what only a type checker reads."""
+
+    def visit_If(self, node):
+        return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
+def without_annotations(tree):
+    """The tree of a file without the imports that only annotations need."""
+    return _Runs().visit(copy.deepcopy(tree))
+
+
+def modules_at_run_time(source):
+    """The modules that each module imports when it runs, at any depth; annotations may name what is further down."""
+    names, lazy = {path: module_name(source, path) for path in parsed(source)}, lazy_modules(source)
+    modules = {*names.values()}
+    graph = {}
+    for path, tree in parsed(source).items():
+        found = set()
+        for node in ast.walk(without_annotations(tree)):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    found.add(whole if whole in modules else lazy.get(node.module, {}).get(alias.name, node.module))
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "iter_modules":
+                (package,) = {one for one in found if one.endswith(f".{ast.unparse(node.args[0]).split('.')[0]}")}
+                found |= {one for one in modules if one.startswith(f"{package}.")}
+        graph[names[path]] = (found & modules) - {names[path]}
+    return graph
+
+
+def cycles(graph):
+    """The sets of modules that import each other, directly or through others."""
+    reached = {}
+    for start in graph:
+        seen, left = set(), [start]
+        while left:
+            new = graph[left.pop()] - seen
+            seen |= new
+            left += new
+        reached[start] = seen
+    rings = {
+        frozenset(other for other in reached[one] if one in reached[other]) for one in graph if one in reached[one]
+    }
+    return [sorted(name.removeprefix("incrowd.") for name in ring) for ring in rings]
+
+
+ACCEPTED_CYCLES = [
+    # what a backend derives of its rows, in memory or in parts on the disk, is a backend again
+    ["backends.base", "backends.class_parts", "backends.duckdb_backend", "backends.frame_backend"],
+]
+
+
+def test_no_two_modules_import_each_other():
+    assert cycles(modules_at_run_time(SOURCE)) == ACCEPTED_CYCLES
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("from incrowd.b import f", "def f():\n    from incrowd.a import g"),
+        ("from incrowd.b import f", "import incrowd.a"),
+        ("from incrowd.room import name", "from incrowd.a import g"),
+        ("from pkgutil import iter_modules\nfrom incrowd import room\niter_modules(room.__path__)", "import incrowd.a"),
+    ],
+)
+def test_the_test_sees_every_kind_of_cycle(tmp_path, first, second):
+    source = tmp_path / "incrowd"
+    (source / "room").mkdir(parents=True)
+    files = {"a.py": first, "b.py": second, "room/__init__.py": "", "room/c.py": second}
+    for name, text in files.items():
+        (source / name).write_text(text)
+    (source / "room/__init__.pyi").write_text("from incrowd.room.c import name as name")
+    assert len(cycles(modules_at_run_time(source))) == 1
+    (source / "a.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from incrowd.b import f")
+    parsed.cache_clear()
+    assert cycles(modules_at_run_time(source)) == []
 
 
 def test_only_the_package_itself_imports_by_name():
@@ -102,3 +212,119 @@ def test_no_room_has_the_name_of_a_function():
 def test_everything_promised_is_there():
     assert all(getattr(incrowd, name) is not None for name in incrowd.__all__)
     assert set(dir(incrowd)) == {*incrowd.__all__, "__version__"}
+
+
+RISKS = {"probability", "correctness", "risk", "overall", "value", "high"}
+LIMITS = {"at_most", "limit", "max_risk", "threshold"}
+
+
+def names_in(node):
+    return {getattr(one, "id", getattr(one, "attr", None)) for one in ast.walk(node)}
+
+
+def judged_by_hand(source):
+    """Comparisons of a risk with a limit outside the module that has the judge; figures only place their lines."""
+    for path, tree in parsed(source).items():
+        if path.relative_to(source).parts[0] in {"recipients.py", "figures"}:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare) and all(
+                isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops
+            ):
+                sides = [names_in(side) for side in (node.left, *node.comparators)]
+                if any(one & RISKS and other & LIMITS for one in sides for other in sides if one is not other):
+                    yield f"{path.relative_to(source)}:{node.lineno} {ast.unparse(node)}"
+
+
+def test_one_function_holds_a_risk_against_a_limit():
+    assert list(judged_by_hand(SOURCE)) == []
+
+
+KNOW_FORMATS = {"tables", "backends"}
+READERS = re.compile(r"pyarrow\.(parquet|feather|orc|csv|json|dataset)|pyreadstat|openpyxl|python_calamine|fastavro")
+
+
+def endings_in(tree, endings):
+    """Endings of files in code: with their dot, or two in one list; not those in the name of a file that is made."""
+    made = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in endings and node not in made:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            listed = [one.value for one in node.elts if isinstance(one, ast.Constant) and f".{one.value}" in endings]
+            yield from [(node.lineno, listed)] if len(listed) > 1 else []
+
+
+def formats_by_hand(source, endings):
+    """Modules that read files themselves, and endings of files that are listed, outside the room of file formats."""
+    for path, tree in parsed(source).items():
+        if path.relative_to(source).parts[0] not in KNOW_FORMATS:
+            imports = [(line, f"imports {name}") for line, name in imported_modules(tree) if READERS.match(name)]
+            listed = [(line, f"has {found!r}") for line, found in endings_in(tree, endings)]
+            yield from (f"{path.relative_to(source)}:{line} {what}" for line, what in imports + listed)
+
+
+def test_only_tables_and_backends_know_file_formats():
+    endings = {*EXTENSIONS} - {".json", ".txt"}  # figures are written as the one, kept texts as the other
+    assert list(formats_by_hand(SOURCE, endings)) == []
+
+
+NUMBERS = re.compile(r"(numpy|scipy|numba|incrowd\.special|incrowd(\.\w+)*\.kernels\w*)(\.|$)")
+STORES_ARRAYS = {"web/kept_work.py"}  # which rows a protection kept is an array in a file
+
+
+def test_the_command_line_and_the_app_have_no_maths():
+    found = [
+        f"{path.relative_to(SOURCE)}:{line} imports {name}"
+        for path, tree in parsed(SOURCE).items()
+        if room_of(path) in {"web", "cli"} and str(path.relative_to(SOURCE)) not in STORES_ARRAYS
+        for line, name in imported_modules(without_annotations(tree))
+        if NUMBERS.match(name)
+    ]
+    assert found == []
+
+
+def test_arrow_is_imported_at_the_top_where_a_room_needs_it_anyway():
+    """From measures/ down all modules import it with the tables; only commands start without it."""
+    rooms = rooms_on_the_map()
+    below = {room for room in rooms[rooms.index("classes") :] if room != "cli"}
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path, tree in parsed(SOURCE).items()
+        if room_of(path) in below
+        for part in ast.walk(tree)
+        if isinstance(part, ast.FunctionDef)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Import) and node.names[0].name in {"pyarrow", "pyarrow.compute", "numpy"}
+    ]
+    assert found == []
+
+
+def test_a_public_class_or_type_has_one_definition():
+    defined = {}
+    for path, tree in parsed(SOURCE).items():
+        for node in tree.body:
+            literal = isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Literal[")
+            name = node.name if isinstance(node, ast.ClassDef) else ast.unparse(node.targets[0]) if literal else "_"
+            if not name.startswith("_"):
+                defined.setdefault(name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: places for name, places in defined.items() if len(places) > 1} == {}
+
+
+ENGINE_NAMES = {"spark", "duckdb", "postgresql", "sqlite", "cluster"}
+MOST_QUESTIONS = 25  # whether rows are here, which decides how they are counted; it may only become less
+
+
+def test_only_backends_ask_which_engine_a_table_has():
+    compared, asked = [], []
+    for path, tree in parsed(SOURCE).items():
+        if room_of(path) == "backends":
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                named = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)} & ENGINE_NAMES
+                compared += [f"{path.relative_to(SOURCE)}:{node.lineno} {ast.unparse(node)}"] if named else []
+            if isinstance(node, ast.Attribute) and node.attr == "rows_are_local":
+                asked.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert compared == []
+    assert len(asked) <= MOST_QUESTIONS, asked

@@ -15,8 +15,8 @@ from incrowd.backends.encode import Coded
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.populations.classical import FROM_SIZES, entropy_score
-from incrowd.populations.estimators import Method, estimate_risk
-from incrowd.populations.marginals import Columns
+from incrowd.populations.estimators import EstimatorName, estimate_risk
+from incrowd.populations.marginals import CodedColumns
 from incrowd.populations.sample import Sample
 from incrowd.tables import Table, read_table
 
@@ -83,9 +83,9 @@ class CodedSample(Sample):
     def why_no_columns(self) -> str | None:
         return None
 
-    def columns(self, *, pairs: bool = False) -> Columns:
+    def columns(self, *, pairs: bool = False) -> CodedColumns:
         assert self.codes is not None
-        return Columns(self.codes, tuple(int(row.max()) + 1 for row in self.codes))
+        return CodedColumns(self.codes, tuple(int(row.max()) + 1 for row in self.codes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +155,7 @@ def public_table(folder: Path, name: str) -> Population:
 def measure(
     truth: Truth,
     sample: CodedSample,
-    methods: Sequence[Method],
+    methods: Sequence[EstimatorName],
     seed: int = 1,
     *,
     classical: Sequence[str] = tuple(FROM_SIZES),

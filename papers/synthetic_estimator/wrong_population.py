@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.populations.api import FACTORS
-from incrowd.populations.estimators import Method, estimate_risk
+from incrowd.populations.estimators import EstimatorName, estimate_risk
 from papers.figures.estimators import wrong_population_figure
 from papers.parts import Comparison, Context, PartResult, Picture, Row
 from papers.synthetic_estimator.cases import SMALLEST_SAMPLE, samples
 from papers.synthetic_estimator.simulation import each, population, population_names
 from papers.workers import map_in_processes
 
-_METHODS: tuple[Method, ...] = ("combined", "average")
+_METHODS: tuple[EstimatorName, ...] = ("combined", "average")
 
 
 def reproduce_wrong_population(context: Context) -> PartResult:

@@ -6,8 +6,8 @@ stays quick.
 
 import incrowd._wiring  # noqa: F401 - registers figures, reports and evaluations
 from incrowd._support.lazy_names import lazy_names
+from incrowd.version import __version__  # noqa: F401 - public
 
-__version__ = "0.1.0"
 __all__, __getattr__ = lazy_names(__name__, __file__)
 
 

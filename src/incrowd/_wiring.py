@@ -43,6 +43,7 @@ def _evaluate(
 ) -> Evaluation:
     from incrowd.evaluation import evaluate
 
+    assert protected.original is not None
     return evaluate(
         protected.original,
         protected.table if protected.generalised is None else protected.generalised,

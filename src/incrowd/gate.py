@@ -14,9 +14,9 @@ from incrowd.assessment.roles import settle_roles
 from incrowd.attacks import attack_release, kinds_for
 from incrowd.errors import InputError
 from incrowd.measures import Measurement, measure
-from incrowd.recipients import judge, read_limit
+from incrowd.recipients import is_within, judge
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 from incrowd.wording import number
 
 
@@ -81,9 +81,10 @@ class Rule(Result):
     @property
     def passed(self) -> bool:
         """Whether the table keeps it."""
-        if self.name == "max_risk" and self.limit:
-            return judge(self.found, read_limit(self.limit, "highest average risk")) == "within"
-        return self.found >= self.limit if RULES[self.name].at_least else self.found <= self.limit
+        if RULES[self.name].at_least:
+            return self.found >= self.limit
+        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 stands for 1/11 only where people are named
+        return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
 
     @property
     def sentence(self) -> str:
@@ -138,7 +139,7 @@ class Check(Result):
 
 
 def check(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
@@ -158,8 +159,8 @@ def check(
     max_beta: float | None = None,
     max_delta: float | None = None,
     max_given_away: float | None = None,
-    original: Any = None,
-    holdout: Any = None,
+    original: TableLike | None = None,
+    holdout: TableLike | None = None,
     kept_rows: Sequence[int] | str | None = None,
     question: Question | None = None,
     progress: Progress = silent,

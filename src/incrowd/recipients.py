@@ -122,6 +122,15 @@ def read_limit(value: float, what: str) -> float:
     return 1 / size if 1 / size > value else value
 
 
+def is_within(risk: float, stated: float) -> bool:
+    """Whether a risk is within a limit as people write it, such as 0.09 for 1/11; 0 is kept by 0 alone.
+
+    >>> is_within(1 / 11, 0.09), is_within(0.1, 0.09), is_within(0.0, 0)
+    (True, False, True)
+    """
+    return judge(risk, read_limit(stated, "limit") if stated >= SMALLEST_LIMIT else stated) == "within"
+
+
 def settle_limits(recipient: str, *, threshold: float | None = None, highest: float | None = None) -> Limits:
     """The limits of a recipient, with those that are set for this question in their place.
 

@@ -144,6 +144,15 @@ def data_size(size: float) -> str:
     return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
+def whole(value: float) -> str:
+    """A number to the next whole one.
+
+    >>> whole(21_047.4)
+    '21,047'
+    """
+    return f"{value:,.0f}"
+
+
 def two_digits(value: float) -> str:
     """An estimated number of people: two digits that matter.
 
@@ -159,7 +168,7 @@ def people(count: float) -> str:
     >>> people(1), people(1200)
     ('1 person', '1,200 people')
     """
-    return "1 person" if round(count) == 1 else f"{count:,.0f} people"
+    return "1 person" if round(count) == 1 else f"{whole(count)} people"
 
 
 def about_people(count: float) -> str:
@@ -189,7 +198,7 @@ def large_number(value: float) -> str:
     for size, word in _WORDS:
         if value >= size:
             return f"{value / size:.3g} {word}"
-    return f"{value:,.0f}"
+    return whole(value)
 
 
 def population(name: str, size: float) -> str:

@@ -149,12 +149,12 @@ def test_intervals_are_those_of_wilson_and_newcombe():
 
 
 def test_nearest_neighbours_are_those_of_a_plain_search():
-    from incrowd.attacks.setting import Options, prepare
+    from incrowd.attacks.setting import AttackOptions, prepare
     from incrowd.tables import read_table
 
     original, released = population(80, 1), population(300, 2)
     tables = [read_table(one) for one in (original, released)]
-    setting = prepare(tables, ["age", "job", "pay"], (), targets=80, seed=0, options=Options())
+    setting = prepare(tables, ["age", "job", "pay"], (), targets=80, seed=0, options=AttackOptions())
     distances, rows = setting.gallery(setting.known, 1, 0).nearest(
         setting.probes(setting.known, 0, np.arange(80)), wanted=3
     )

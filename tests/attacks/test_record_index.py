@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.attacks.gallery import Probes
-from incrowd.attacks.setting import Options, prepare
+from incrowd.attacks.setting import AttackOptions, prepare
 from incrowd.tables import read_table
 
 
@@ -56,7 +56,7 @@ def test_searches_find_what_a_plain_search_finds(generalised, known, forgotten):
     original, released = table(25, 1), table(150, 2)
     released = protected(released, 3) if generalised else released
     tables = [read_table(one) for one in (original, released)]
-    setting = prepare(tables, known.split(), (), targets=25, seed=0, options=Options())
+    setting = prepare(tables, known.split(), (), targets=25, seed=0, options=AttackOptions())
     gallery = setting.gallery(setting.known, 1, 0)
     probes = setting.probes(setting.known, 0, np.arange(25))
     if forgotten:

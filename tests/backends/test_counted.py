@@ -13,7 +13,7 @@ from incrowd.classes import assign_classes, classes_of_counted
 from incrowd.measures import measure_diversity
 from incrowd.populations.copula_fit import fit_dvine, pair_correlations
 from incrowd.populations.information import observed_information
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import CodedColumns
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 3)), min_size=1, max_size=40)
 
@@ -51,7 +51,7 @@ def test_copulas_are_fitted_alike():
     base = generator.normal(size=3_000)
     codes = np.stack([np.digitize(base + generator.normal(size=3_000), [-1, 0, 1]) for _ in range(3)])
     distinct, times = np.unique(codes, axis=1, return_counts=True)
-    here, there = Columns(codes, (4, 4, 4)), Columns(distinct, (4, 4, 4), times)
+    here, there = CodedColumns(codes, (4, 4, 4)), CodedColumns(distinct, (4, 4, 4), times)
     assert there.people == here.people
     assert pair_correlations(there) == pytest.approx(pair_correlations(here))
     pairs = pair_correlations(here)

@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.cli.running import run as run_command
 
+from incrowd.leaks import largest_leak, smallest_k, uniform_sizes
+
 
 def run(capsys, *arguments):
     """Run `incrowd leak`."""
@@ -205,3 +207,15 @@ def test_partial_leaks_and_partial_knowledge(capsys, tmp_path):
     code, _, err = run(capsys, path, "--qi", "days", "--leaked", "3", "--records-known", "1")
     assert code == 2
     assert "--person" in err
+
+
+@pytest.mark.parametrize("at_most", [0.33, 0.09, 0.05, 1 / 3, 1 / 7])
+@pytest.mark.parametrize("leaked", [840, 300])
+def test_what_the_planner_accepts_passes_the_command_and_one_less_fails(capsys, leaked, at_most):
+    k = smallest_k(people=840, leaked=leaked, at_most=at_most).k
+    table = ("--people", 840, "--at-most", at_most)
+    assert run(capsys, *table, "--k", k, "--leaked", leaked)[0] == 0
+    assert run(capsys, *table, "--k", k - 1, "--leaked", leaked)[0] == 1
+    most = largest_leak(uniform_sizes(840, k - 1), at_most=at_most).leaked
+    assert run(capsys, *table, "--k", k - 1, "--leaked", most)[0] == 0
+    assert run(capsys, *table, "--k", k - 1, "--leaked", most + 1)[0] == 1

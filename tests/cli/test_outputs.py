@@ -13,9 +13,11 @@ from tests.cli.running import run
 
 from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
-from incrowd.cli.command_files import TABLES, Input, Output, declared
+from incrowd.cli.command_files import STORED_TABLE, TABLE_OUTPUT, Input, Output, declared
 from incrowd.errors import InputError
-from incrowd.tables import write, write_table
+from incrowd.tables import write_table
+from incrowd.tables.formats import WRITERS
+from incrowd.web.downloads import OFFERED
 
 VERBS = typer.main.get_command(app).commands
 CONTENT = "age,sex\n30,f\n31,m\n"
@@ -159,4 +161,6 @@ def test_every_option_that_names_a_file_says_whether_it_is_read_or_written(verb)
 
 
 def test_every_ending_that_a_table_can_have_is_taken():
-    assert {*write._WRITERS, *COMPRESSIONS} == TABLES
+    for output in (TABLE_OUTPUT, STORED_TABLE):
+        assert {*output.endings()} == {*WRITERS, *COMPRESSIONS}
+    assert {f".{ending}" for ending in OFFERED} == {*WRITERS}

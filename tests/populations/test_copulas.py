@@ -18,7 +18,7 @@ from incrowd.populations.copula_fit import (
     with_grouped_values,
 )
 from incrowd.populations.estimators import estimate_risks
-from incrowd.populations.marginals import Columns, smooth_marginal
+from incrowd.populations.marginals import CodedColumns, smooth_marginal
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.sample import read_sample
 
@@ -28,7 +28,7 @@ CORRELATION = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
 def normal_columns(people, seed=0, levels=(6, 9, 4)):
     normals = np.random.default_rng(seed).multivariate_normal(np.zeros(3), CORRELATION, people)
     codes = [np.searchsorted(np.linspace(-1.5, 1.5, k - 1), normals[:, j]) for j, k in enumerate(levels)]
-    return Columns(np.stack(codes), levels)
+    return CodedColumns(np.stack(codes), levels)
 
 
 @pytest.mark.paper("synthetic-estimator", "B (a) 2.c")
@@ -72,7 +72,7 @@ def test_similar_strata_are_taken_together_and_everybody_is_in_one():
 
 
 def test_columns_with_many_values_are_grouped_by_neighbours():
-    columns = Columns(np.stack([np.arange(1000), np.arange(1000) % 2]), (1000, 2))
+    columns = CodedColumns(np.stack([np.arange(1000), np.arange(1000) % 2]), (1000, 2))
     coarse = with_grouped_values(columns, 50)
     assert coarse.sizes == (50, 2)
     assert np.all(np.diff(coarse.codes[0]) >= 0)
@@ -82,18 +82,18 @@ def test_columns_with_many_values_are_grouped_by_neighbours():
 def test_a_column_that_another_determines_is_left_out():
     generator = np.random.default_rng(0)
     town = generator.integers(0, 40, 2000)
-    columns = Columns(np.stack([town, town // 10, generator.integers(0, 4, 2000)]), (40, 4, 4))
+    columns = CodedColumns(np.stack([town, town // 10, generator.integers(0, 4, 2000)]), (40, 4, 4))
     assert informative(columns).sizes == (40, 4)
 
 
 def test_a_column_that_looks_determined_for_want_of_records_is_kept():
-    columns = Columns(np.stack([np.arange(40), np.arange(40) % 3]), (40, 3))
+    columns = CodedColumns(np.stack([np.arange(40), np.arange(40) % 3]), (40, 3))
     assert informative(columns).sizes == (40, 3)
 
 
 def test_one_of_two_copies_of_a_column_is_kept():
     same = np.random.default_rng(0).integers(0, 9, 500)
-    assert informative(Columns(np.stack([same, same]), (9, 9))).sizes == (9,)
+    assert informative(CodedColumns(np.stack([same, same]), (9, 9))).sizes == (9,)
 
 
 def test_smoothed_marginals_make_room_for_values_not_yet_seen():

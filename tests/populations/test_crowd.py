@@ -6,7 +6,7 @@ import pytest
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitman_yor.prediction import new_classes
 from incrowd.populations.crowd_growth import grow, grow_through, sizes_without
-from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model
+from incrowd.populations.crowd_model import CrowdLevel, CrowdModel, fit_crowd_model
 
 
 def sample_of(columns, people, seed):
@@ -111,7 +111,7 @@ def test_columns_of_one_value_are_left_out_and_nothing_else_is_refused():
 def test_few_people_of_many_columns_are_given_the_room_that_they_need():
     """The first person alone has more contexts than the arrays for eight people hold."""
     codes = tuple(np.array([0, 0, 0, 0, 1, 1, 1, 2], dtype=np.int32) for _ in range(40))
-    levels = tuple(Level(column, (column - 1,), 0.1, 1.0) for column in range(1, 40))
+    levels = tuple(CrowdLevel(column, (column - 1,), 0.1, 1.0) for column in range(1, 40))
     model = CrowdModel(codes, np.full((40, 2), [0.1, 1.0]), levels, np.zeros(8))
     start, found = grow_through(model, [8, 12], seed=(0,))
     assert start.classes == 3

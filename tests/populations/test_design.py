@@ -11,7 +11,7 @@ from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.design import Weights, design_of
 from incrowd.populations.estimators import estimate_with_records
-from incrowd.populations.fitted_sample import Options
+from incrowd.populations.fitted_sample import FitOptions
 from incrowd.populations.sample import read_sample
 
 
@@ -69,7 +69,7 @@ def test_records_that_are_alike_have_one_risk_whatever_their_weights():
     draw = np.random.default_rng(0)
     rows = {"age": draw.integers(18, 40, 300), "sex": draw.integers(0, 2, 300), "w": draw.lognormal(3.0, 1.0, 300)}
     sample = read_sample(rows, quasi_identifiers=["age", "sex"], weights="w")
-    headline, records = estimate_with_records(sample, options=Options(0, 1, False, silent))
+    headline, records = estimate_with_records(sample, options=FitOptions(0, 1, False, silent))
     _, numbers = np.unique(rows["age"] * 2 + rows["sex"], return_inverse=True)
     for one in (records.risk, records.unique):
         np.testing.assert_allclose(one, (np.bincount(numbers, weights=one) / np.bincount(numbers))[numbers])

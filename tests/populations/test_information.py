@@ -17,7 +17,7 @@ from incrowd.populations.information import (
     observed_information,
     shuffled_information,
 )
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import CodedColumns
 
 
 def edges(chances):
@@ -130,7 +130,7 @@ def test_independent_columns_of_many_values_get_hardly_a_correlation():
     for _ in range(20):
         drawn = [generator.choice(chance.size, 250, p=chance) for chance in chances]
         codes = np.stack([np.unique(column, return_inverse=True)[1] for column in drawn])
-        columns = Columns(codes, tuple(int(column.max()) + 1 for column in codes))
+        columns = CodedColumns(codes, tuple(int(column.max()) + 1 for column in codes))
         for shuffled in found:
             found[shuffled].append(pair_correlations(columns, shuffled=shuffled)[0, 1])
     assert np.mean(found[True]) < 0.2

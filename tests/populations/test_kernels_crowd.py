@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from incrowd.populations.crowd_growth import Growth, grow, grow_through
-from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model, join_codes
+from incrowd.populations.crowd_model import CrowdLevel, CrowdModel, fit_crowd_model, join_codes
 from incrowd.populations.design import Design
 
 _ALL = (1 << 64) - 1
@@ -83,7 +83,7 @@ def _every_level(model: CrowdModel, discounts: tuple[float, ...], strength: floa
     for column in range(1, len(model.codes)):
         given = dict.fromkeys([tuple(range(column)), tuple(range(column))[-2:], (0,), (column - 1,)])
         levels += [(column, one) for one in given]
-    cycle = [Level(*one, discounts[place % len(discounts)], strength) for place, one in enumerate(levels)]
+    cycle = [CrowdLevel(*one, discounts[place % len(discounts)], strength) for place, one in enumerate(levels)]
     return replace(model, levels=tuple(cycle))
 
 

@@ -14,11 +14,11 @@ import pyarrow.parquet
 
 from incrowd import Hierarchy, protect
 from incrowd._support.compressed_files import COMPRESSIONS
-from incrowd.tables import write
+from incrowd.tables.formats import WRITERS
 
 QIS = ["zip", "age", "income"]
 ROWS = 60
-FORMATS = sorted({*write._WRITERS} - {".pq", ".arrow"}) + [f".csv{ending}" for ending in COMPRESSIONS]
+FORMATS = sorted({*WRITERS} - {".pq", ".arrow"}) + [f".csv{ending}" for ending in COMPRESSIONS]
 _PREFIXES = {"hierarchies": {"zip": Hierarchy.prefixes([6, 5])}}
 METHODS = {
     "partition": {},

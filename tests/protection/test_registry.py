@@ -14,7 +14,7 @@ from incrowd.evaluation.frontier import FRONTIER_METHODS
 from incrowd.protection import METHODS, CoarsenOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
-from incrowd.protection.registry import Method
+from incrowd.protection.registry import ProtectionMethod
 from incrowd.web.protection_models import ProtectionRequest
 
 AGES = {"age": [30, 31, 62, 64], "rest": ["a", "b", "c", "d"]}
@@ -30,7 +30,7 @@ def test_a_new_method_is_a_line_in_the_registry(monkeypatch):
         assert problem.options.times in (2, 3)
         return partition(problem)
 
-    monkeypatch.setitem(METHODS, "twice", Method("twice", twice, options=TwiceOptions))
+    monkeypatch.setitem(METHODS, "twice", ProtectionMethod("twice", twice, options=TwiceOptions))
     for method in ("twice", TwiceOptions(3)):
         safe = protect(AGES, quasi_identifiers=["age"], k=2, method=method)
         assert (safe.method, safe.guarantee.k) == ("twice", 2)

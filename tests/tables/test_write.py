@@ -119,10 +119,10 @@ def test_the_plain_copy_of_a_compressed_file_is_private(tmp_path, monkeypatch, n
         assert len(os.listdir(tmp_path)) == (0 if nameless else 1)  # the compressed draft
         write_plain(table, file, codebook)
 
-    write_plain = write._WRITERS[".csv"]
+    write_plain = write.WRITERS[".csv"]
     if not nameless:
         monkeypatch.setattr(files, "_NamelessDraft", files._HiddenDraft)
-    monkeypatch.setitem(write._WRITERS, ".csv", write_csv)
+    monkeypatch.setitem(write.WRITERS, ".csv", write_csv)
     write_table(pa.table({"n": [1, 2]}), tmp_path / "t.csv.gz")
     ((mode, folder),) = seen
     assert mode == 0o700

@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 
 from incrowd import read_table
 from incrowd.backends import encode
-from incrowd.web.column_details import count_on_round_axis
+from incrowd.figures.column_spread import count_on_round_axis
 
 NAMES = ["age", "race", "city", "income"]
 ROWS = [(20 + n * n % 13, 1 + n % 4, "ABCDE"[n % 5], [-9, 1000 + 7 * n][n % 9 > 0]) for n in range(120)]

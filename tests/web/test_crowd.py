@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from incrowd.classes import ClassSizes
-from incrowd.web.crowd import share_marks
+from incrowd.figures.crowd_marks import share_marks
 
 NAMES = ["age", "sex", "city"]
 ROWS = [(20 + n * n % 13, "fm"[n % 2], "ABCDE"[n % 5]) for n in range(150)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Literal
 
-Kind = Literal[
+OptionKind = Literal[
     "columns",
     "text",
     "texts",
@@ -45,7 +45,7 @@ class Option:
     the app asks for it as the role of a column.
     """
 
-    kind: Kind
+    kind: OptionKind
     help: str = ""
     typed: str | None = ""
     section: str | None = None
@@ -75,7 +75,7 @@ class Option:
         return replace(self, name=name, key=key, typed=key.replace("_", "-") if self.typed == "" else self.typed)
 
 
-def option(kind: Kind, help_text: str = "", **spelling: Any) -> Any:
+def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
     """A field with its spelling: further fields of `Option`."""
     declared = Option(kind, help_text, **spelling)
     if isinstance(declared.default, dict):

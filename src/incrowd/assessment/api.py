@@ -25,7 +25,7 @@ from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.protection.marks import OriginalFacts
-from incrowd.tables import Table, describe_rows, read_table, suggest_roles
+from incrowd.tables import Table, TableLike, describe_rows, read_table, suggest_roles
 from incrowd.wording import Advice, listed, percent
 
 _MOST_PEOPLE = 10**10
@@ -34,7 +34,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def assess(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
@@ -53,11 +53,11 @@ def assess(
     certain: float | None = None,
     tolerate: float | None = None,
     rows_are_people: bool = False,
-    original: Any = None,
+    original: TableLike | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
-    released: Any = None,
-    holdout: Any = None,
-    kept_rows: Any = None,
+    released: TableLike | None = None,
+    holdout: TableLike | None = None,
+    kept_rows: Sequence[int] | str | os.PathLike[str] | None = None,
     synthetic: bool = False,
     protection: bool = True,
     seed: int = 0,
@@ -121,10 +121,10 @@ def assess(
 
 
 def assess_question(
-    data: Any,
+    data: TableLike,
     question: Question,
     *,
-    original: Any = None,
+    original: TableLike | OriginalFacts | None = None,
     given: Mapping[str, Any] = _NOTHING,
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
@@ -168,10 +168,10 @@ def assess_question(
 
 
 def judge_release(
-    data: Any,
+    data: TableLike,
     question: Question,
     *,
-    original: Any = None,
+    original: TableLike | OriginalFacts | None = None,
     linkage: AttackRisk | None = None,
     only_if_yes: bool = False,
     progress: Progress = silent,
@@ -231,7 +231,7 @@ def _begin(
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     spans = share_progress(SECTIONS)
-    work = Work(judged, settled, roles, progress, spans, original=settled.original or original)
+    work = Work(judged, settled, roles, progress, spans, judge_release, original=settled.original or original)
     if judged is not table:
         # rows of a synthetic table cannot be held against those that they were not made from
         work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.result import SCHEMA, Assessment
@@ -12,10 +14,7 @@ from incrowd.errors import InputError
 from incrowd.measures import measure
 from incrowd.populations import population_risk
 from incrowd.results import Result
-from incrowd.tables import Table, parse_generalised, read_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from incrowd.tables import Table, TableLike, parse_generalised, read_table
 
 Direction = Literal["better", "worse", "same"]
 
@@ -77,8 +76,8 @@ class Comparison(Result):
 
 
 def compare(
-    before: Any,
-    after: Any,
+    before: TableLike | Assessment,
+    after: TableLike | Assessment,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] = (),
@@ -122,6 +121,7 @@ def compare(
             continue
         if quasi_identifiers is None:
             raise InputError("say what others may know about a person: quasi_identifiers=", hint="quasi_identifiers")
+        assert not isinstance(side, Assessment)
         step = part(progress, number / 2, (number + 1) / 2)
         sides.append(_measured(read_table(side), quasi_identifiers, sensitive, person, population, step))
     (name, old), (other, new) = sides
@@ -157,8 +157,6 @@ def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
 
 def _count_plain(column: pa.ChunkedArray) -> int:
     """Cells that are filled and hold no range, set, prefix or wildcard."""
-    import pyarrow as pa
-
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     filled = int(len(column) - column.null_count)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

@@ -10,11 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from incrowd import __version__
 from incrowd._support.files import file_hash
 from incrowd.assessment.question import Question
 from incrowd.results import Result
 from incrowd.tables import Table
+from incrowd.version import __version__
 
 _LIBRARIES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 

@@ -17,6 +17,7 @@ from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
 from incrowd.recipients import Limits, choices, settle_limits
+from incrowd.wording import chosen_percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
@@ -72,7 +73,7 @@ class Question:
     )
     certain: float | None = asked(
         "share",
-        f"Share of a class with one value from which that secret counts as known. Default: {_CERTAIN:.0%}.",
+        f"Share of a class with one value from which that secret counts as known. Default: {chosen_percent(_CERTAIN)}.",
     )
     tolerate: float | None = asked("share", "Share of records whose secret may be known: 1%. Default: 0.")
     rows_are_people: bool = asked(

@@ -10,7 +10,7 @@ from incrowd.errors import InputError
 from incrowd.populations.design import read_weights, refuse_other_columns
 from incrowd.protection.marks import pseudonyms_in
 from incrowd.results import Result
-from incrowd.tables import SuggestedRole, Table, find_times, read_table, suggest_roles
+from incrowd.tables import SuggestedRole, Table, TableLike, find_times, read_table, suggest_roles
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -151,7 +151,7 @@ class Roles(Result):
         ]
 
 
-def propose_roles(data: Any) -> Roles:
+def propose_roles(data: TableLike) -> Roles:
     """The roles that the columns' names and values suggest; a person should look at them before they are used.
 
     Args:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.files import written_whole
-from incrowd._support.option import Kind, Option
+from incrowd._support.option import Option, OptionKind
 from incrowd.assessment.command_line import parse_options
 from incrowd.assessment.question import OPTIONS, READING, Question, as_plain
 from incrowd.errors import InputError
 
 FILE_NAME = "incrowd.toml"
 _HEADING = "# What the columns of the table are, for `incrowd assess` and as a policy for `incrowd check`.\n"
-_TYPES: Mapping[Kind, tuple[tuple[type, ...], str]] = {
+_TYPES: Mapping[OptionKind, tuple[tuple[type, ...], str]] = {
     "people": ((int,), "a whole number"),
     "whole": ((int,), "a whole number"),
     "share": ((int, float), "a number"),
@@ -50,6 +50,9 @@ def save_question(question: Question, path: str | os.PathLike[str], *, force: bo
 
 def read_question(path: str | os.PathLike[str]) -> Question:
     """Read a settings file.
+
+    Args:
+        path: the file, in TOML, as `incrowd assess` writes it.
 
     Raises:
         InputError: there is no such file, or something in it is not understood.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
@@ -20,7 +20,7 @@ from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.protection.protect_options import SearchKeywords
 from incrowd.results import Result
-from incrowd.tables import RowKind, Table, describe_rows, read_table
+from incrowd.tables import RowKind, Table, TableLike, describe_rows, read_table
 
 _GROWTH = 1.4  # from one class size to the next
 _MOST_SIZES = 24
@@ -73,7 +73,7 @@ class Solution(Result):
 
 
 def find_release(
-    data: Any,
+    data: TableLike,
     question: Question,
     *,
     quasi_identifiers: Sequence[str],
@@ -251,7 +251,7 @@ def _sizes(question: Question, rows: int) -> Iterator[int]:
 def judge_protected(
     safe: Protected,
     question: Question,
-    released: Any = None,
+    released: TableLike | None = None,
     *,
     rows: RowKind | None = None,
     progress: Progress = silent,

@@ -152,8 +152,6 @@ def _try(work: Work, plan: Plan, progress: Progress) -> Tried:
 
     The verdict is complete where it is a yes.
     """
-    from incrowd.assessment.api import judge_release
-
     released, measure_detail, shuffled = _protected(work, plan, progress)
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
@@ -165,7 +163,7 @@ def _try(work: Work, plan: Plan, progress: Progress) -> Tried:
     )
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
-    verdict = judge_release(released, asked, original=facts, only_if_yes=True, progress=progress)
+    verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=progress)
     rows = work.table.rows
     return Tried(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
 

@@ -2,16 +2,16 @@
 
 from incrowd.attacks.api import KINDS, attack, attack_release, kinds_for
 from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks
-from incrowd.attacks.result import AtPopulation, AttackRisk, Kind, Rate
+from incrowd.attacks.result import AtPopulation, AttackKind, AttackRisk, Rate
 from incrowd.attacks.synthesis import Synthetic, split_table, synthesise
 
 __all__ = [
     "KINDS",
     "AtPopulation",
+    "AttackKind",
     "AttackRisk",
     "ExposedRow",
     "GroupRisk",
-    "Kind",
     "Rate",
     "ReleaseAttacks",
     "Synthetic",

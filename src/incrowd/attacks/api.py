@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.attacks.attribution import attack_by_attribution
@@ -16,13 +16,13 @@ from incrowd.attacks.linkability import attack_by_linkability
 from incrowd.attacks.linkage import attack_by_linkage
 from incrowd.attacks.membership import attack_by_membership
 from incrowd.attacks.report import ReleaseAttacks
-from incrowd.attacks.result import AttackRisk, Kind
-from incrowd.attacks.setting import Options, Setting, prepare
+from incrowd.attacks.result import AttackKind, AttackRisk
+from incrowd.attacks.setting import AttackOptions, Setting, prepare
 from incrowd.attacks.singling_out import attack_by_singling_out
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
-METHODS: Mapping[Kind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
+METHODS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     "linkage": {"": attack_by_linkage},
     "singling-out": {
         "multivariate": attack_by_singling_out,
@@ -42,18 +42,18 @@ METHODS: Mapping[Kind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
 }
 """Every attack by its kind and method; the first method of a kind is taken unless another is asked for."""
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[AttackKind, ...] = get_args(AttackKind)
 _OF_SECRETS = ("inference", "attribution")
 
 
 def attack(
-    original: Any,
-    released: Any,
+    original: TableLike,
+    released: TableLike,
     *,
-    kind: Kind,
+    kind: AttackKind,
     known: Sequence[str] | None = None,
     secret: str | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     targets: int = 2000,
     seed: int = 0,
     method: str | None = None,
@@ -110,7 +110,7 @@ def attack(
     if way not in ways:
         offered = f"there are: {', '.join(ways)}" if len(ways) > 1 else "it has one only"
         raise InputError(f"{kind} has no method {way!r}; {offered}", hint="method")
-    options = Options(
+    options = AttackOptions(
         noise or {}, missing, spread or {}, _sizes(population), kept_rows, tuple(others), tolerance, width
     )
     _check_options(options)
@@ -121,15 +121,15 @@ def attack(
 
 
 def attack_release(
-    original: Any,
-    released: Any,
+    original: TableLike,
+    released: TableLike,
     *,
     known: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     secret: str | Sequence[str] | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     targets: int = 2000,
     seed: int = 0,
-    kinds: Sequence[Kind] = KINDS,
+    kinds: Sequence[AttackKind] = KINDS,
     noise: Mapping[str, float] | None = None,
     missing: float = 0.0,
     population: int | Sequence[int] = (),
@@ -171,7 +171,7 @@ def attack_release(
     if not attackers:
         raise InputError("name what one attacker knows, at least", hint="known")
     tables = [read_table(one) for one in (original, released, holdout) if one is not None]
-    options = Options(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
+    options = AttackOptions(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
     secrets = (secret,) if isinstance(secret, str) else tuple(secret or ())
     found: list[AttackRisk] = []
     labels: list[str] = []
@@ -212,17 +212,22 @@ def attack_release(
     )
 
 
-def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[Kind]:
-    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people."""
+def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[AttackKind]:
+    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people.
+
+    Args:
+        secrets: the sensitive columns.
+        synthetic: whether no row of the release was made from one person.
+    """
     left_out = {*(() if secrets else _OF_SECRETS), *(("linkage",) if synthetic else ())}
     return [kind for kind in KINDS if kind not in left_out]
 
 
-def _guessed(kind: Kind, secrets: Sequence[str]) -> Sequence[str | None]:
+def _guessed(kind: AttackKind, secrets: Sequence[str]) -> Sequence[str | None]:
     return secrets if kind in _OF_SECRETS and secrets else (None,)
 
 
-def _run(kind: Kind, setting: Setting) -> tuple[list[AttackRisk], dict[str, str]]:
+def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str, str]]:
     """An attack by every method, and by name why some could not be run; one name where the reason is the same."""
     done: list[AttackRisk] = []
     failed: dict[str, str] = {}
@@ -242,7 +247,7 @@ def _sizes(population: int | Sequence[int]) -> tuple[int, ...]:
     return (int(population),) if isinstance(population, int | float) else tuple(int(one) for one in population)
 
 
-def _check_options(options: Options) -> None:
+def _check_options(options: AttackOptions) -> None:
     if not 0 <= options.tolerance < 1:
         raise InputError(f"the tolerance is a share from 0 to below 1; {options.tolerance} was given")
     if options.width < 1:

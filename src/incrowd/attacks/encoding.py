@@ -52,7 +52,7 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ScaledColumn:
     """A column of all tables on one scale: `labels` has one entry for each table, the original's first.
 
     A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`; `temporal` are dates and times.
@@ -91,7 +91,7 @@ class Column:
 class Encoded:
     """Some columns of the original, the released table and, where there is one, the holdout."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ScaledColumn, ...]
     rows: tuple[int, ...]
 
     def only(self, names: Sequence[str]) -> Encoded:
@@ -99,7 +99,7 @@ class Encoded:
         by_name = {column.name: column for column in self.columns}
         return replace(self, columns=tuple(by_name[name] for name in names))
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> ScaledColumn:
         """One column."""
         return next(column for column in self.columns if column.name == name)
 
@@ -114,7 +114,7 @@ def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> Encoded:
     return Encoded(tuple(_column(side) for side in sides), tuple(table.rows for table in tables))
 
 
-def _column(sides: tuple[Coded, ...]) -> Column:
+def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
     if not sides[0].has_distances:
         return _text_column(sides)
     sets = [_sets_of_numbers(side, sides[0].values.type) for side in sides]
@@ -131,7 +131,7 @@ def _share_of_nulls(side: Coded) -> float:
     return float(np.mean(side.codes == side.size - 1)) if side.has_null else 0.0
 
 
-def _number_column(sides: tuple[Coded, ...]) -> Column:
+def _number_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     kind, name = sides[0].values.type, sides[0].name
     first = offset_of(sides[0])
     ends = [_number_ends(side, kind, first) for side in sides]
@@ -154,7 +154,7 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
         labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
     has_both = nullable and finite.size > 0
     temporal = pa.types.is_temporal(kind)
-    return Column(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
+    return ScaledColumn(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
 
 
 def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection[int] = ()) -> tuple[Floats, Floats]:
@@ -209,7 +209,7 @@ def _sets_of_numbers(side: Coded, kind: pa.DataType) -> dict[int, list[float | N
     return {label: some for label, some in sets.items() if not any(one is not None and np.isnan(one) for one in some)}
 
 
-def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float | None]]]) -> Column:
+def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float | None]]]) -> ScaledColumn:
     """A column of numbers that some table has sets of: every label is the ranks of the numbers it stands for."""
     kind, name = sides[0].values.type, sides[0].name
     ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
@@ -229,10 +229,10 @@ def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float |
             ranks[label] = sorted(null if one is None else int(np.searchsorted(numbers, one)) for one in wanted)
         labels.append(_ranked(side, ranks))
     values = tuple(str(number) for number in numbers)
-    return Column(name, False, 0.0, float(numbers.size + sides[0].has_null > 1), values, tuple(labels))
+    return ScaledColumn(name, False, 0.0, float(numbers.size + sides[0].has_null > 1), values, tuple(labels))
 
 
-def _text_column(sides: tuple[Coded, ...]) -> Column:
+def _text_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     texts = [as_text(side.values).to_pylist() for side in sides]
     known = {text for text in texts[0] if text is not None}
     # a label that is a value of the original is that value, whatever it looks like
@@ -250,7 +250,7 @@ def _text_column(sides: tuple[Coded, ...]) -> Column:
         _text_labels(side, text, meaning, values, rank, blanked)
         for side, text, meaning, blanked in zip(sides, texts, meanings, _blanked(sides), strict=True)
     )
-    return Column(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
+    return ScaledColumn(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
 
 
 def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:

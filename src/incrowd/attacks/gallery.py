@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.attacks.encoding import Column, Encoded, missed_pairs
+from incrowd.attacks.encoding import Encoded, ScaledColumn, missed_pairs
 from incrowd.attacks.record_index import NORMAL, NUMBER, SETS, STEP, RecordColumn, RecordIndex, Runs
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import UnsupportedError
@@ -205,7 +205,11 @@ def _order(values: Floats, codes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _compile(
-    columns: Sequence[Column], side: int, probes_side: int, records: NDArray[np.int64], spread: Mapping[str, float]
+    columns: Sequence[ScaledColumn],
+    side: int,
+    probes_side: int,
+    records: NDArray[np.int64],
+    spread: Mapping[str, float],
 ) -> tuple[Any, ...]:
     """What the compiled loops need of a gallery: see `kernels`."""
     modes, starts, sizes, miss_starts = (np.zeros(len(columns), dtype=np.int64) for _ in range(4))
@@ -233,7 +237,7 @@ def _compile(
     return modes, costs, codes, starts, sizes, low, high, np.concatenate(misses), miss_starts
 
 
-def _sample_costs(columns: Sequence[Column], side: int, codes: Sequence[NDArray[np.int64]]) -> Floats:
+def _sample_costs(columns: Sequence[ScaledColumn], side: int, codes: Sequence[NDArray[np.int64]]) -> Floats:
     """What each column costs between some pairs of rows."""
     some = slice(None, None, max(1, codes[0].size // _PAIRS))
     costs = []
@@ -248,7 +252,7 @@ def _middle(limits: Floats) -> float:
     return float(np.median(limits)) if limits.size else 0.0
 
 
-def _missed_pairs(column: Column, side: int, probes_side: int) -> NDArray[np.bool_]:
+def _missed_pairs(column: ScaledColumn, side: int, probes_side: int) -> NDArray[np.bool_]:
     probes, gallery = column.labels[probes_side], column.labels[side]
     if gallery.low.size > _MOST_LABELS or probes.low.size * gallery.low.size > _MOST_PAIRS:
         raise UnsupportedError(

@@ -19,14 +19,20 @@ from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.protection.problem import as_floats, offset_of
 from incrowd.tables import Table
 
-Model = Literal["crowd", "copula", "independent"]
+GeneratorModel = Literal["crowd", "copula", "independent"]
 
 _MOST_VALUES = 50  # of a column of numbers that are drawn as they are; more are drawn as ranges and then within them
 _MOST_TEXTS = 0.5  # of the rows that may have a text of their own; more are names, which no model should repeat
 
 
 def draw_rows(
-    table: Table, names: Sequence[str], rows: int, *, model: Model = "crowd", copied: float = 0.0, seed: int = 0
+    table: Table,
+    names: Sequence[str],
+    rows: int,
+    *,
+    model: GeneratorModel = "crowd",
+    copied: float = 0.0,
+    seed: int = 0,
 ) -> pa.Table:
     """Draw rows from a model of some columns, and copy others.
 
@@ -72,7 +78,7 @@ def _drawn(
     columns: list[NDArray[np.int64]],
     ordered: Sequence[bool],
     rows: int,
-    model: Model,
+    model: GeneratorModel,
     seed: int,
     draws: np.random.Generator,
 ) -> list[NDArray[np.int64]]:

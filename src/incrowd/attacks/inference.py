@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.encoding import Column
+from incrowd.attacks.encoding import ScaledColumn
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.errors import InputError, UnsupportedError
@@ -37,7 +37,7 @@ def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk
     )
 
 
-def secret_column(setting: Setting) -> Column:
+def secret_column(setting: Setting) -> ScaledColumn:
     """The column of the secret; refuse to attack without one."""
     if setting.secret is None:
         raise InputError("this attack guesses a secret; name its column", hint="secret")
@@ -47,7 +47,9 @@ def secret_column(setting: Setting) -> Column:
     return column
 
 
-def hits(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64], guesses: NDArray[np.int64]) -> Floats:
+def hits(
+    setting: Setting, secret: ScaledColumn, side: int, rows: NDArray[np.int64], guesses: NDArray[np.int64]
+) -> Floats:
     """How far each guess (a label of the release) is right: 1, 0, or one part of the values that it stands for.
 
     A number is right within the tolerance, a share of the true value; dates and times have no zero to take a share
@@ -70,7 +72,7 @@ def hits(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64], g
     return np.where(inside, 1.0 / choices, 0.0)
 
 
-def _nearest_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nearest_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The label of the secret that most of the nearest released records have."""
     gallery = setting.gallery(setting.known, RELEASED, side)
     probes = setting.probes(setting.known, side, rows)
@@ -81,7 +83,7 @@ def _nearest_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[
     return gallery.guess(probes, distances[:, 0], codes, room)
 
 
-def _learnt_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _learnt_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The likeliest label of the secret by naive Bayes, learnt from the release."""
     codes, room = secret.labels[RELEASED].codes, secret.labels[RELEASED].low.size
     if room > _MOST_CLASSES:
@@ -97,7 +99,7 @@ def _learnt_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[n
 
 
 def _cells(
-    column: Column, released: NDArray[np.int64], asked: NDArray[np.int64], side: int
+    column: ScaledColumn, released: NDArray[np.int64], asked: NDArray[np.int64], side: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Released and asked values as numbers from 0: bins of numbers, and ranks of text (the middle one of a set)."""
     labels, others = column.labels[RELEASED], column.labels[side]

@@ -13,6 +13,7 @@ from incrowd.attacks.result import AttackRisk, Rate, wilson
 from incrowd.backends import encode
 from incrowd.errors import UnsupportedError
 from incrowd.protection.recoding import as_text
+from incrowd.recipients import is_within
 from incrowd.results import Result
 from incrowd.tables import read_table
 from incrowd.wording import counted, percent, percent_interval
@@ -121,7 +122,7 @@ class ReleaseAttacks(Result):
     def reason_against(self, limit: float) -> str | None:
         """Why the release is not within a limit; None where it is."""
         reasons = []
-        if self.worst is not None and self.worst.risk.high > limit:
+        if self.worst is not None and not is_within(self.worst.risk.high, limit):
             reasons.append(f"the risk of {self.worst.about} may be as high as {percent(self.worst.risk.high)}")
         reasons += [sentence.rstrip(".") for sentence in self.copies]
         if self.worst is None or self.not_tried:

@@ -15,7 +15,7 @@ from incrowd.results import Result
 from incrowd.special import NORMAL_QUANTILE, Floats
 from incrowd.wording import counted, large_number, percent, percent_interval
 
-Kind = Literal["linkage", "singling-out", "linkability", "inference", "attribution", "membership", "distances"]
+AttackKind = Literal["linkage", "singling-out", "linkability", "inference", "attribution", "membership", "distances"]
 
 LEVEL = 0.95
 
@@ -109,7 +109,7 @@ class AttackRisk(Result):
         curve: correctness by the size of the gallery, for linkage.
     """
 
-    kind: Kind
+    kind: AttackKind
     method: str
     known: tuple[str, ...]
     secret: tuple[str, ...]

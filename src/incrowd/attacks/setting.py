@@ -16,7 +16,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.attacks.encoding import Encoded, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
-from incrowd.attacks.result import AttackRisk, Kind, excess, wilson
+from incrowd.attacks.result import AttackKind, AttackRisk, excess, wilson
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.special import Floats
@@ -31,7 +31,7 @@ _ERRORS_APART = 3.0  # standard errors that the share of such records may be abo
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AttackOptions:
     """What only some attacks take; see `attack`."""
 
     noise: Mapping[str, float] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Setting:
     targets: NDArray[np.int64]
     controls: NDArray[np.int64]
     seed: int
-    options: Options
+    options: AttackOptions
     notes: tuple[str, ...] = ()
     progress: Progress = silent
     tables: tuple[Table, ...] = ()
@@ -84,7 +84,7 @@ class Setting:
 
     def result(
         self,
-        kind: Kind,
+        kind: AttackKind,
         successes: Floats,
         control: Floats | None,
         *,
@@ -141,7 +141,7 @@ def prepare(
     *,
     targets: int,
     seed: int,
-    options: Options,
+    options: AttackOptions,
     progress: Progress = silent,
 ) -> Setting:
     """Check the tables and columns, put them on one scale and draw who is attacked.

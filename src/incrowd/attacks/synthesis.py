@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,12 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.attacks.api import attack_release, kinds_for
-from incrowd.attacks.generator import Model, draw_rows
+from incrowd.attacks.generator import GeneratorModel, draw_rows
 from incrowd.attacks.report import ReleaseAttacks
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 from incrowd.wording import number
 
 _BYTES_A_CELL = 50  # of memory, as attacks take
@@ -35,7 +35,7 @@ class Synthetic(Result):
 
     table: pa.Table
     rows: int
-    model: Model
+    model: GeneratorModel
     copied: float
     seed: int
     attacks: ReleaseAttacks | None = None
@@ -43,16 +43,16 @@ class Synthetic(Result):
 
 
 def synthesise(
-    data: Any,
+    data: TableLike,
     *,
     rows: int | None = None,
     columns: Sequence[str] | None = None,
-    model: Model = "crowd",
+    model: GeneratorModel = "crowd",
     copied: float = 0.0,
     seed: int = 0,
     attacked: bool = False,
     secret: str | None = None,
-    holdout: Any = None,
+    holdout: TableLike | None = None,
     progress: Progress = silent,
 ) -> Synthetic:
     """Make a synthetic table.
@@ -81,8 +81,8 @@ def synthesise(
     >>> made.table.num_rows, made.table.column_names
     (3, ['age', 'sex'])
     """
-    if model not in get_args(Model):
-        raise InputError(f"there is no model {model!r}; there are: {', '.join(get_args(Model))}", hint="model")
+    if model not in get_args(GeneratorModel):
+        raise InputError(f"there is no model {model!r}; there are: {', '.join(get_args(GeneratorModel))}", hint="model")
     if not 0 <= copied <= 1:
         raise InputError(f"the share of copied rows is from 0 to 1; {copied} was given")
     table = read_table(data)
@@ -102,7 +102,7 @@ def synthesise(
 
 
 def split_table(
-    data: Any, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
+    data: TableLike, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
 ) -> tuple[pa.Table, pa.Table]:
     """Split a table before a release is made of it: the part to make it from, and people who are kept back.
 

@@ -21,6 +21,7 @@ from incrowd.backends.protocol import Backend, ClassCounts, CountedRows, MemoryN
 from incrowd.backends.relational import count_in_engine, distinct_in_engine
 from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
+from incrowd.wording import data_size
 
 if TYPE_CHECKING:
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
@@ -65,6 +66,13 @@ class BaseBackend:
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation of the engine."""
         raise NotImplementedError
+
+    def require_local(self, what: str, advice: str) -> None:
+        """Nothing to stop: the rows are here."""
+
+    def count_distinct(self, names: Sequence[str]) -> int:
+        rows = pa.table(dict(self.read(names)))
+        return int(rows.group_by(list(names)).aggregate([]).num_rows)
 
     def confirm(self) -> None:
         """Stop if the rows changed since the table was opened; what the caller holds, only the caller can change."""
@@ -160,8 +168,8 @@ class BaseBackend:
         if not self.fits_classes():
             needed = self.rows * self.needs.record_class
             raise UnsupportedError(
-                f"telling {self.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-                f"{self.memory / 1e6:,.0f} MB; give more memory",
+                f"telling {self.rows:,} records their class takes about {data_size(needed)}, more than the limit of "
+                f"{data_size(self.memory)}; give more memory",
                 hint="memory",
             )
         if person is None:
@@ -231,7 +239,11 @@ def record_without_person(person: str) -> InputError:
 
 
 def merge_counts(parts: Iterable[ClassCounts]) -> ClassCounts:
-    """The class counts of parts that share no class, as those of the whole."""
+    """The class counts of parts that share no class, as those of the whole.
+
+    Args:
+        parts: for each part, its distinct class sizes and how many classes have each.
+    """
     sizes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.zeros(distinct.size, dtype=np.int64)

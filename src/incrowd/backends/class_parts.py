@@ -14,6 +14,7 @@ from incrowd.backends.protocol import Backend, MemoryNeeds
 from incrowd.backends.relational import comparable
 from incrowd.backends.scales import Scale
 from incrowd.errors import UnsupportedError
+from incrowd.wording import data_size
 
 _SHARE = 3  # parts take a third of the memory on average: some are larger, and the engine has its own
 _MOST_PARTS = 1_000
@@ -55,7 +56,7 @@ def split_by_class(
     parts = -(-needed * _SHARE // backend.memory)
     if parts > _MOST_PARTS:
         raise UnsupportedError(
-            f"{backend.rows:,} records are too many for a memory limit of {backend.memory / 1e6:,.0f} MB; "
+            f"{backend.rows:,} records are too many for a memory limit of {data_size(backend.memory)}; "
             "give more memory",
             hint="memory",
         )
@@ -67,7 +68,7 @@ def split_by_class(
         if not _in_duckdb(relation):
             raise UnsupportedError(
                 f"{backend.name}: telling {backend.rows:,} records their class takes more than the limit of "
-                f"{backend.memory / 1e6:,.0f} MB; give more memory, or write the frame to Parquet and give that",
+                f"{data_size(backend.memory)}; give more memory, or write the frame to Parquet and give that",
                 hint="memory",
             )
         whose = f"c{len(wanted) - 1}"

@@ -43,8 +43,7 @@ def write_with_class_sizes(
     taken = [name for name in added if name in backend.columns]
     if taken:
         raise InputError(f"the table has columns named {', '.join(taken)} already; rename them")
-    if not target.lower().endswith((".parquet", ".pq")):
-        raise InputError(f"an engine writes Parquet; name it {Path(masked(target)).stem}.parquet")
+    check_name(target)
     rows = backend.rows
     with engine_errors(backend.name):
         frame = _with_class_sizes(backend, names)
@@ -56,6 +55,12 @@ def write_with_class_sizes(
         backend.confirm()
         _check_tally(backend.name, written, rows, class_counts)
     return target if "://" in target else Path(target)  # an address is no path: two slashes would become one
+
+
+def check_name(target: str) -> None:
+    """Refuse a file or folder whose name says that it is not Parquet, which is what engines write."""
+    if not target.lower().endswith((".parquet", ".pq")):
+        raise InputError(f"an engine writes Parquet; name it {Path(masked(target)).stem}.parquet")
 
 
 def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[Any]:

@@ -50,6 +50,11 @@ class Coded:
         return self.size - self.has_null
 
     @property
+    def tally(self) -> NDArray[np.int64]:
+        """How many rows have each value; the last number is that of the null, where there is one."""
+        return np.bincount(self.codes, minlength=self.size)
+
+    @property
     def is_filled(self) -> NDArray[np.bool_]:
         """Whether each row has a value."""
         return np.asarray(self.codes < self.filled_size)
@@ -74,7 +79,7 @@ class Coded:
         return self.scale in ("ordered", "numeric", "date")
 
 
-class Columns(Protocol):
+class EncodableColumns(Protocol):
     """What is encoded: a table or a backend."""
 
     @property
@@ -104,8 +109,12 @@ class Columns(Protocol):
         """The named columns, one at a time."""
 
 
-def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
+def encode(table: EncodableColumns, names: Sequence[str]) -> list[Coded]:
     """Encode columns as small whole numbers.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
 
     >>> from incrowd import read_table
     >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
@@ -114,10 +123,14 @@ def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
     return list(encode_each(table, names))
 
 
-def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
+def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded]:
     """Encode columns one after the other, the next prepared while one is used.
 
     A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
     """
     wanted = table.require(names)
     if not table.rows:
@@ -256,8 +269,10 @@ def _with_null(values: pa.Array) -> pa.Array:
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
     """The codes of some rows as codes of the whole table's values.
 
-    `values` are those of the column in the whole table, in order; a row that has none of them means that the table
-    changed.
+    Args:
+        column: some rows of a column.
+        values: those of the column in the whole table, in order; a row that has none of them means that the table
+            changed.
     """
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)

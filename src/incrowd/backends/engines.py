@@ -22,7 +22,12 @@ ENGINES = (None, "duckdb", "spark")
 
 
 def choose_engine(engine: str | None, master: str | None = None) -> Engine:
-    """The engine of this name."""
+    """The engine of this name.
+
+    Args:
+        engine: "duckdb" or "spark"; None chooses by where the table is.
+        master: for Spark, the address of the cluster.
+    """
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if engine == "spark":
@@ -43,8 +48,11 @@ class Engine:
     def __init__(self, *, is_asked_for: bool = False) -> None:
         self._is_asked_for = is_asked_for
 
+    slow_start = ""
+    """The name of an engine that takes long to start, for whoever waits."""
+
     def opens_store(self) -> bool:
-        """Whether addresses such as `hdfs://…` can be read."""
+        """Whether addresses such as `hdfs://…` can be read and written."""
         return False
 
     def check_database(self) -> None:
@@ -71,8 +79,10 @@ class SparkEngine(Engine):
         super().__init__(is_asked_for=True)
         self._master = master
 
+    slow_start = "Spark"
+
     def opens_store(self) -> bool:
-        """Spark reads from every store that Hadoop knows."""
+        """Spark reads from and writes to every store that Hadoop knows."""
         return True
 
     def check_database(self) -> None:
@@ -103,7 +113,13 @@ class SparkEngine(Engine):
 
 
 def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
-    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster."""
+    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster.
+
+    Args:
+        frame: the frame, wrapped by narwhals.
+        name: how messages call it.
+        memory: the memory limit in bytes.
+    """
     if frame.implementation.is_spark_like():
         from incrowd.backends.spark.backend import SparkBackend
 

@@ -25,6 +25,9 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
     Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
     renumbered densely and packing goes on, so that any number of columns works.
 
+    Args:
+        columns: the columns as codes.
+
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
     >>> pack(encode(read_table({"a": [1, 1, 2], "b": ["x", "x", None]}), ["a", "b"])).tolist()
@@ -48,7 +51,10 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
 def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the classes of rows with equal keys.
 
-    Returns distinct class sizes, and how many classes have each; sorts the keys in place.
+    Returns distinct class sizes, and how many classes have each.
+
+    Args:
+        keys: the key of every row; they are sorted in place.
     """
     from incrowd.backends import kernels
 
@@ -64,8 +70,11 @@ def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np
 def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Number the classes of rows with equal keys, from 0 in the order of the keys.
 
-    Returns the class of every row, and the size of every class. About 2^part_bits rows are sorted together, so many
-    that a processor's cache holds them.
+    Returns the class of every row, and the size of every class.
+
+    Args:
+        keys: the key of every row.
+        part_bits: about 2^part_bits rows are sorted together, so many that a processor's cache holds them.
     """
     from incrowd.backends import kernels
 
@@ -83,8 +92,12 @@ def partition_keys(
 ) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
     """Keys, and the value of each, partitioned by the first bits of the keys into parts that a cache holds.
 
-    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten. A
-    part has about 2^part_bits rows.
+    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten.
+
+    Args:
+        keys: whole numbers.
+        values: what belongs to each key.
+        part_bits: a part has about 2^part_bits rows.
     """
     from incrowd.backends import kernels
 
@@ -108,7 +121,11 @@ def map_parts(
 ) -> Iterator[Found]:
     """Work on all parts, on all processors.
 
-    The results come in the order of the parts, which are those of `partition_keys`.
+    The results come in the order of the parts.
+
+    Args:
+        work: what is done with the keys and values of a part.
+        parts: those of `partition_keys`.
     """
     if len(parts) == 1:
         yield work(*parts[0])

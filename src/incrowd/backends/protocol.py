@@ -103,6 +103,12 @@ class Backend(Protocol):
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that the engine groups without bringing rows here."""
 
+    def require_local(self, what: str, advice: str) -> None:
+        """Stop work that needs the rows on this machine, where they are elsewhere; `advice` is what to do instead."""
+
+    def count_distinct(self, names: Sequence[str]) -> int:
+        """How many different rows some columns have."""
+
     def confirm(self) -> None:
         """Stop if the rows are not the ones they were when the table was opened."""
 

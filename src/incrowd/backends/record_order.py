@@ -22,6 +22,9 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
     Rows that are equal in all columns cannot be told apart, so that it does not matter which of them comes first.
 
+    Args:
+        columns: the columns as codes.
+
     >>> import pyarrow as pa
     >>> codes, values = np.arange(6) // 2, pa.array(["a", "b", "c"])
     >>> one, other = (in_order_of_records([Coded("x", rows, values)])[0] for rows in (codes, codes[::-1]))
@@ -35,7 +38,11 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
 
 def order_of_records(columns: Sequence[Coded]) -> NDArray[np.intp]:
-    """The places of the rows in a random order that depends on their records alone."""
+    """The places of the rows in a random order that depends on their records alone.
+
+    Args:
+        columns: the columns as codes.
+    """
     keys: _Keys = np.zeros(columns[0].codes.size, dtype=np.uint64)
     for column in columns:
         first = np.uint64(crc32(column.name.encode("utf-8", "surrogatepass")) << 32)

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from incrowd import __version__
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
@@ -32,6 +31,7 @@ from incrowd.cli.regenerate import regenerate_table
 from incrowd.cli.serve import serve_app
 from incrowd.cli.signals import ended_by_signals
 from incrowd.errors import IncrowdError
+from incrowd.version import __version__
 
 app = typer.Typer(
     help="How easily is a person picked out of the crowd in your data, and what makes it safe?",

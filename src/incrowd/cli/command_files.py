@@ -11,7 +11,7 @@ import functools
 import glob
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,7 @@ from incrowd._support.addresses import SQLITE_FILES, is_address, masked, sqlite_
 from incrowd.cli import terminal
 from incrowd.errors import InputError
 
-# those that `write_table` writes, which a test compares: to import it would slow down every start
-TABLES = frozenset(
-    {".parquet", ".pq", ".feather", ".arrow", ".orc", ".csv", ".tsv", ".gz", ".bz2", ".xz", ".zst"}
-    | {".sav", ".zsav", ".dta", ".xpt"}
-)
-FIGURES = frozenset({".html", ".svg", ".png", ".json"})
-_STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
+FIGURES = (".html", ".svg", ".png", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +47,14 @@ class Output:
 
     Args:
         what: what is written, for messages.
-        endings: endings of file names that can be written; any where there are none.
-        advice: the endings to name in a message.
+        endings: endings of file names that can be written, asked for when a file is named; any where there are none.
         store: whether an address of a store is taken too, which only Spark writes to.
         replaces: whether the verb itself decides about a file that exists.
         next_to_table: the option is a flag that writes a file of this name into the folder of the table.
     """
 
     what: str = "file"
-    endings: frozenset[str] = frozenset()
-    advice: str = ""
+    endings: Callable[[], Iterable[str]] | None = None
     store: bool = False
     replaces: bool = False
     next_to_table: str = ""
@@ -75,10 +67,16 @@ class Output:
         return str((Path() if is_address(table) else Path(table).parent) / self.next_to_table)
 
 
-_TABLE_ADVICE = ".parquet, .csv, .csv.gz, .sav or .dta"
-TABLE_OUTPUT = Output("table", TABLES, _TABLE_ADVICE)
-STORED_TABLE = Output("table", TABLES, _TABLE_ADVICE, store=True)
-FIGURE_OUTPUT = Output("figure", FIGURES, ".html, .svg or .png")
+def _table_endings() -> Iterable[str]:
+    from incrowd._support.compressed_files import COMPRESSIONS
+    from incrowd.tables.formats import WRITERS  # what it imports would slow down every start
+
+    return (*WRITERS, *COMPRESSIONS)
+
+
+TABLE_OUTPUT = Output("table", _table_endings)
+STORED_TABLE = Output("table", _table_endings, store=True)
+FIGURE_OUTPUT = Output("figure", lambda: FIGURES)
 
 
 def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
@@ -118,7 +116,7 @@ def _check_output(
     output: Output, path: str, inputs: list[str], others: list[str], *, force: bool, engine: str | None
 ) -> None:
     shown, target = masked(path), Path(path)
-    to_store = output.store and engine in _STORE_ENGINES
+    to_store = output.store and engine is not None and _writes_to_store(engine)
     if is_address(path):
         if to_store:
             return
@@ -131,15 +129,22 @@ def _check_output(
             raise InputError(f"{shown} would become part of the table that is read; write it to another folder")
     if any(_same_file(other, target) for other in others):
         raise InputError(f"{shown} is named for two outputs; name another file for one of them")
-    if output.endings and target.suffix.lower() not in output.endings:
+    endings = tuple(output.endings()) if output.endings is not None else ()
+    if endings and target.suffix.lower() not in endings:
         ending = target.suffix or "a file without ending"
-        raise InputError(f"a {output.what} cannot be written as {ending!r}; use {output.advice}")
+        raise InputError(f"a {output.what} cannot be written as {ending!r}; use {', '.join(endings)}")
     if output.replaces:
         return
     if target.is_dir() and not to_store:
         raise InputError(f"{shown} is a folder; name a file to write")
     if target.exists() and not force:
         raise InputError(f"{shown} exists already; name another file, or say that it may be replaced", hint="force")
+
+
+def _writes_to_store(engine: str) -> bool:
+    from incrowd.backends import choose_engine
+
+    return choose_engine(engine).opens_store()
 
 
 def _reads_from(given: str, target: Path) -> bool:

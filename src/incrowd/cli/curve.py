@@ -56,7 +56,7 @@ def measure_curve(
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
     with terminal.working("measuring the curve") as progress:
-        study = Source(table, qi, person, **source)
+        study = CurveSource(table, qi, person, **source)
         curve = study.curve(seed, progress)
         split = _split_study(study, group, confidence)
     for text in curve.notes:
@@ -77,7 +77,7 @@ def measure_curve(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CurveSource:
     """The options that say what a curve is measured from."""
 
     table: Table | None
@@ -154,7 +154,7 @@ def column_of(table: Table, name: str) -> list[Any]:
     return values
 
 
-def _split_study(source: Source, group: str | None, confidence: str | None) -> StudyAccuracy | None:
+def _split_study(source: CurveSource, group: str | None, confidence: str | None) -> StudyAccuracy | None:
     """The accuracy by group and confidence, where a study's table has them."""
     if group is None and confidence is None:
         return None

@@ -11,10 +11,10 @@ from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, save_figure
-from incrowd.cli.curve import Source, takes_source
+from incrowd.cli.curve import CurveSource, takes_source
 from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
-    Technique,
+    FittedTechnique,
     label_techniques,
     plain,
     show_forecast,
@@ -91,7 +91,7 @@ def forecast_population(
     tables: list[Any] = [table, *(more or [])]
     labels = label_techniques([each.name if each else "" for each in tables])
     techniques = [
-        _technique(label, Source(one, qi, person, **source), asked, uniqueness, maximum_likelihood, people)
+        _technique(label, CurveSource(one, qi, person, **source), asked, uniqueness, maximum_likelihood, people)
         for one, label in zip(tables, labels, strict=True)
     ]
     if not more:
@@ -112,8 +112,8 @@ class Asked(NamedTuple):
 
 
 def _technique(
-    label: str, source: Source, asked: Asked, unique: bool, maximum_likelihood: bool, people: int | None
-) -> Technique:
+    label: str, source: CurveSource, asked: Asked, unique: bool, maximum_likelihood: bool, people: int | None
+) -> FittedTechnique:
     """Fit the law to one technique and forecast."""
     from incrowd.forecasts import forecast, forecast_table
 
@@ -123,17 +123,16 @@ def _technique(
     with terminal.working("fitting the scaling law") as progress:
         curve, fit = _fitted(source, unique, maximum_likelihood, people, asked.seed, progress)
         if source.table is None or not columns or maximum_likelihood:
-            return Technique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
+            return FittedTechnique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
         how: dict[str, Any] = {"quasi_identifiers": columns, "person": source.person, "progress": progress, **given}
         by_table = forecast_table(source.table, asked.populations, **how)
-        return Technique(label, curve, fit, by_table.forecast, by_table.curve)
+        return FittedTechnique(label, curve, fit, by_table.forecast, by_table.curve)
 
 
 def _answer(
-    one: Technique, compare: bool, predictive_check: bool, seed: int, plot: Path | None, force: bool, json: bool
+    one: FittedTechnique, compare: bool, predictive_check: bool, seed: int, plot: Path | None, force: bool, json: bool
 ) -> None:
     """Show one technique: its forecast, other curves, and whether its class sizes are such as the law gives."""
-    import numpy as np
 
     from incrowd.pitman_yor import CurveFit, compare_fits
 
@@ -145,7 +144,7 @@ def _answer(
     if plot is not None:
         _save(one, list(others.values()), plot, force, seed)
     if json:
-        baselines = {name: np.atleast_1d(fit.model.correctness(answer.at)).tolist() for name, fit in others.items()}
+        baselines = {name: fit.correctness_at(answer.at) for name, fit in others.items()}
         terminal.as_json(
             {
                 "fit": one.fit.to_dict(),
@@ -173,7 +172,7 @@ def _predictive_checks(fit: ClassSizeFit | CurveFit, seed: int, progress: Progre
 
 
 def _fitted(
-    source: Source, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
+    source: CurveSource, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
     """The curve and the law fitted to it: to class sizes where they are known, else to points."""
     from incrowd.classes import ClassSizes
@@ -226,15 +225,13 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     return populations, named
 
 
-def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:
-    import numpy as np
-
+def _save(one: FittedTechnique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:
     from incrowd.figures import forecast_plot
     from incrowd.forecasts import forecast
+    from incrowd.forecasts.population_sizes import round_sizes
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
-    between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    smooth = one.smooth or forecast(one.fit, between.tolist(), seed=seed)
+    smooth = one.smooth or forecast(one.fit, round_sizes(largest)[1:], seed=seed)
     figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)
     save_figure(figure, plot, force=force)

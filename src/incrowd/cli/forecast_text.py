@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incrowd.pitman_yor.model_checks import RankSize
 
 
-class Technique(NamedTuple):
+class FittedTechnique(NamedTuple):
     """One technique: its name, what was measured of it, the fitted law and its forecast."""
 
     name: str
@@ -36,7 +36,7 @@ def label_techniques(names: list[str]) -> list[str]:
     return short if len(set(short)) == len(short) else names
 
 
-def plain(techniques: list[Technique]) -> dict[str, Any]:
+def plain(techniques: list[FittedTechnique]) -> dict[str, Any]:
     """Plain JSON types."""
     return {
         "techniques": [
@@ -51,7 +51,7 @@ def plain(techniques: list[Technique]) -> dict[str, Any]:
     }
 
 
-def show_side_by_side(techniques: list[Technique]) -> None:
+def show_side_by_side(techniques: list[FittedTechnique]) -> None:
     """A row for each technique: what was measured, the law, and the share named in each population."""
     from incrowd.forecasts.side_by_side import name_leaders
 
@@ -130,10 +130,8 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
             f"{percent_interval(check.low, check.high)}."
         )
     if others:
-        import numpy as np
-
         terminal.heading("What other curves say")
-        values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
+        values = {name: one.correctness_at(answer.at) for name, one in others.items()}
         terminal.table(
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],

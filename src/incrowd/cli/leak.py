@@ -11,16 +11,17 @@ import typer
 from typer import Option
 
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.leak_text import Answer, plain, show
+from incrowd.cli.leak_text import LeakAnswer, plain, show
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.recipients import is_within
 from incrowd.wording import counted
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
     from incrowd.leaks import LeakRisk, NamedPeople
-    from incrowd.leaks.result import Method
+    from incrowd.leaks.result import LeakMethod
     from incrowd.tables import Table
 
 
@@ -96,7 +97,7 @@ def leak_attack(
         show(answer)
     if plot is not None:
         command_files.save_figure(_chart(answer), plot, force=force)
-    if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
+    if at_most is not None and not all(is_within(risk.probability, at_most) for risk in answer.risks):
         raise typer.Exit(1)
 
 
@@ -111,12 +112,12 @@ def _answer(
     plan: bool,
     seed: int,
     targets_from: Any,
-) -> Answer:
+) -> LeakAnswer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
-    methods: tuple[Method, ...] = ("recursion", "recursion_by_people") if compare else ()
+    methods: tuple[LeakMethod, ...] = ("recursion", "recursion_by_people") if compare else ()
     with terminal.working("counting the people named") as progress:
-        return Answer(
+        return LeakAnswer(
             sizes=sizes,
             leaked=leaked,
             risks=[leak_risk(sizes, leaked, targets=each) for each in target_counts],
@@ -148,7 +149,7 @@ def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> Nam
         return None
 
 
-def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> LeakRisk | str:
+def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: LeakMethod) -> LeakRisk | str:
     """The published number, or why there is none: that must not cost the reader the exact one."""
     from incrowd.leaks import leak_risk
 
@@ -226,7 +227,7 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
     return result
 
 
-def _chart(answer: Answer) -> Any:
+def _chart(answer: LeakAnswer) -> Any:
     from incrowd.figures.leak_charts import against_leak, leaks_to_draw
     from incrowd.leaks import leak_risk
     from incrowd.leaks.planning import limits_on_a_person

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LeakAnswer:
     """Everything that was asked about one leak.
 
     `named` is None where counting would take too long; a recursion that cannot be followed is the reason why.
@@ -41,7 +41,7 @@ class Answer:
     partial: PartialLeak | None = None
 
 
-def plain(answer: Answer) -> dict[str, Any]:
+def plain(answer: LeakAnswer) -> dict[str, Any]:
     """Plain JSON types."""
     sizes = answer.sizes
     result: dict[str, Any] = {
@@ -70,7 +70,7 @@ def plain(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def show(answer: Answer) -> None:
+def show(answer: LeakAnswer) -> None:
     """Everything on stdout, in tables and sentences."""
     sizes, leaked = answer.sizes, answer.leaked
     terminal.line(
@@ -110,7 +110,7 @@ def _show_named(named: NamedPeople) -> None:
     )
 
 
-def _show_recursions(answer: Answer) -> None:
+def _show_recursions(answer: LeakAnswer) -> None:
     from incrowd.leaks.result import RECURSION, RECURSION_BY_PEOPLE
 
     rows = zip(answer.risks, *answer.recursions.values(), strict=True)
@@ -159,7 +159,7 @@ def _show_partial(part: PartialLeak) -> None:
     )
 
 
-def _show_planned(answer: Answer) -> None:
+def _show_planned(answer: LeakAnswer) -> None:
     planned = answer.planned
     most, choice = planned["largest_leak"], planned.get("smallest_k")
     bound = f"the chance of naming {_who(planned['targets'])} at {number(planned['at_most'])} or less"

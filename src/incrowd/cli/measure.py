@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
-from incrowd.cli.measure_text import Answer, plain, show, show_items
+from incrowd.cli.measure_text import MeasureAnswer, plain, show, show_items
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
+from incrowd.recipients import is_within
 from incrowd.wording import number
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def measure_table(
     force: options.Force = False,
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
+    from incrowd.backends.class_size_writer import check_name
     from incrowd.classes import write_class_sizes
     from incrowd.evaluation import count_fitting_uniques, generalised_columns
     from incrowd.measures import household_risk, measure, minimal_sets, risk_by_group, risk_by_subset
@@ -68,7 +69,9 @@ def measure_table(
     if relationship is not None and household is None:
         raise InputError("--relationship says who somebody is in a household; add --household")
     options.check_share(max_risk, "--max-risk")
-    place = None if records is None else _records_place(records)
+    if records is not None:
+        check_name(records)
+    place = None if records is None else command_files.place_of(records)
     with terminal.working("counting people who look alike") as progress:
         measurement = measure(
             table,
@@ -94,7 +97,7 @@ def measure_table(
         terminal.note(f"masked values in {coarse} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:
         terminal.note(text)
-    answer = Answer(measurement, by_group, by_set, single, homes, fitting)
+    answer = MeasureAnswer(measurement, by_group, by_set, single, homes, fitting)
     if json:
         terminal.as_json(plain(answer))
     else:
@@ -104,17 +107,11 @@ def measure_table(
     options.exit_over_threshold(*_crossed(measurement, min_k, max_risk))
 
 
-def _records_place(records: str) -> str | Path:
-    if not records.lower().endswith((".parquet", ".pq")):
-        raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
-    return command_files.place_of(records)
-
-
 def _crossed(measurement: Measurement, min_k: int | None, max_risk: float | None) -> Iterator[str]:
     """The stated thresholds that are crossed, in words."""
     if min_k is not None and measurement.k < min_k:
         yield f"the smallest class has {measurement.k:,} people, at least {min_k:,} were asked for"
-    if max_risk is not None and measurement.correctness > max_risk:
+    if max_risk is not None and not is_within(measurement.correctness, max_risk):
         yield f"the average risk is {number(measurement.correctness)}, at most {number(max_risk)} was asked for"
 
 

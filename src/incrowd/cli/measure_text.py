@@ -17,7 +17,7 @@ _SETS_SHOWN = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MeasureAnswer:
     """Everything that was asked about one table; what was not asked is None or empty."""
 
     measurement: Measurement
@@ -28,7 +28,7 @@ class Answer:
     fitting: Uniques | None
 
 
-def plain(answer: Answer) -> dict[str, Any]:
+def plain(answer: MeasureAnswer) -> dict[str, Any]:
     """Plain JSON types."""
     result = answer.measurement.to_dict()
     if answer.by_group:
@@ -44,7 +44,7 @@ def plain(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def show(answer: Answer) -> None:
+def show(answer: MeasureAnswer) -> None:
     """Tables and sentences."""
     known, by_set = len(answer.measurement.quasi_identifiers), answer.by_set
     terminal.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")

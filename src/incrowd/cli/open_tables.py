@@ -109,13 +109,14 @@ def _open_or_load(path: str, reading: dict[str, Any]) -> Any:
 
 def open_table(path: str, reading: dict[str, Any]) -> Table:
     """Open a table; notes on how it was read go to stderr."""
+    from incrowd.backends import choose_engine
     from incrowd.tables import read_table
 
     reading = {"table" if name == "from_table" else name: value for name, value in reading.items()}
     if reading["sheet"] is None:
         del reading["sheet"]
-    slow = reading["engine"] == "spark"  # which takes long to start
-    with terminal.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
+    slow = choose_engine(reading["engine"], reading.get("master")).slow_start
+    with terminal.working(f"reading {masked(path)}{f' with {slow}' if slow else ''}", lines=bool(slow)):
         table = read_table(path, **reading)
     for text in table.notes:
         terminal.note(text)

@@ -13,8 +13,8 @@ from incrowd._support.addresses import masked
 from incrowd.cli import command_files, options, terminal
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
-from incrowd.recipients import judge
-from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
+from incrowd.recipients import is_within
+from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points, whole
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -95,7 +95,7 @@ def population_of_table(
             terminal.line(f"What makes records stand out: {columns}.")
         elif place is not None:
             terminal.note(BY_SIZE)
-    if max_risk is not None and judge(risk.overall, max_risk) == "over":
+    if max_risk is not None and not is_within(risk.overall, max_risk):
         raise typer.Exit(1)
 
 
@@ -178,7 +178,7 @@ def _facts(risk: PopulationRisk) -> Iterator[terminal.Fact]:
         yield "unique in the population", shown, "people nobody else looks like"
     if risk.population_uniques_interval is not None:
         low, high = risk.population_uniques_interval
-        yield "  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"
+        yield "  95% interval", f"{whole(low)} to {whole(high)}", "people, in the whole population"
     if risk.still_unique is not None:
         yield "unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere"
     if risk.highest is not None and risk.highest_interval is not None:

@@ -102,8 +102,8 @@ def protect_table(
         return
     if known is not None or place or amount is not None:
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
-    if (codebook or kept_rows) and not table.backend.rows_are_local:
-        raise InputError("--codebook and --kept-rows are for tables that are protected on this machine")
+    if codebook or kept_rows:
+        table.backend.require_local("writing a codebook or the kept rows", "leave out --codebook and --kept-rows")
     arguments = read_protect_options(of_protect, table.columns)
     if household is not None:
         if "person" in arguments:

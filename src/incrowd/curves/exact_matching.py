@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +11,17 @@ from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import sub_gallery_sizes
 from incrowd.special import Floats, log_chance_missed
+from incrowd.tables import TableLike
 
 _BLOCK = 1 << 16  # class sizes × gallery sizes in one go
 
 
 def correctness_curve(
-    data: Any, at: ArrayLike | None = None, *, quasi_identifiers: Sequence[str] | None = None, person: str | None = None
+    data: ClassSizes | TableLike,
+    at: ArrayLike | None = None,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
 ) -> Curve:
     """Expected correctness and uniqueness of random sub-galleries, in closed form: no sampling, no noise.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.curves.sub_galleries import gallery_sizes
@@ -16,7 +17,7 @@ from incrowd.results import Result, as_json
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table, write_table
 
-Kind = Literal["exact", "sparse", "robust", "published"]
+CurveKind = Literal["exact", "sparse", "robust", "published"]
 _MOST_PEOPLE = 10**12
 
 
@@ -36,7 +37,7 @@ class Curve(Result):
     sizes: NDArray[np.int64]
     correctness: Floats
     uniqueness: Floats | None
-    kind: Kind
+    kind: CurveKind
     how: str
     people: int = 0
     notes: tuple[str, ...] = ()
@@ -109,8 +110,6 @@ class Curve(Result):
 
         The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
         """
-        import pyarrow as pa  # a slow import
-
         columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
         if self.people:
             columns["people"] = np.full(self.sizes.size, self.people)
@@ -174,13 +173,13 @@ def _one_number(table: Table, name: str) -> int:
     return int(values.pop())
 
 
-def _kind(table: Table) -> Kind:
+def _kind(table: Table) -> CurveKind:
     ((_, column),) = table.read(["kind"])
     found = set(column.to_pylist())
-    for kind in get_args(Kind):
+    for kind in get_args(CurveKind):
         if found == {kind}:
             return kind  # type: ignore[no-any-return]
-    raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(Kind))}, in every row")
+    raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(CurveKind))}, in every row")
 
 
 def _people_tested(people: int) -> int:

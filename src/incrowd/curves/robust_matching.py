@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._support.addresses import masked
@@ -14,18 +16,21 @@ from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import mean_and_covariance, named_first, sub_gallery_sizes
 from incrowd.errors import InputError
 from incrowd.special import Floats
+from incrowd.tables import TableLike
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Metric = Literal["cosine", "euclidean", "dot"]
+ScoreMetric = Literal["cosine", "euclidean", "dot"]
 _PROBES, _GALLERY = 1024, 8192  # a block of scores: 8 million numbers, whatever the gallery
 _CHECKED = 65_536  # rows looked at in one go
 _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
 def robust_curve(
-    probes: Any, gallery: Any, *, metric: Metric = "cosine", at: ArrayLike | None = None, progress: Progress = silent
+    probes: ArrayLike | TableLike,
+    gallery: ArrayLike | TableLike,
+    *,
+    metric: ScoreMetric = "cosine",
+    at: ArrayLike | None = None,
+    progress: Progress = silent,
 ) -> Curve:
     """Expected rank-1 rate in random sub-galleries.
 
@@ -115,8 +120,6 @@ def embeddings(source: Any, what: str) -> NDArray[Any]:
 
 
 def _from_table(source: Any, what: str) -> NDArray[Any]:
-    import pyarrow as pa
-
     from incrowd.tables import read_table
 
     table = read_table(source).to_arrow()
@@ -139,9 +142,6 @@ def _from_table(source: Any, what: str) -> NDArray[Any]:
 
 def _refuse_identifiers(table: pa.Table, what: str) -> None:
     """A column of whole numbers that are all different is a row number or an identity, not part of a vector."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
     # vectors may be whole numbers themselves (quantised to 256 levels): few rows of those differ by chance
     if table.num_rows < 2 or (len(whole) == table.num_columns and table.num_rows <= 256):
@@ -157,7 +157,7 @@ def _refuse_identifiers(table: pa.Table, what: str) -> None:
 
 
 def _ranks(
-    probes: NDArray[Any], gallery: NDArray[Any], metric: Metric, progress: Progress
+    probes: NDArray[Any], gallery: NDArray[Any], metric: ScoreMetric, progress: Progress
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each probe, how many gallery entries score better than its match, and how many as well (match included)."""
     better = np.zeros(probes.shape[0], dtype=np.int64)
@@ -183,7 +183,7 @@ def _ranks(
 
 
 def _compared(
-    probes: Floats, own: Floats, others: Floats, metric: Metric, kind: type[np.float32] | type[np.float64]
+    probes: Floats, own: Floats, others: Floats, metric: ScoreMetric, kind: type[np.float32] | type[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each probe, how many of `others` score above its own match, and how many no lower, to within rounding.
 
@@ -205,7 +205,7 @@ def _compared(
     return above, np.count_nonzero(gap >= slack, axis=1)
 
 
-def _prepared(rows: NDArray[Any], metric: Metric, centre: Floats) -> Floats:
+def _prepared(rows: NDArray[Any], metric: ScoreMetric, centre: Floats) -> Floats:
     """Rows ready for a product; for cosine of length 1 (a row of zeros is as far from one as from another)."""
     block = np.asarray(rows, dtype=np.float64) - centre
     if metric != "cosine":

@@ -17,7 +17,7 @@ from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import mean_and_covariance, named_among_equals, sub_gallery_sizes
 from incrowd.errors import InputError
 from incrowd.special import log_chance_missed
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 _CHUNK = 4096  # people in one go
 _BITMAP_BYTES = 1 << 28
@@ -38,7 +38,7 @@ class _Index:
 
 
 def sparse_curve(
-    points: Any,
+    points: TableLike,
     *,
     person: str,
     item: str | Sequence[str],

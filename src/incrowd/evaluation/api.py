@@ -25,13 +25,13 @@ from incrowd.protection import Hierarchy
 from incrowd.protection.marks import is_shuffled
 from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.suggest_reading import apply_scales
 
 
 def evaluate(
-    original: Any,
-    protected: Any,
+    original: TableLike,
+    protected: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] | None = None,
@@ -192,7 +192,7 @@ def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
     return before, after
 
 
-def changed_columns(original: Any, protected: Any) -> list[str]:
+def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
     """Find the columns of both tables whose values differ: those that were protected.
 
     Of a release in random order, those with other values, or the same ones more or less often.

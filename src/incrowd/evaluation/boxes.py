@@ -22,7 +22,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.evaluation.labels import Meaning, understand
 from incrowd.protection.recoding import as_text
-from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised, read_table
+from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
 
 _MOST_OTHERS = 512  # other boxes looked at for one box
 _MOST_STEPS = 2_000  # pieces a box is cut into before the search gives up
@@ -248,7 +248,7 @@ def _packed(atoms: list[_Atoms]) -> _Packed:
     return _Packed(low, high, np.concatenate(bits) if bits else np.zeros(1, dtype=np.uint64), words, offset)
 
 
-def count_fitting_uniques(data: Any, *, quasi_identifiers: Sequence[str], progress: Progress = silent) -> Uniques:
+def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], progress: Progress = silent) -> Uniques:
     """Count the records of a masked table that are unique by the fit rule (proper-anonymization paper, eq. 1).
 
     Ranges, sets, prefixes and wildcards stand for all the values that they cover. A record is unique if one of the
@@ -275,8 +275,12 @@ def count_fitting_uniques(data: Any, *, quasi_identifiers: Sequence[str], progre
     return unique_records([understand(_domain(column), column) for column in columns], progress)
 
 
-def generalised_columns(data: Any, names: Sequence[str]) -> list[str]:
+def generalised_columns(data: TableLike, names: Sequence[str]) -> list[str]:
     """The columns that hold a range, a set, a prefix or a wildcard.
+
+    Args:
+        data: the masked table.
+        names: the columns to look at.
 
     >>> generalised_columns({"age": ["26", "[24;28]"], "sex": ["f", "m"]}, ["age", "sex"])
     ['age']

@@ -15,7 +15,7 @@ from incrowd.evaluation.labels import Meaning, understand
 from incrowd.protection.problem import as_days, offset_of, positions
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 _GROUPS = 12
 
@@ -40,7 +40,7 @@ class ColumnDistribution(Result):
 
 
 def distributions(
-    original: Any, protected: Any, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
+    original: TableLike, protected: TableLike, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
 ) -> tuple[ColumnDistribution, ...]:
     """Compare the distributions of columns, in at most a dozen groups of values each; of text the commonest and others.
 

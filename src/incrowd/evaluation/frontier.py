@@ -14,10 +14,10 @@ from incrowd.evaluation.result import Evaluation
 from incrowd.measures.disclosed_secrets import count_disclosed_secrets
 from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
-from incrowd.protection.registry import Method
+from incrowd.protection.registry import ProtectionMethod
 from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 FrontierLoss = Literal["granularity", "pmse"]
 LOSSES: tuple[FrontierLoss, ...] = get_args(FrontierLoss)
@@ -34,7 +34,7 @@ class ComparedMethod:
     is_t_close: bool = False
 
     @property
-    def entry(self) -> Method:
+    def entry(self) -> ProtectionMethod:
         """The method in the registry."""
         return METHODS[self.method]
 
@@ -153,7 +153,7 @@ class Frontier(Result):
 
 
 def frontier(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     methods: Sequence[FrontierMethod] | None = None,
@@ -280,3 +280,19 @@ def _applicable_methods(has_strata: bool, person: str | None) -> list[str]:
         and (has_strata or not compared.needs_secret)
         and (person is None or (compared.entry.run_by_person is not None and not compared.is_t_close))
     ]
+
+
+def sizes_to_compare(limits: Limits, people: int) -> list[int]:
+    """Class sizes worth trying for a recipient: small ones, what its limit on the highest risk asks, and twice that.
+
+    >>> sizes_to_compare(Limits(1 / 11), 1_000)
+    [3, 5, 11, 22]
+    """
+    wanted = {3, 5, limits.class_size, 2 * limits.class_size}
+    return sorted(size for size in wanted if 2 <= size <= max(2, people // 2))
+
+
+def worth_choosing(found: Frontier, decisions: Sequence[str]) -> list[FrontierPoint]:
+    """The points that are decided to be "within", and that no other such point beats in both risk and detail."""
+    within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
+    return list(Frontier(found.records, tuple(within)).best)

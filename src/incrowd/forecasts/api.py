@@ -17,14 +17,14 @@ from incrowd.forecasts.result import Forecast
 from incrowd.forecasts.table_forecast import forecast_table
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_class_sizes, fit_curve
 from incrowd.pitman_yor.model_checks import hold_out
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 TABLE_LEVEL = 0.95
 """The level of the intervals of a population estimate."""
 
 
 def forecast(
-    data: Any,
+    data: ClassSizes | Curve | ClassSizeFit | CurveFit | TableLike,
     at: Sequence[float | str] | float | str,
     *,
     quasi_identifiers: Sequence[str] | None = None,

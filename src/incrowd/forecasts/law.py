@@ -20,6 +20,7 @@ from incrowd.pitman_yor.curve_prediction import CurvePrediction
 from incrowd.pitman_yor.model_checks import error_beyond
 from incrowd.pitman_yor.prediction import SamplePrediction
 from incrowd.special import Floats
+from incrowd.wording import one_decimal, people
 
 _LARGEST_K = 100
 _SMALL_MISFIT = 0.01  # of a share: no decision depends on less
@@ -145,8 +146,8 @@ def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, 
         )
     if gamma.value >= 0 and evidence > 0.5:
         notes.append(
-            f"a finite number of classes (γ < 0) fits somewhat better (by {evidence:.1f} in log likelihood), not "
-            "clearly; if it is true the forecast is too high"
+            f"a finite number of classes (γ < 0) fits somewhat better (by {one_decimal(evidence)} in log likelihood), "
+            "not clearly; if it is true the forecast is too high"
         )
     low, high = H_LIMITS
     if not 1.001 * low < h.value < 0.999 * high:
@@ -161,7 +162,7 @@ def _note_assumption(fit: CurveFit) -> tuple[str, ...]:
     """How many people the interval assumes, where the points do not say."""
     if fit.curve.people:
         return ()
-    return (f"assumed that {people_tested(fit.curve):,.0f} people were tested, as many as the largest gallery holds",)
+    return (f"assumed that {people(people_tested(fit.curve))} were tested, as many as the largest gallery holds",)
 
 
 def _note_misfit(fit: CurveFit) -> tuple[str, ...]:

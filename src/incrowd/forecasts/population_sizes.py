@@ -8,6 +8,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.special import Floats
+from incrowd.wording import whole
 
 POPULATIONS: Mapping[str, int] = {
     "city": 1_000_000,
@@ -35,7 +36,7 @@ def settle_populations(
             names.append(one)
             sizes.append(float(known[one.lower()]))
         else:
-            names.append(f"{one:,.0f}")
+            names.append(whole(one))
             sizes.append(float(one))
     array = np.array(sizes)
     if not array.size or not np.all(np.isfinite(array)) or np.any(array < 1) or np.any(array != np.floor(array)):
@@ -55,6 +56,15 @@ def forecast_sizes(people: int, population: int | None) -> list[int]:
     steps = {step * 10**power for power in range(13) for step in (1, 3)}
     wanted = {people, *POPULATIONS.values(), *steps} | ({population} if population is not None else set())
     return sorted(size for size in wanted if people <= size <= largest)
+
+
+def drawn_sizes(largest: float) -> list[float]:
+    """The sizes at which the line of a forecast is drawn: round ones up to the world, or to a larger one that is asked.
+
+    >>> drawn_sizes(100)[-1] == POPULATIONS["world"], drawn_sizes(1e11)[-1]
+    (True, 100000000000.0)
+    """
+    return round_sizes(max(float(POPULATIONS["world"]), largest))
 
 
 def round_sizes(largest: float) -> list[float]:

@@ -19,11 +19,12 @@ from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.special import Floats
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
+from incrowd.wording import whole
 
 
 def forecast_table(
-    data: Any,
+    data: TableLike,
     at: Sequence[float | str] | float | str,
     *,
     quasi_identifiers: Sequence[str],
@@ -94,7 +95,7 @@ def forecast_table(
     within = [size for size in round_sizes(people) if size < people]
     curve = beyond
     if within:
-        near = _law_at(fit, tuple(f"{size:,.0f}" for size in within), np.array(within), seed=seed)
+        near = _law_at(fit, tuple(whole(size) for size in within), np.array(within), seed=seed)
         people_along, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
         curve = replace(beyond, at=people_along, names=names, violations={}, **_join(near, beyond))
     places = law.at.size + np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)

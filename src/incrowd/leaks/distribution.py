@@ -22,6 +22,7 @@ from incrowd.leaks.saddle_point import Grid, characteristic
 from incrowd.leaks.simulation import MOST_PEOPLE, run_trials
 from incrowd.results import Result
 from incrowd.tables import TableLike
+from incrowd.wording import whole
 
 DistributionMethod = Literal["auto", "exact", "simulated"]
 
@@ -121,7 +122,7 @@ def named_people(
     terms, _ = _terms_and_columns(sizes, leaked)
     if terms > _MOST_TERMS:
         raise UnsupportedError(
-            f"the exact distribution would need {terms:,.0f} terms; it can be simulated", hint="method=simulated"
+            f"the exact distribution would need {whole(terms)} terms; it can be simulated", hint="method=simulated"
         )
     return _exact(sizes, leaked)
 

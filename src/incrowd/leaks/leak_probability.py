@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.leaks.binomial import log_none
 from incrowd.leaks.inputs import check_leak, whole_number
 from incrowd.leaks.recursion import log_recursion
-from incrowd.leaks.result import LeakRisk, Method
+from incrowd.leaks.result import LeakMethod, LeakRisk
 from incrowd.leaks.saddle_point import log_coefficient
 from incrowd.tables import TableLike
 from incrowd.wording import counted
@@ -25,7 +25,7 @@ def leak_risk(
     quasi_identifiers: Sequence[str] | None = None,
     person: str | None = None,
     targets: int = 1,
-    method: Method = "exact",
+    method: LeakMethod = "exact",
 ) -> LeakRisk:
     """Chance that all `targets` people are named from a leak of `leaked` people.
 
@@ -74,7 +74,7 @@ def leak_risk(
     return LeakRisk(sizes.people, leaked, targets, method, math.exp(log_probability), log_probability)
 
 
-def leak_risk_uniform(*, people: int, k: int, leaked: int, targets: int = 1, method: Method = "exact") -> LeakRisk:
+def leak_risk_uniform(*, people: int, k: int, leaked: int, targets: int = 1, method: LeakMethod = "exact") -> LeakRisk:
     """Chance that all `targets` people are named from a leak of a planned table: `people` in classes of `k`.
 
     Args:

@@ -11,10 +11,10 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
-from incrowd.recipients import RECIPIENTS, judge, read_limit
+from incrowd.recipients import RECIPIENTS, is_within, judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import TableLike
-from incrowd.wording import counted
+from incrowd.wording import counted, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
         return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
 
     alone = risk(people)
-    if alone.probability > at_most * (1 + 1e-12):
+    if not is_within(alone.probability, at_most):
         raise UnsupportedError(
-            f"no k keeps the chance at {at_most:g}: a single class of {counted(people, 'person', 'people')} "
-            f"leaves {alone.probability:.3g}"
+            f"no k keeps the chance at {number(at_most)}: a single class of {counted(people, 'person', 'people')} "
+            f"leaves {number(alone.probability)}"
         )
-    k = _first(lambda k: risk(k).probability <= at_most * (1 + 1e-12), 1, people)
+    k = _first(lambda k: is_within(risk(k).probability, at_most), 1, people)
     return SmallestK(k, at_most, risk(k))
 
 
@@ -156,7 +156,9 @@ def largest_leak(
     sizes = class_sizes_of(data, quasi_identifiers, person)
     at_most = _read_bound(at_most)
     above = _first(
-        lambda leaked: leaked > sizes.people or leak_risk(sizes, leaked, targets=targets).probability > at_most,
+        lambda leaked: (
+            leaked > sizes.people or not is_within(leak_risk(sizes, leaked, targets=targets).probability, at_most)
+        ),
         0,
         sizes.people + 1,
     )
@@ -201,6 +203,17 @@ def leak_table(
         for k in ks
     ]
     return LeakTable(people, targets, tuple(ks), tuple(shares), tuple(rows))
+
+
+def few_leaks(people: int, targets: int = 1) -> list[int]:
+    """Sizes of leaks from the smallest possible to the whole table, close together where they are small.
+
+    >>> few_leaks(100)[:4], few_leaks(100)[-1]
+    ([1, 2, 3, 4], 100)
+    """
+    rest = max(people - targets, 0)
+    sizes = {targets + round((rest + 1) ** (step / 24)) - 1 for step in range(25)}
+    return sorted(size for size in sizes if size <= people)
 
 
 def _read_bound(at_most: float) -> float:

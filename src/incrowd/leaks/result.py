@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from incrowd.results import Result
 from incrowd.wording import counted, odds, probability_digits
 
-Method = Literal["exact", "recursion", "recursion_by_people"]
+LeakMethod = Literal["exact", "recursion", "recursion_by_people"]
 
 RECURSION = "as published: a new leak is drawn for every target, and a class counts as one however many people it holds"
 RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new leak is still drawn for every target"
@@ -25,7 +25,7 @@ class LeakRisk(Result):
     people: int
     leaked: int
     targets: int
-    method: Method
+    method: LeakMethod
     probability: float
     log_probability: float
     _derived: ClassVar[tuple[str, ...]] = ("share_leaked", "odds", "in_words")

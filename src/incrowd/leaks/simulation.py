@@ -17,6 +17,7 @@ from incrowd.leaks.inputs import check_leak, check_trials
 from incrowd.results import Result
 from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import TableLike
+from incrowd.wording import one_decimal
 
 TargetsFrom = Literal["table", "leak"]
 
@@ -91,9 +92,10 @@ class LeakSimulation(Result):
         """Whether a number is within so many standard errors; rounding is allowed for where every trial is equal."""
         error = self.standard_error
         if error is None:
+            worth = one_decimal(self.effective_trials)
             raise UnsupportedError(
-                f"{TOO_FEW_TRIALS}: the {self.trials:,} of this simulation are worth {self.effective_trials:.1f} and "
-                "cannot be compared with a number; simulate more, or look for fewer people"
+                f"{TOO_FEW_TRIALS}: the {self.trials:,} of this simulation are worth {worth} and cannot be "
+                "compared with a number; simulate more, or look for fewer people"
             )
         return abs(self.probability - probability) <= errors * error + 1e-9 * probability
 

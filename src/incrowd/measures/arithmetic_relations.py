@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
@@ -78,9 +80,6 @@ def read_quantity(column: Coded) -> Quantity | None:
     >>> read_quantity(encode(read_table({"age": [40, None, 30]}), ["age"])[0]).at(slice(None)).tolist()
     [40.0, nan, 30.0]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind, types, values = column.values.type, pa.types, column.values
     days = 1
     if types.is_date32(kind):

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.backends import Coded, encode
 from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
@@ -101,9 +103,6 @@ def _read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quan
 
     What is text in the original and was changed in the release is missing there.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = {one.name: one.values for one in columns if one.values.type in (pa.string(), pa.large_string())}
     found = []
     for one, released in zip(before, encode(table, [one.name for one in before]), strict=True):
@@ -140,8 +139,6 @@ def _fact(
 
 
 def _count(table: Table, names: Sequence[str], relation: Relation, person: str | None) -> AuxiliaryKnowledge:
-    import pyarrow as pa
-
     guess = "guess of " + " ".join(relation.columns)  # longer than the name of any of them
     columns = table.to_arrow([*names, *([person] if person is not None else [])])
     return count_with_auxiliary(columns.append_column(guess, pa.array(relation.guesses)), names, [guess], person=person)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from incrowd.backends import class_numbers, encode
 from incrowd.backends.person_classes import history_classes
 from incrowd.classes import assign_classes
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
 
@@ -82,8 +82,7 @@ def household_risk(
     ('the quasi-identifiers of a member', 0.778, 1)
     """
     table = read_table(data)
-    if not table.backend.rows_are_local:
-        raise UnsupportedError(f"households are looked at row by row, and {table.name} stays in a cluster; give a file")
+    table.backend.require_local("looking at households", "give a file")
     names = table.require(quasi_identifiers, "quasi-identifiers")
     parts = table.require([household, *([] if relationship is None else [relationship])], "household columns")
     if household in names:

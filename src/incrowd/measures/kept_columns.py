@@ -21,7 +21,7 @@ from incrowd.measures.determination import Determination, determination, range_d
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.given_back import GivenBack
 from incrowd.measures.missing_cells import facts_of_missing_cells
-from incrowd.tables import parse_generalised, read_table
+from incrowd.tables import TableLike, parse_generalised, read_table
 from incrowd.tables.generalised import (
     Anything,
     Choice,
@@ -43,8 +43,8 @@ _CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all can
 
 
 def kept_column_facts(
-    original: Any,
-    released: Any,
+    original: TableLike,
+    released: TableLike,
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
     person: str | None = None,
@@ -109,7 +109,7 @@ def kept_column_facts(
 
 
 def released_column_facts(
-    released: Any,
+    released: TableLike,
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
     person: str | None = None,

@@ -22,6 +22,7 @@ from incrowd.measures.class_values import (
 )
 from incrowd.measures.diversity import Diversity, diversity_of_counts
 from incrowd.tables import Table
+from incrowd.wording import data_size
 
 
 def measure_partitions(
@@ -88,7 +89,7 @@ def _count_values(backend: Backend, column: str) -> Coded:
     if found is None:
         raise UnsupportedError(
             f"{column} has more than {most:,} values, too many for a quarter of the memory limit of "
-            f"{backend.memory / 1e6:,.0f} MB; give more memory, or group its values first",
+            f"{data_size(backend.memory)}; give more memory, or group its values first",
             hint="memory",
         )
     (coded,) = encode(found.backend, [column])
@@ -121,7 +122,7 @@ class DiskPartitions:
         counted = part.backend.distinct_rows(wanted, part.backend.most_distinct(len(wanted)))
         if counted is None:
             raise UnsupportedError(
-                f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory",
+                f"too many rows of a part differ for a memory limit of {data_size(part.memory)}; give more memory",
                 hint="memory",
             )
         classes = classes_of_counted(counted, self._names)

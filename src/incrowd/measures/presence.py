@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from incrowd.backends import class_numbers, pack
 from incrowd.backends.encode import encode_column
@@ -51,8 +52,6 @@ def measure_presence(data: TableLike, population: TableLike, *, quasi_identifier
     >>> found.k_map, found.delta_minimum, found.delta_maximum
     (1, 0.0, 1.0)
     """
-    import pyarrow as pa
-
     sample, everybody = read_table(data), read_table(population)
     names = sample.require(quasi_identifiers, "quasi-identifiers")
     everybody.require(names, "quasi-identifiers in the population")
@@ -86,6 +85,4 @@ def measure_presence(data: TableLike, population: TableLike, *, quasi_identifier
 
 def _without_dictionary(column: Any) -> Any:
     """A dictionary column as plain values, so that the types of two tables can be unified."""
-    import pyarrow as pa
-
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

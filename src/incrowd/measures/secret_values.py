@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends.scales import scale_of_type
 from incrowd.errors import InputError
 from incrowd.wording import counted, number
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,6 @@ class Secret:
 
     def holders(self, values: pa.Array, column: str) -> NDArray[np.bool_] | None:
         """Which values of a column are secret; None where each is a secret of its own."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self == Secret():
             return None
         try:
@@ -82,8 +78,6 @@ class Secret:
             ) from None
 
     def _named(self, values: pa.Array, column: str) -> NDArray[np.bool_]:
-        import pyarrow.compute as pc
-
         chosen = np.zeros(len(values), dtype=np.bool_)
         absent = 0
         for value in self.values:
@@ -100,8 +94,6 @@ class Secret:
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
-    import pyarrow as pa
-
     return pa.scalar(value).cast(kind)
 
 

@@ -63,6 +63,10 @@ class CurveFit(Result):
         """Tail complexity."""
         return self.pitman_yor.gamma
 
+    def correctness_at(self, sizes: Floats) -> list[float]:
+        """The share of people who are named in crowds of these sizes."""
+        return [float(share) for share in np.atleast_1d(self.model.correctness(sizes))]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, with the parameters of the model."""
         return {"from": "curve", **Result.to_dict(self), **self.model.to_dict()}

@@ -14,7 +14,7 @@ from incrowd.classes import ClassSizes
 from incrowd.populations.copula import Copula, SyntheticClasses, SyntheticPopulations, draw_populations, informative
 from incrowd.populations.copula_fit import fit_gaussian
 from incrowd.populations.intervals import bound_estimate
-from incrowd.populations.marginals import Columns, smooth_marginal
+from incrowd.populations.marginals import CodedColumns, smooth_marginal
 from incrowd.populations.result import Explanation
 from incrowd.special import Floats
 
@@ -100,7 +100,7 @@ class Dependence(NamedTuple):
     correlation: Floats
 
 
-def fit_dependence(columns: Columns, *, progress: Progress = silent) -> Dependence:
+def fit_dependence(columns: CodedColumns, *, progress: Progress = silent) -> Dependence:
     """What a copula of any number of people is made of: it takes longest to fit."""
     telling = informative(columns)
     correlation = fit_gaussian(telling, progress=progress)
@@ -108,7 +108,7 @@ def fit_dependence(columns: Columns, *, progress: Progress = silent) -> Dependen
 
 
 def fit_anchored(
-    columns: Columns,
+    columns: CodedColumns,
     sizes: ClassSizes,
     population: int,
     *,

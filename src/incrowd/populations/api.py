@@ -5,26 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
+from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.populations.estimators import Method, check_method, estimate_risk, estimate_risks
+from incrowd.populations.estimators import EstimatorName, check_method, estimate_risk, estimate_risks
 from incrowd.populations.result import PopulationRisk, Sensitivity
 from incrowd.populations.sample import Sample, read_sample, settle_population
+from incrowd.tables import TableLike
 
 FACTORS = (0.5, 0.8, 1.0, 1.25, 2.0)
 """Factors by which the population may be wrong, for `sensitivity`."""
 
 
 def population_risk(
-    data: Any,
+    data: ClassSizes | TableLike,
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str] | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     fraction: float | None = None,
     weights: str | None = None,
@@ -85,7 +86,7 @@ def population_risk(
 
 
 def risk_curve(
-    data: Any,
+    data: ClassSizes | TableLike,
     *,
     at: Sequence[float],
     quasi_identifiers: Sequence[str] | None = None,
@@ -127,7 +128,7 @@ def risk_curve(
 
 
 def sensitivity(
-    data: Any,
+    data: ClassSizes | TableLike,
     *,
     population: float | Sequence[float] | None = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -136,7 +137,7 @@ def sensitivity(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
@@ -195,12 +196,12 @@ def sensitivity(
 
 
 def by_fraction(
-    data: Any,
+    data: ClassSizes | TableLike,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     fractions: Sequence[float] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
     person: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
@@ -236,7 +237,7 @@ def by_fraction(
 
 
 def _compare_populations(
-    sample: Sample, populations: Sequence[int], method: Method, seed: int, progress: Progress
+    sample: Sample, populations: Sequence[int], method: EstimatorName, seed: int, progress: Progress
 ) -> Sensitivity:
     """An estimate for each population; the sample's own is the one assumed."""
     count = len(populations)

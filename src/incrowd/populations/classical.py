@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 from incrowd.populations.result import ClassicalEstimate, ClassicalRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.special import Floats, log_chance_missed
+from incrowd.tables import TableLike
 
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
@@ -220,7 +220,7 @@ def _solve_snb(ones: float, twos: float, classes: int, fraction: float) -> tuple
 
 
 def classical_risk(
-    data: Any,
+    data: ClassSizes | TableLike,
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str] | None = None,

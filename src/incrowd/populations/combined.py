@@ -50,6 +50,7 @@ from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.intervals import bound_estimate
 from incrowd.populations.posterior_estimator import PosteriorEstimate
 from incrowd.populations.result import Explanation, PopulationRisk
+from incrowd.wording import whole
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -63,7 +64,7 @@ LEAST_WEIGHT = 0.05
 """What is taken off the copula's weight, so that large samples do without it."""
 
 EXPLANATION = Explanation(
-    f"{crowd_estimator.EXPLANATION.how} Samples of fewer than {SMALL / LEAST_WEIGHT - SMALL:,.0f} records are joined "
+    f"{crowd_estimator.EXPLANATION.how} Samples of fewer than {whole(SMALL / LEAST_WEIGHT - SMALL)} records are joined "
     "with an anchored Gaussian copula of the columns. Where the records cannot be grown, that copula is joined with "
     "the posterior of a Pitman–Yor model of the class sizes; where no two columns can be used, the posterior answers "
     "alone. A note says so.",

@@ -18,7 +18,7 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures.auxiliary import determines
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import CodedColumns
 from incrowd.populations.result import Explanation
 from incrowd.special import Floats, log_chance_missed
 
@@ -250,7 +250,7 @@ def draw_populations(
     )
 
 
-def informative(columns: Columns) -> Columns:
+def informative(columns: CodedColumns) -> CodedColumns:
     """The columns without those that another one determines: the classes stay, and a copula cannot blur them.
 
     Which column determines which is decided by `determines`.

@@ -21,7 +21,7 @@ from incrowd.populations.information import (
     observed_information,
     shuffled_information,
 )
-from incrowd.populations.marginals import Columns, occurrences
+from incrowd.populations.marginals import CodedColumns, occurrences
 from incrowd.special import Floats
 
 MOST_VALUES = 400
@@ -33,12 +33,12 @@ _WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing ab
 _FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
 
 
-def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
+def fit_gaussian(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
     """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
     return nearest_correlation(pair_correlations(columns, shuffled=True, progress=progress))
 
 
-def pair_correlations(columns: Columns, *, shuffled: bool = False, progress: Progress = silent) -> Floats:
+def pair_correlations(columns: CodedColumns, *, shuffled: bool = False, progress: Progress = silent) -> Floats:
     """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix.
 
     With `shuffled` what is expected at ρ = 0 is the information of shuffled columns, so that independent columns get
@@ -71,7 +71,7 @@ def pair_correlations(columns: Columns, *, shuffled: bool = False, progress: Pro
     return matrix
 
 
-def group_values(columns: Columns, most: int) -> list[NDArray[np.int64]]:
+def group_values(columns: CodedColumns, most: int) -> list[NDArray[np.int64]]:
     """For every column the group of each value: neighbours are merged into `most` groups of about equal weight."""
     found: list[NDArray[np.int64]] = []
     for j, size in enumerate(columns.sizes):
@@ -83,11 +83,11 @@ def group_values(columns: Columns, most: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def with_grouped_values(columns: Columns, most: int = MOST_VALUES) -> Columns:
+def with_grouped_values(columns: CodedColumns, most: int = MOST_VALUES) -> CodedColumns:
     """The columns with at most `most` values each."""
     groups = group_values(columns, most)
     codes = [group[codes] for group, codes in zip(groups, columns.codes, strict=True)]
-    return Columns(np.stack(codes), tuple(int(group[-1]) + 1 for group in groups), columns.times)
+    return CodedColumns(np.stack(codes), tuple(int(group[-1]) + 1 for group in groups), columns.times)
 
 
 def all_edges(chances: Floats) -> Floats:
@@ -95,7 +95,7 @@ def all_edges(chances: Floats) -> Floats:
     return np.concatenate([[-np.inf], upper_edges(chances)])
 
 
-def fit_dvine(columns: Columns, pairs: Floats, *, progress: Progress = silent) -> tuple[Columns, Floats]:
+def fit_dvine(columns: CodedColumns, pairs: Floats, *, progress: Progress = silent) -> tuple[CodedColumns, Floats]:
     """The columns in the order of the vine, and the correlation matrix the vine stands for.
 
     `pairs` are the correlations of all pairs: the strongest are made neighbours, whose information is best known.
@@ -123,7 +123,7 @@ def chain_columns(pairs: Floats) -> list[int]:
     return order
 
 
-def partial_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+def partial_correlations(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
     """Entry (i, j): the ρ of i and j given the columns between them, in the order of the columns.
 
     Its expected plug-in information within the strata of the columns between equals the observed one.
@@ -155,7 +155,7 @@ def partial_correlations(columns: Columns, *, progress: Progress = silent) -> Fl
     return partial
 
 
-def strata_between(columns: Columns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
+def strata_between(columns: CodedColumns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
     """For every pair the stratum of each record by the columns between the two; None for neighbours."""
     count = len(columns.sizes)
     strata: dict[tuple[int, int], NDArray[np.int64] | None] = {}

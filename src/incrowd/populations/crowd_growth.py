@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.populations.crowd_model import CrowdModel, Level
-
-GROUPS, PAIRS, POOL, CLASSES, UNIQUES = range(5)
-"""Places in `Urn.used`: how many groups, pairs, pool entries, classes and classes of one person there are."""
+from incrowd.populations.crowd_model import CrowdLevel, CrowdModel
+from incrowd.populations.urn_places import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
 
 class Levels(NamedTuple):
@@ -120,7 +118,7 @@ def _levels_of(model: CrowdModel) -> Levels:
     )
 
 
-def _level_above(before: Sequence[Level], level: Level) -> int:
+def _level_above(before: Sequence[CrowdLevel], level: CrowdLevel) -> int:
     """The place of the level that is given most of the first columns of another one, or -1 where there is none."""
     nested = [place for place, one in enumerate(before) if one.given == level.given[: len(one.given)]]
     return max(nested, key=lambda place: (len(before[place].given), place), default=-1)

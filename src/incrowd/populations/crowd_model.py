@@ -45,7 +45,7 @@ Clusters = NDArray[np.int64] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Level:
+class CrowdLevel:
     """One context of a column: which columns are given, and the discount and strength there."""
 
     column: int
@@ -71,7 +71,7 @@ class CrowdModel:
 
     codes: tuple[Codes, ...]
     margins: NDArray[np.float64]
-    levels: tuple[Level, ...]
+    levels: tuple[CrowdLevel, ...]
     log_chances: NDArray[np.float64]
     log_next_chances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -159,7 +159,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
             fitted = _fit_level(context, pair_of, base, following, some, clusters)
             if fitted is not None:
                 discount, strength, base, following = fitted
-                chain.append(Level(column, before, discount, strength))
+                chain.append(CrowdLevel(column, before, discount, strength))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
-from incrowd.wording import counted, percent
+from incrowd.wording import counted, percent, whole
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
@@ -43,7 +44,7 @@ class Weights:
         if abs(self.total / population - 1.0) <= _NEAR:
             return self
         note = (
-            f"the weights add up to {self.total:,.0f} and not to the population of {population:,}: they were rescaled"
+            f"the weights add up to {whole(self.total)} and not to the population of {population:,}: they were rescaled"
         )
         if self.total < population:
             note += "; if whole strata are missing from the table, the estimate does not hold for their people"
@@ -56,8 +57,6 @@ class Weights:
 
 def read_weights(table: Table, name: str, *, population_is_given: bool = False) -> Weights:
     """The weight column of a table, checked: positive numbers that are not clearly something else."""
-    import pyarrow as pa
-
     ((_, column),) = table.read(table.require([name], "weight column"))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
         raise InputError(

@@ -25,23 +25,23 @@ from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
 from incrowd.populations.crowd_records import CrowdRecords, assess_records, assess_sizes, tell_columns
 from incrowd.populations.fitted_sample import (
+    FitOptions,
     FittedSample,
     MethodEstimate,
-    Options,
     estimate_from_class_sizes,
     estimate_from_crowd,
     note_alone,
 )
 from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_uniques
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import CodedColumns
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.result import Explanation, PopulationRisk
 from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import percent
 
-Method = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
-METHODS: tuple[Method, ...] = get_args(Method)
+EstimatorName = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
+METHODS: tuple[EstimatorName, ...] = get_args(EstimatorName)
 """Names of the methods."""
 
 FEWEST_DRAWN = 1_000_000
@@ -66,12 +66,12 @@ def explain_method(method: str) -> Explanation:
     'The posterior of a Pitman–Yor model of the class sizes, given those of the sample.'
     """
     check_method(method)
-    return ESTIMATORS[cast(Method, method)].explanation
+    return ESTIMATORS[cast(EstimatorName, method)].explanation
 
 
 def estimate_risk(
     sample: Sample,
-    method: Method,
+    method: EstimatorName,
     *,
     seed: int = 0,
     draws: int = 1,
@@ -80,12 +80,12 @@ def estimate_risk(
     started: float | None = None,
 ) -> PopulationRisk:
     """The estimate of a method for a sample already read."""
-    options = Options(seed, draws, reference, progress)
+    options = FitOptions(seed, draws, reference, progress)
     return estimate_with_records(sample, method, options=options, started=started)[0]
 
 
 def estimate_with_records(
-    sample: Sample, method: Method = "combined", *, options: Options, started: float | None = None
+    sample: Sample, method: EstimatorName = "combined", *, options: FitOptions, started: float | None = None
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
     """The estimate of a method, and the risk of every record where the method tells records apart by their values."""
     started = time.perf_counter() if started is None else started
@@ -173,7 +173,7 @@ def estimate_risks(
     wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
     is_alone = populations == {sample.population}
-    options = Options(seed, 1, False, part(progress, 0.0, 0.9), leave_out=tell)
+    options = FitOptions(seed, 1, False, part(progress, 0.0, 0.9), leave_out=tell)
     fitted = FittedSample(sample, options, populations, None if is_alone else wanted)
 
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
@@ -244,7 +244,7 @@ def _count_whole_population(sample: Sample) -> MethodEstimate:
     )
 
 
-def _by_posterior(sample: Sample, options: Options) -> MethodEstimate:
+def _by_posterior(sample: Sample, options: FitOptions) -> MethodEstimate:
     options.progress("fitting the class sizes", 0.0)
     return estimate_from_class_sizes(sample)
 
@@ -254,14 +254,14 @@ def _scatter(sample: Sample) -> float:
     return estimate_by_posterior(sample.class_size_model, sample.population).scatter
 
 
-def _columns(sample: Sample, *, pairs: bool) -> Columns:
+def _columns(sample: Sample, *, pairs: bool) -> CodedColumns:
     reason = sample.why_no_columns()
     if reason is not None:
         raise UnsupportedError(f"a copula needs the columns of the table, but {reason}; use method='posterior'")
     return sample.columns(pairs=pairs)
 
 
-def _by_copulas(sample: Sample, options: Options, kinds: Sequence[str]) -> MethodEstimate:
+def _by_copulas(sample: Sample, options: FitOptions, kinds: Sequence[str]) -> MethodEstimate:
     """The published estimators: one copula, or the average of two."""
     columns = _columns(sample, pairs=not (options.reference or "dvine" in kinds))
     if options.reference:
@@ -300,7 +300,7 @@ def _by_copulas(sample: Sample, options: Options, kinds: Sequence[str]) -> Metho
     )
 
 
-def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
+def _by_anchored(sample: Sample, options: FitOptions) -> MethodEstimate:
     found = anchored.fit_anchored(
         _columns(sample, pairs=True),
         sample.sizes,
@@ -321,12 +321,12 @@ def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
     )
 
 
-def _by_combined(sample: Sample, options: Options) -> MethodEstimate:
+def _by_combined(sample: Sample, options: FitOptions) -> MethodEstimate:
     fitted = FittedSample(sample, options, {sample.population}, None)
     return fitted.estimate(sample, alone=True)
 
 
-def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
+def _by_crowd(sample: Sample, options: FitOptions) -> MethodEstimate:
     reason = sample.why_no_columns() or sample.why_no_records()
     if reason is not None:
         raise UnsupportedError(f"the crowd model needs the records, but {reason}; use method='combined'")
@@ -347,11 +347,11 @@ def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
 class Estimator(NamedTuple):
     """A method: what it does to a sample, and how a report explains it."""
 
-    estimate: Callable[[Sample, Options], MethodEstimate]
+    estimate: Callable[[Sample, FitOptions], MethodEstimate]
     explanation: Explanation
 
 
-ESTIMATORS: dict[Method, Estimator] = {
+ESTIMATORS: dict[EstimatorName, Estimator] = {
     "combined": Estimator(_by_combined, combined.EXPLANATION),
     "crowd": Estimator(_by_crowd, crowd_estimator.EXPLANATION),
     "posterior": Estimator(_by_posterior, posterior_estimator.EXPLANATION),

@@ -40,7 +40,7 @@ class MethodEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FitOptions:
     """How an estimate is made."""
 
     seed: int
@@ -133,7 +133,7 @@ class FittedSample:
     `drawn` is how many synthetic people the copula draws for all of them; None: what the sample's own needs.
     """
 
-    def __init__(self, sample: Sample, options: Options, populations: Collection[int], drawn: int | None) -> None:
+    def __init__(self, sample: Sample, options: FitOptions, populations: Collection[int], drawn: int | None) -> None:
         self.sample, self.options = sample, options
         self.reason = why_class_sizes_alone(sample)
         self.crowd: dict[int, CrowdEstimate] = {}

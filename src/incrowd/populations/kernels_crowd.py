@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._support.compiled import njit
-from incrowd.populations.crowd_growth import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
+from incrowd.populations.urn_places import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

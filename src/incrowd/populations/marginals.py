@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
@@ -21,12 +23,9 @@ from incrowd.pitman_yor.prediction import new_classes
 from incrowd.special import Floats
 from incrowd.tables import Table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class CodedColumns:
     """The quasi-identifiers as whole numbers, one row for each column; `sizes[j]` is how many values column j has.
 
     Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
@@ -50,16 +49,16 @@ class Columns:
         """How often each value of a column occurs."""
         return occurrences(self.codes[column], self.times, self.sizes[column])
 
-    def only(self, wanted: Sequence[int]) -> Columns:
+    def only(self, wanted: Sequence[int]) -> CodedColumns:
         """Some of the columns, in this order."""
-        return Columns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
+        return CodedColumns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
 
-    def pair(self, one: int, other: int) -> Pair:
+    def pair(self, one: int, other: int) -> ColumnPair:
         """Two columns side by side, and how often each entry occurs."""
-        return Pair(self.codes[one], self.codes[other], self.times)
+        return ColumnPair(self.codes[one], self.codes[other], self.times)
 
 
-class Pair(NamedTuple):
+class ColumnPair(NamedTuple):
     """The codes of two columns, entry by entry, and how often each entry occurs (None: once)."""
 
     first: NDArray[np.int64]
@@ -113,7 +112,7 @@ def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ColumnsInEngine(Columns):
+class ColumnsInEngine(CodedColumns):
     """What a copula of pairs needs of columns whose combinations are too many to be brought here.
 
     `codes` is empty: there are no entries, only contingency tables, each counted when it is first asked for.
@@ -123,7 +122,7 @@ class ColumnsInEngine(Columns):
     names: tuple[str, ...] = ()
     values: tuple[pa.Array, ...] = ()
     tallies: tuple[NDArray[np.int64], ...] = ()
-    known: dict[tuple[str, str], Pair] = field(default_factory=dict)
+    known: dict[tuple[str, str], ColumnPair] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
@@ -132,7 +131,7 @@ class ColumnsInEngine(Columns):
     def counts(self, column: int) -> NDArray[np.int64]:
         return self.tallies[column]
 
-    def only(self, wanted: Sequence[int]) -> Columns:
+    def only(self, wanted: Sequence[int]) -> CodedColumns:
         chosen = list(wanted)
         return ColumnsInEngine(
             self.codes[chosen],
@@ -145,10 +144,8 @@ class ColumnsInEngine(Columns):
             self.known,
         )
 
-    def pair(self, one: int, other: int) -> Pair:
+    def pair(self, one: int, other: int) -> ColumnPair:
         """The contingency table of two columns."""
-        import pyarrow.compute as pc
-
         pair = (self.names[one], self.names[other])
         if pair not in self.known:
             assert self.table is not None
@@ -159,8 +156,8 @@ class ColumnsInEngine(Columns):
                     encode(counted.backend, pair), (self.values[one], self.values[other]), strict=True
                 )
             )
-            self.known[pair] = Pair(first, second, counted.times)
-            self.known[pair[::-1]] = Pair(second, first, counted.times)
+            self.known[pair] = ColumnPair(first, second, counted.times)
+            self.known[pair[::-1]] = ColumnPair(second, first, counted.times)
         return self.known[pair]
 
 

@@ -14,13 +14,13 @@ from incrowd.errors import UnsupportedError
 from incrowd.populations.copula import upper_edges
 from incrowd.populations.copula_fit import chain_columns, correlation_of_vine, nearest_correlation, strata_between
 from incrowd.populations.information import observed_information
-from incrowd.populations.marginals import Columns
+from incrowd.populations.marginals import CodedColumns
 from incrowd.special import Floats
 
 
 def fit_by_monte_carlo(
-    columns: Columns, kinds: Sequence[str], *, seed: int = 0, progress: Progress = silent
-) -> list[tuple[Columns, Floats]]:
+    columns: CodedColumns, kinds: Sequence[str], *, seed: int = 0, progress: Progress = silent
+) -> list[tuple[CodedColumns, Floats]]:
     """Columns and correlation matrix for each of `kinds`, "gaussian" or "dvine"."""
     if columns.times is not None:
         raise UnsupportedError("the published Monte Carlo needs every record here, and the table stays in its cluster")
@@ -46,7 +46,7 @@ def fit_by_monte_carlo(
 
 
 def match_correlation(
-    columns: Columns, first: int, second: int, strata: NDArray[np.int64] | None, generator: np.random.Generator
+    columns: CodedColumns, first: int, second: int, strata: NDArray[np.int64] | None, generator: np.random.Generator
 ) -> float:
     """The ρ in [0, 1) that minimises (Î − I)², Î from one draw of n pairs: golden section and parabolas (Brent)."""
     if min(columns.sizes[first], columns.sizes[second]) < 2:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -16,13 +17,19 @@ from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
-from incrowd.populations.estimators import Method, assess_by_size, check_method, estimate_risk, estimate_with_records
-from incrowd.populations.fitted_sample import Options
+from incrowd.populations.estimators import (
+    EstimatorName,
+    assess_by_size,
+    check_method,
+    estimate_risk,
+    estimate_with_records,
+)
+from incrowd.populations.fitted_sample import FitOptions
 from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
 from incrowd.special import Floats
-from incrowd.tables import to_native
+from incrowd.tables import TableLike, to_native
 
 WEIGHTED, TELLING = "risk_weighted", "telling_column"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
@@ -84,7 +91,7 @@ class RecordRisk(Result):
 
 
 def record_risk(
-    data: Any,
+    data: TableLike,
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str],
@@ -93,7 +100,7 @@ def record_risk(
     person: str | None = None,
     strata: str | None = None,
     cluster: str | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
@@ -143,7 +150,9 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    headline, records = estimate_with_records(sample, method, options=Options(seed, 1, False, progress, leave_out=True))
+    headline, records = estimate_with_records(
+        sample, method, options=FitOptions(seed, 1, False, progress, leave_out=True)
+    )
     notes = headline.notes
     if records is not None:
         of_class = _risk_of_values(records, classes, sample.crowd_columns)
@@ -160,13 +169,13 @@ def record_risk(
 
 
 def write_record_risk(
-    data: Any,
+    data: TableLike,
     out: str | os.PathLike[str],
     *,
     population: float | None = None,
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
-    method: Method = "combined",
+    method: EstimatorName = "combined",
     seed: int = 0,
     force: bool = False,
     progress: Progress = silent,
@@ -194,8 +203,6 @@ def write_record_risk(
     Raises:
         InputError: the population is not known, or no table was given.
     """
-    import pyarrow as pa
-
     check_method(method)
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:

@@ -18,9 +18,10 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 from incrowd.populations.design import Design, Weights, design_of, read_groups, read_weights
-from incrowd.populations.marginals import Columns, columns_in_engine
+from incrowd.populations.marginals import CodedColumns, columns_in_engine
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
+from incrowd.wording import whole
 
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
@@ -59,7 +60,7 @@ class Sample:
             return "people have several records each, which a copula of single records does not describe"
         return None
 
-    def columns(self, *, pairs: bool = False) -> Columns:
+    def columns(self, *, pairs: bool = False) -> CodedColumns:
         """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart.
 
         Of a table in a cluster the combinations of values come here, counted; where they are too many and `pairs` are
@@ -71,7 +72,7 @@ class Sample:
                 self._made["columns"] = self._encode(self.table)
             except TooManyDistinctError as error:
                 self._made["columns"] = error
-        if isinstance(self._made["columns"], Columns):
+        if isinstance(self._made["columns"], CodedColumns):
             return self._made["columns"]
         if not pairs:
             raise self._made["columns"]
@@ -79,7 +80,7 @@ class Sample:
             self._made["pairs"] = columns_in_engine(self.table, self.names)
         return self._made["pairs"]  # type: ignore[no-any-return]
 
-    def _encode(self, table: Table) -> Columns:
+    def _encode(self, table: Table) -> CodedColumns:
         counted = table.backend.counted_rows(self.names)
         needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
         require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
@@ -87,15 +88,15 @@ class Sample:
         coded = [column for _, column in every if column.size > 1]
         self._made["names"] = [name for name, column in every if column.size > 1]
         if not coded:
-            return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
+            return CodedColumns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes, times = np.stack([column.codes.astype(np.int64) for column in coded]), counted.times
         if times is not None:  # a cluster has no order of rows, so that of their values makes estimates repeatable
             order = np.lexsort(codes[::-1])
             codes, times = codes[:, order], times[order]
-        return Columns(codes, tuple(column.size for column in coded), times)
+        return CodedColumns(codes, tuple(column.size for column in coded), times)
 
     @property
-    def telling_columns(self) -> Columns:
+    def telling_columns(self) -> CodedColumns:
         """The columns without those that another one determines."""
         if "telling" not in self._made:
             self._made["telling"] = informative(self.columns(pairs=True))
@@ -175,10 +176,8 @@ def read_sample(
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if by_record is not None and not table.backend.rows_are_local:
-        raise UnsupportedError(
-            "survey designs are looked at record by record, which is not done in Spark; give the population instead"
-        )
+    if by_record is not None:
+        table.backend.require_local("a survey design", "give the population instead")
     if by_record is not None and person is not None:
         raise InputError(
             "weights, strata and clusters belong to records and not to people; give them or a person column"
@@ -201,7 +200,7 @@ def read_sample(
     if known is not None:
         if in_strata is not None and known.are_of_some_strata(people):
             raise UnsupportedError(
-                f"the weights of all strata in the table stand for {known.total:,.0f} of {people:,} people, so the "
+                f"the weights of all strata in the table stand for {whole(known.total)} of {people:,} people, so the "
                 f"table has some strata only and says nothing about the people of the others; give the population of "
                 f"these strata, or a table that has all",
                 hint="population",
@@ -229,7 +228,7 @@ def settle_population(
     if population is None and weights is not None:
         if weights.normalised:
             raise InputError(
-                f"the weights add up to {weights.total:,.0f} for {people:,} records; they look normalised and do not "
+                f"the weights add up to {whole(weights.total)} for {people:,} records; they look normalised and do not "
                 "say how many people there are: give the population too",
                 hint="population",
             )

@@ -48,13 +48,13 @@ from incrowd.protection.validate import (
     require_sensitive,
     settle_columns,
 )
-from incrowd.tables import Table, read_table, to_native
+from incrowd.tables import Table, TableLike, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
 
 def protect(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     k: int = 5,

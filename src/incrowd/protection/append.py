@@ -12,12 +12,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
@@ -36,18 +35,19 @@ from incrowd.protection.marks import (
 )
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.protect_options import StreamKeywords
-from incrowd.protection.release import check_metadata
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
-from incrowd.tables import Table, escape_formula, read_table, write_into
+from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
+from incrowd.tables.formats.spool import load_rows, store_rows
 from incrowd.tables.write import is_text
+from incrowd.tables.written_file import check_metadata
 
 _KEY = b"incrowd"  # of what the file of waiting records says about itself
 
 
 def append_release(
-    data: Any,
+    data: TableLike,
     release: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -232,7 +232,7 @@ def _read_waiting(
         kept = f"{number:,} records wait in" if number else "batches that came before are recognised by"
         raise InputError(f"{kept} {file.name}, which is not beside {release.name}; put it back")
     try:
-        table = pq.read_table(file)
+        table = load_rows(file)
         about = json.loads((table.schema.metadata or {})[_KEY])
         waited = [int(batches) for batches in about["waited"]]
         hashes = table[about["hashes"]].slice(len(waited))
@@ -255,9 +255,8 @@ def _write_waiting(stream: Stream, file: Path, release: str) -> None:
     rows = {name: [*table[name].chunks, pa.nulls(len(hashes), table[name].type)] for name in table.column_names}
     rows[own] = [pa.nulls(table.num_rows, hashes.type), hashes]
     about = {"release": release, "waited": stream.waited, "hashes": own, "seen": stream.seen.to_saved()}
-    with open(file, "wb") as opened:
-        columns = {name: pa.chunked_array(chunks) for name, chunks in rows.items()}
-        pq.write_table(pa.table(columns, metadata={_KEY: json.dumps(about).encode()}), opened)
+    columns = {name: pa.chunked_array(chunks) for name, chunks in rows.items()}
+    store_rows(pa.table(columns, metadata={_KEY: json.dumps(about).encode()}), file)
 
 
 def _check(file: Path, published: Table, found: Appended) -> None:

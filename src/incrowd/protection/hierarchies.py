@@ -53,6 +53,10 @@ class Level:
         groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
         return cls(groups, list(distinct), isinstance(labels, ValueLabels))
 
+    def tally(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many rows each group has, from those of every value."""
+        return np.bincount(self.groups, weights=rows).astype(np.int64)
+
     def without_lost_values(self, column: Coded, is_kept: NDArray[np.bool_]) -> Level:
         """The level with labels made only of values that a kept row has; its groups stay, and so do other labels."""
         if not self.from_values or is_kept.all() or not is_kept.any():

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress
@@ -31,9 +32,6 @@ from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_n
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import SettledColumns, check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _CLASSES_A_CELL = 20  # a cell has at least so many classes
 
@@ -74,8 +72,6 @@ class CellRecoding:
         self, columns: list[Coded], sensitive: Coded | None, classes: NDArray[np.int64] | None
     ) -> dict[str, pa.Array]:
         """The protected quasi-identifiers of a cell as text: of given classes, or of those of the partition."""
-        import pyarrow as pa
-
         problem = self._problem(columns, sensitive)
         if classes is None:
             grouping = partition_classes(problem)

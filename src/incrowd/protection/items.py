@@ -24,7 +24,7 @@ from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.recoding import as_text, as_written
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.results import Result
-from incrowd.tables import Table, read_table, to_native
+from incrowd.tables import Table, TableLike, read_table, to_native
 from incrowd.wording import counted, percent
 
 Codes = NDArray[np.int64]
@@ -68,7 +68,7 @@ class ProtectedItems(Result):
 
 
 def protect_items(
-    data: Any,
+    data: TableLike,
     *,
     person: str,
     item: str,

@@ -29,6 +29,8 @@ _STEP = 1.5  # times as many sets at a level as at the next
 
 
 Node = tuple[int, ...]
+"""A level for every column."""
+
 MOST_LISTED = 2**22  # combinations of levels that are held at once
 _NEAR, _BLOCK = 2**16, 2**12  # combinations that are sorted first, and that are listed at a time
 
@@ -113,9 +115,6 @@ def _entropy(counts: Floats) -> Floats:
 
 def _weighted_log(counts: Floats) -> Floats:
     return counts * np.log(np.maximum(counts, 1.0))
-
-
-"""A level for every column."""
 
 
 def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Level]]:

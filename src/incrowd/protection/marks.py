@@ -18,7 +18,7 @@ from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
 from incrowd.tables.roles.column_role import Confidence
-from incrowd.tables.roles.rows import Kind
+from incrowd.tables.roles.rows import KindOfRows
 
 SCHEMA = "incrowd/release/2"
 _MOST = 10**15  # people, or records
@@ -224,6 +224,6 @@ def _row_kind(saved: dict[str, Any]) -> RowKind:
     found = RowKind(**saved)
     _names([found.kind, found.reason, found.confidence])
     _names([name for name in (found.person, found.household, found.time) if name is not None])
-    if found.kind not in get_args(Kind) or found.confidence not in get_args(Confidence):
+    if found.kind not in get_args(KindOfRows) or found.confidence not in get_args(Confidence):
         raise ValueError
     return found

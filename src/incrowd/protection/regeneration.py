@@ -13,12 +13,12 @@ from incrowd._support.seed import require_seed
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.protection.recoding import as_text
-from incrowd.tables import parse_generalised, read_table, to_native
+from incrowd.tables import TableLike, parse_generalised, read_table, to_native
 
 _COLUMNS = ("column", "value", "count")
 
 
-def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int = 0) -> Any:
+def regenerate(data: TableLike, counts: Mapping[str, Mapping[Any, int]], *, seed: int = 0) -> Any:
     """Replace masked cells by original values drawn without replacement from published counts.
 
     A cell is masked where it is a wildcard, a range, a set or a prefix. The marginals of the result are exactly those

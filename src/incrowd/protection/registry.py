@@ -30,7 +30,7 @@ from incrowd.protection.recoding import Recoding
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class ProtectionMethod:
     """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
 
     - `label` and `help` say in words what it is and what it does.
@@ -66,8 +66,8 @@ class Method:
     compared_by: Literal["k", "resolution"] | None = "k"
 
 
-METHODS: dict[str, Method] = {
-    "partition": Method(
+METHODS: dict[str, ProtectionMethod] = {
+    "partition": ProtectionMethod(
         "partition",
         partition,
         t_close_partition,
@@ -80,13 +80,13 @@ METHODS: dict[str, Method] = {
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
         inputs=("k", "t", "l", "k_map", "apart"),
     ),
-    "sorted": Method(
+    "sorted": ProtectionMethod(
         "sorted groups",
         sort,
         in_cluster=True,
         help="Cuts the sorted table into groups of k: quick and simple, coarser.",
     ),
-    "tcloseness": Method(
+    "tcloseness": ProtectionMethod(
         "groups that hide the secret",
         None,
         t_closeness,
@@ -94,7 +94,7 @@ METHODS: dict[str, Method] = {
         help="Groups that also hide the secret: each looks like the whole table.",
         inputs=("k", "t"),
     ),
-    "coarsen": Method(
+    "coarsen": ProtectionMethod(
         "same ranges for everybody",
         coarsen,
         options=CoarsenOptions,
@@ -103,7 +103,7 @@ METHODS: dict[str, Method] = {
         inputs=("resolution",),
         compared_by="resolution",
     ),
-    "generalise": Method(
+    "generalise": ProtectionMethod(
         "one coding for all",
         generalise,
         options=GeneraliseOptions,
@@ -114,7 +114,7 @@ METHODS: dict[str, Method] = {
         help="One coding for the whole table; rows that still stand out are left out.",
         inputs=("k", "t", "l", "suppress", "k_map"),
     ),
-    "blank": Method(
+    "blank": ProtectionMethod(
         "fewest cells blanked",
         blank,
         options=BlankOptions,
@@ -124,7 +124,7 @@ METHODS: dict[str, Method] = {
         inputs=("k", "l"),
         compared_by=None,
     ),
-    "mask": Method(
+    "mask": ProtectionMethod(
         "by hand, column by column",
         mask,
         options=MaskOptions,
@@ -132,7 +132,7 @@ METHODS: dict[str, Method] = {
         inputs=("k", "steps"),
         compared_by=None,
     ),
-    "perturb": Method(
+    "perturb": ProtectionMethod(
         "values changed by chance",
         perturb,
         options=PerturbOptions,
@@ -146,7 +146,9 @@ METHODS: dict[str, Method] = {
 }
 
 
-def choose_method(method: str | MethodOptions, given: Mapping[str, Any]) -> tuple[str, Method, MethodOptions | None]:
+def choose_method(
+    method: str | MethodOptions, given: Mapping[str, Any]
+) -> tuple[str, ProtectionMethod, MethodOptions | None]:
     """Find a method by its name or by its options; `given` are the options that were given one by one."""
     if isinstance(method, MethodOptions):
         found = [name for name, entry in METHODS.items() if entry.options is type(method)]

@@ -28,6 +28,7 @@ from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.tables import Table, escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
+from incrowd.tables.written_file import check_metadata
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
@@ -123,7 +124,7 @@ def write_protected(
 
     Args:
         protected: what `protect` returned.
-        path: the file to write: .parquet, .feather, .csv or .tsv.
+        path: the file to write, in a format that `write_table` writes.
         force: replace an existing file.
         progress: called with what is done and how far it is.
 
@@ -198,49 +199,6 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
     )
     if not found.holds:
         raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
-
-
-def check_metadata(file: Path) -> None:
-    """Compare a file's dictionaries with its cells, and refuse metadata."""
-    import pyarrow.parquet
-
-    kind = file.suffix.lower()
-    if is_text(file):
-        return
-    if kind in {".parquet", ".pq"}:
-        with pyarrow.parquet.ParquetFile(file) as opened:
-            schema, keys = opened.schema_arrow, set(opened.metadata.metadata or ())
-        names = [field.name for field in schema if _is_text(field.type)]
-        table = pyarrow.parquet.ParquetFile(file, read_dictionary=names).read(names) if names else None
-    elif kind not in {".feather", ".arrow"}:
-        if unused := read_table(file).codebook.unused_labels:
-            raise UnsupportedError(f"the file has labels of {unused[0]!r} that no cell has; nothing is left")
-        return
-    else:
-        with pa.memory_map(str(file)) as source:
-            table = pa.ipc.open_file(source).read_all()
-        schema, keys = table.schema, set()
-    if (keys | set(schema.metadata or ())) - {b"ARROW:schema"} or any(field.metadata for field in schema):
-        raise UnsupportedError("the file holds metadata beside its cells; nothing is left")
-    for name, column in zip(table.column_names, table.columns, strict=True) if table is not None else ():
-        if pa.types.is_dictionary(column.type) and column.num_chunks and _has_unused_entries(column):
-            raise UnsupportedError(f"the file's dictionary of {name!r} differs from its cells; nothing is left")
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _has_unused_entries(column: pa.ChunkedArray) -> bool:
-    """Whether the dictionaries of a column hold an entry that no cell has, or one twice."""
-    chunks = column.unify_dictionaries().chunks
-    entries = chunks[0].dictionary
-    used = np.zeros(len(entries), dtype=np.bool_)
-    for chunk in chunks:
-        used[chunk.indices.drop_null().to_numpy(zero_copy_only=False)] = True
-    repeated = any(len(chunk.dictionary.unique()) < len(chunk.dictionary) for chunk in column.chunks[:1])
-    return repeated or not used.all()
 
 
 def columns_of_order(original: Table, released: Table, person: str | None) -> tuple[str, ...]:

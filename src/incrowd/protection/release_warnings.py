@@ -14,10 +14,19 @@ _FEW_NAMES = 3  # columns that a warning lists
 _FEW = 20  # categories have no more values than that
 
 
+def is_nearly_unique(distinct: int, rows: int) -> bool:
+    """Whether most values of a column differ, so that a value nearly identifies its record.
+
+    >>> is_nearly_unique(60, 100), is_nearly_unique(40, 100), is_nearly_unique(15, 20)
+    (True, False, False)
+    """
+    return distinct > max(_FEW, _NEARLY_UNIQUE * rows) or distinct == rows > 1
+
+
 def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
     """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values."""
     for name, size in distinct:
-        if size > max(_FEW, _NEARLY_UNIQUE * rows) or size == rows > 1:
+        if is_nearly_unique(size, rows):
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
                 "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"

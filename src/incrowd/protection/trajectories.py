@@ -23,7 +23,7 @@ from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
 from incrowd.protection.resolutions import Resolution, amount_levels, place_levels, time_steps
 from incrowd.results import Result
-from incrowd.tables import read_table, to_native
+from incrowd.tables import TableLike, read_table, to_native
 from incrowd.wording import counted, listed, percent
 
 _MOST_POINTS = 5  # that unicity is measured by
@@ -74,7 +74,7 @@ class ProtectedTrajectories(Result):
 
 
 def protect_trajectories(
-    data: Any,
+    data: TableLike,
     *,
     person: str,
     time: str,

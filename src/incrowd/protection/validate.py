@@ -17,7 +17,7 @@ from incrowd.tables import Table, suggest_roles
 from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
 
 if TYPE_CHECKING:
-    from incrowd.protection.registry import Method
+    from incrowd.protection.registry import ProtectionMethod
 
 
 _LARGEST_NUMBER = 1e150
@@ -133,7 +133,7 @@ def check_columns(
     return names
 
 
-def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Method) -> None:
+def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: ProtectionMethod) -> None:
     """Refuse a k, l or t that makes no sense for so many rows or for the method."""
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
@@ -216,7 +216,7 @@ def read_wishes(
     return Wishes(weights, tuple(keep or ()), limits, tuple(apart))
 
 
-def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None, demand: Demand) -> None:
+def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: str | None, demand: Demand) -> None:
     """Refuse wishes for a method that cannot look at them."""
     if not method.takes_wishes:
         raise UnsupportedError(f"{name!r} takes no wishes; partition, generalise and blank do", hint="method")

@@ -129,7 +129,11 @@ def _sure(interval: tuple[float, float] | None, estimated: bool) -> str:
 
 
 def verdict_figure(assessment: Assessment) -> Figure:
-    """The highest and the average risk on lines with the limits of every recipient."""
+    """The highest and the average risk on lines with the limits of every recipient.
+
+    Args:
+        assessment: the assessment.
+    """
     verdict = assessment.verdict
     return Figure(
         "verdict",

@@ -35,7 +35,7 @@ class Figure:
     means: str
 
 
-class Method(NamedTuple):
+class HowComputed(NamedTuple):
     """How something was computed, and the source."""
 
     name: str
@@ -51,7 +51,7 @@ class ReportSection:
     title: str
     lead: str
     _: KW_ONLY
-    methods: tuple[Method, ...]
+    methods: tuple[HowComputed, ...]
     statements: tuple[Statement, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[DataTable, ...] = ()

@@ -103,7 +103,11 @@ def safe_json(value: Any) -> str:
 
 
 def chart_spec(figure: Figure) -> dict[str, Any]:
-    """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print."""
+    """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print.
+
+    Args:
+        figure: a figure of a report.
+    """
     spec: dict[str, Any] = {
         name: part for name, part in figure.chart.to_dict(validate=False).items() if name not in _OWN_LOOK
     }

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from incrowd._support.memory import require_memory
 from incrowd.backends.frame_backend import arrow_backend
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.table import Table
 from incrowd.wording import listed
@@ -52,8 +52,7 @@ def reshape(
     """
     if not (explode or serial_dates or fold):
         return table
-    if not table.backend.rows_are_local:
-        raise UnsupportedError(f"{table.name} stays in a cluster, where columns are taken as they are; change it there")
+    table.backend.require_local("changing columns", "change them there")
     needed = table.rows * len(table.columns) * _BYTES_A_CELL
     require_memory(f"changing {table.rows:,} rows of {len(table.columns):,} columns", needed, table.memory)
     rows, notes, not_counted = table.to_arrow(), list(table.notes), list(table.not_counted)

@@ -17,9 +17,7 @@ from incrowd._support.files import written_whole
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats import FORMATS
-
-_WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
+from incrowd.tables.formats import WRITERS
 
 
 def write_table(
@@ -55,7 +53,13 @@ def write_table(
 
 
 def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None) -> None:
-    """Write to a file that the caller replaces or removes: after a failure a part of it may be left."""
+    """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
+
+    Args:
+        table: the rows.
+        file: the file; its ending says in which format.
+        codebook: value labels and descriptions, for formats that hold them.
+    """
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
         with closing(PrivateFolder()) as private:  # nobody else may read the plain copy
@@ -64,10 +68,10 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
             with open(plain, "rb") as source, COMPRESSIONS[extension](file, "wb") as target:
                 shutil.copyfileobj(source, target)
         return
-    if extension not in _WRITERS:
+    if extension not in WRITERS:
         kind = extension or "a file without ending"
-        raise InputError(f"a table cannot be written as {kind!r}; use .parquet or .csv")
-    _WRITERS[extension](table, file, codebook or FileCodebook())
+        raise InputError(f"a table cannot be written as {kind!r}; use {', '.join(WRITERS)}")
+    WRITERS[extension](table, file, codebook or FileCodebook())
 
 
 def is_text(file: Path) -> bool:
@@ -95,7 +99,10 @@ def describe_text(table: pa.Table, file: Path, codebook: FileCodebook) -> str:
 def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:
     """An Arrow table as the kind of frame `like` is; Arrow stays Arrow.
 
-    With `index`, rows that are those of `like` keep the index that pandas gave them.
+    Args:
+        table: the rows.
+        like: a frame of pandas, Polars or Arrow, or None.
+        index: rows that are those of `like` keep the index that pandas gave them.
     """
     if like is None:
         return table

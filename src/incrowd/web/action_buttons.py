@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.verdict import Action
-from incrowd.web.fields import Id, Model, Role
+from incrowd.web.fields import ChosenRole, Id, Model
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, listed
 
 
-class Choice(Model):
+class ActionChoice(Model):
     """A button: the settings that it changes, or the protection that it starts."""
 
     label: str
@@ -28,7 +28,7 @@ class ActionView(Model):
     does: Literal["rows", "columns", "protect", "advice"]
     sentence: str
     expected: dict[str, Any] | None
-    choices: list[Choice]
+    choices: list[ActionChoice]
 
 
 class ActionQuestion(Model):
@@ -51,7 +51,7 @@ def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
 
 def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
     does: Literal["rows", "columns", "protect", "advice"] = "advice"
-    choices: list[Choice] = []
+    choices: list[ActionChoice] = []
     sentence = action.sentence
     if "rows_are_people" in action.hint:
         does, choices = "rows", _row_choices(found, table)
@@ -62,26 +62,26 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
         without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
         apart = ", those not asked kept apart" if asked.apart else ""
         does = "protect"
-        choices = [Choice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
+        choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
     return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
 
 
-def _row_choices(found: Assessment, table: OpenTable) -> list[Choice]:
+def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
     """Who the rows are: a column of people, if one looks like it, or every row another person."""
     person = found.roles.unused_person or found.evidence.rows.person
-    choices = [Choice(label="Every row is another person", settings=TableSettings(rows_are_people=True))]
+    choices = [ActionChoice(label="Every row is another person", settings=TableSettings(rows_are_people=True))]
     if person in table.table.columns:
         named = TableSettings(roles={person: "person"})
-        choices.insert(0, Choice(label=f"{person} tells whose record it is", settings=named))
+        choices.insert(0, ActionChoice(label=f"{person} tells whose record it is", settings=named))
     return choices
 
 
-def _column_choices(table: OpenTable) -> tuple[list[Choice], str]:
+def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     """Confirm what is suggested for the columns that nobody has decided about, and that in words for the page."""
     decided = {*table.settings.decided}
-    roles: dict[str, Role] = {name: role for name, role in table.settings.roles.items() if name not in decided}
+    roles: dict[str, ChosenRole] = {name: role for name, role in table.settings.roles.items() if name not in decided}
     if not roles:
         return [], "Give every column a role in the list."
     columns = counted(len(roles), "column", "columns")
     said = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
-    return [Choice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], said
+    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], said

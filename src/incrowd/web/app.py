@@ -14,8 +14,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
+from incrowd.version import __version__
 from incrowd.web import api, pages
 from incrowd.web.refusals import Refusal, misfit
 from incrowd.web.security import Guard

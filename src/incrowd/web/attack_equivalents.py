@@ -10,7 +10,7 @@ from incrowd.assessment.command_line import is_typable, to_words
 from incrowd.web import models
 from incrowd.web.equivalents import ScriptName, call_of, command_and_script, said
 from incrowd.web.jobs import Job
-from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.attack_task import attack_options, attackers
 
 _ROWS = "kept-rows.txt"
@@ -30,12 +30,12 @@ class ReleasedFile:
     typable: bool = True
 
     @classmethod
-    def of_table(cls, source: Source) -> ReleasedFile:
+    def of_table(cls, source: TableSource) -> ReleasedFile:
         """Another table of the session."""
         return cls(source.file, source.opened, source.before, source.script, typable=not source.how)
 
     @classmethod
-    def of_candidate(cls, job: Job, original: Source) -> ReleasedFile:
+    def of_candidate(cls, job: Job, original: TableSource) -> ReleasedFile:
         """A candidate: the protection is made again, with the rows that it keeps."""
         command, made = job.equivalent.cli, "safe" if job.kind == "protection" else "found.protected"
         typable = command.splitlines()[-1].startswith("incrowd protect ")
@@ -51,7 +51,7 @@ class ReleasedFile:
 
 
 def attack(
-    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: Source | None
+    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: TableSource | None
 ) -> models.Equivalent:
     """`incrowd attack`, after the commands that make the release."""
     known = attackers(table, question)
@@ -72,7 +72,7 @@ def attack(
 
 
 def _lines(
-    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: Source | None
+    table: OpenTable, question: models.AttackQuestion, released: ReleasedFile, holdout: TableSource | None
 ) -> list[str]:
     options = attack_options(table, question, ScriptName(holdout.opened) if holdout else None)
     options |= {"kept_rows": released.kept_rows}

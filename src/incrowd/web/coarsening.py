@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
+from incrowd.figures.column_spread import most_common
 from incrowd.protection import Hierarchy
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.recoding import as_text
@@ -36,9 +35,9 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
     (column,) = encode(table.table, [question.column])
     given = _settle(question, column)
     levels = _plain(column) if given is None else read_hierarchy(given).levels(column)
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = column.tally
     filled = column.filled_size
-    common = np.argsort(-tally[:filled], kind="stable")[:_LISTED]
+    common = most_common(tally[:filled], _LISTED)
     first = levels[min(1, len(levels) - 1)]
     text = as_text(column.values.take(common)).to_pylist() if question.show else [None] * common.size
     values = [
@@ -62,7 +61,7 @@ def view_hierarchy(table: OpenTable, question: models.HierarchyQuestion) -> mode
 
 def _plain(column: Coded) -> list[Level]:
     """The levels of a column without a hierarchy: its values, and nothing coarser."""
-    values = Level(np.arange(column.size, dtype=np.uint32), as_text(column.values).to_pylist())
+    values = Level.of(as_text(column.values).to_pylist())
     return [values, values]
 
 
@@ -105,9 +104,9 @@ def _read_arx(text: str) -> Rows:
     return rows
 
 
-def _describe(level: Level, tally: NDArray[np.int64], show: bool) -> models.HierarchyLevel:
+def _describe(level: Level, tally: Any, show: bool) -> models.HierarchyLevel:
     """A level with its parts in the order of the values that each begins with; the null is a part of its own."""
-    rows = np.bincount(level.groups, weights=tally).astype(np.int64)
+    rows = level.tally(tally)
     shown = [models.LevelPart(label=_label(level, group, show), rows=int(rows[group])) for group in range(rows.size)]
     return models.HierarchyLevel(parts=rows.size, smallest=int(rows[rows > 0].min()), first=shown[:_LISTED])
 

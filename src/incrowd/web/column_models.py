@@ -10,13 +10,13 @@ from pydantic import Field, StringConstraints
 from incrowd.tables.roles.column_role import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
 from incrowd.web.fields import WHOLE, Columns, MissingCodes, Model, Name, Secret, Short
-from incrowd.web.models import Column, Reading
+from incrowd.web.models import ColumnInfo, Reading
 from incrowd.web.protection_models import HierarchyRows, HierarchyRule
 
 Cell = Annotated[str, StringConstraints(max_length=2_000)]
 
 
-class TriageColumn(Column):
+class TriageColumn(ColumnInfo):
     """A column to be decided about.
 
     `scale` is how its values compare, `scale_stated` what somebody said it is, and `scale_suggested` another that fits

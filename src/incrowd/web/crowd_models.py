@@ -94,7 +94,7 @@ class Attribute(Model):
     alike_without_it: int
 
 
-class Step(Model):
+class FindingStep(Model):
     """A column that becomes known, and how many people are left then."""
 
     column: str
@@ -125,7 +125,7 @@ class PersonView(Model):
     alike: int
     people: int
     attributes: list[Attribute]
-    found_by: list[Step]
+    found_by: list[FindingStep]
     after: list[RecordAfter]
     masked: bool
     sentence: str

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from incrowd.assessment.command_line import to_words
 from incrowd.web import curve_models, models
 from incrowd.web.equivalents import call_of, command_and_script, forecast_arguments
-from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.curve_tasks import exact_columns, sparse_options
 
 _SCRIPT_ONLY = "# use the Python script"
@@ -40,7 +40,9 @@ def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Eq
     return command_and_script(table.source, "measure", to_words({"qi": known, "fit": True}), [], lines, imports)
 
 
-def regeneration(table: OpenTable, question: curve_models.RegenerationQuestion, counts: Source) -> models.Equivalent:
+def regeneration(
+    table: OpenTable, question: curve_models.RegenerationQuestion, counts: TableSource
+) -> models.Equivalent:
     """`incrowd regenerate`."""
     lines = [
         f"filled = regenerate(table, read_counts({counts.file!r}), seed={question.seed})",
@@ -125,7 +127,7 @@ def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) ->
     return models.Equivalent(cli=cli, python="\n".join(python))
 
 
-def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, gallery: Source) -> models.Equivalent:
+def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, gallery: TableSource) -> models.Equivalent:
     """`robust_curve` with the gallery in a file of its own, and the forecast of it."""
     lines = [
         f"gallery = read_table({gallery.file!r})",

@@ -10,7 +10,7 @@ from incrowd.reports.template_values import TEMPLATES
 from incrowd.web.candidates import describe_candidate, is_candidate, name_of
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
-from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, Decision, NewDecision
+from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, NewDecision, RecordedDecision
 from incrowd.web.projects import describe_table, without_cells, without_rows
 from incrowd.web.refusals import Refusal
 from incrowd.web.session_table import OpenTable
@@ -33,7 +33,7 @@ _PLAIN = ("headline", "people", "k")
 _BASES = {"table": "in the table", "population": "in the population", "attacks": "by attacks"}
 
 
-def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequence[Job]) -> Decision:
+def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequence[Job]) -> RecordedDecision:
     """The decision with its numbers and the settings by which they were judged.
 
     A candidate was judged by the settings when it was made, which may be others than those of the table now.
@@ -58,7 +58,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
     made = describe_candidate(candidate, judged) if candidate else None
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    decided = Decision(
+    decided = RecordedDecision(
         at=now_in_words(),
         **new.model_dump(exclude={"candidate"}),
         table=describe_table(judged),
@@ -88,7 +88,7 @@ def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
     return job.settings.model_copy(update={"protection": settings.protection}) == settings
 
 
-def record_page(decision: Decision) -> str:
+def record_page(decision: RecordedDecision) -> str:
     """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
@@ -145,7 +145,7 @@ def record_page(decision: Decision) -> str:
     )
 
 
-def _population(decision: Decision) -> str:
+def _population(decision: RecordedDecision) -> str:
     """How many people the table could have been about, as far as that was said."""
     settings = decision.settings
     if settings.population is not None:

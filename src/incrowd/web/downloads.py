@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.tables import read_table
+from incrowd.tables.formats import WRITERS
+from incrowd.tables.formats.spool import load_batches, load_rows
+from incrowd.tables.formats.write_delimited import csv_blocks
 from incrowd.tables.text_dialect import TextDialect
 from incrowd.tables.write import write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
-Format = Literal["csv", "tsv", "parquet", "feather", "orc", "sav", "zsav", "dta", "xpt"]
+OFFERED = tuple(ending.removeprefix(".") for ending in WRITERS)
+"""The endings of files that a protected table can be downloaded as."""
+
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[*OFFERED]
 _ROWS = 50_000  # of a table, in memory at a time
 
 
@@ -26,8 +34,8 @@ def upload_ending(table: OpenTable) -> Format:
     """The format of the file that a table came from, or CSV where it cannot be written."""
     name = table.source.file if table.source.kind == "path" else table.name
     ending = full_suffix(Path(name)).lower().split(".")
-    found = next((one for one in ending if one in get_args(Format)), "parquet" if "pq" in ending else "csv")
-    return "parquet" if table.source.kind in ("demo", "protection") else found  # type: ignore[return-value]
+    found = next((one for one in ending if one in OFFERED), "csv")
+    return "parquet" if table.source.kind in ("demo", "protection") else found
 
 
 def file_name(table: str, what: str, ending: str) -> str:
@@ -48,18 +56,8 @@ def as_attachment(name: str) -> dict[str, str]:
 
 def csv_of(file: Path, wanted: TextDialect, ending: str) -> Iterator[bytes]:
     """A Parquet file as text, in the nearest dialect that holds it; a block of rows at a time, to bound memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from incrowd.tables.formats.write_delimited import csv_blocks
-
-    with pq.ParquetFile(file) as rows:
-
-        def blocks() -> Iterator[pa.Table]:
-            return (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
-
-        dialect = wanted.for_file(blocks(), f".{ending}")
-        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks()), dialect)
+    dialect = wanted.for_file(load_batches(file, _ROWS), f".{ending}")
+    return csv_blocks(load_batches(file, _ROWS), dialect)
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:
@@ -68,9 +66,7 @@ def write_as(release: Release, target: Path, table: OpenTable) -> Path:
     Raises:
         UnsupportedError: the file would not keep the smallest class.
     """
-    import pyarrow.parquet as pq
-
-    write_into(pq.read_table(release.file), target, table.table.codebook)
+    write_into(load_rows(release.file), target, table.table.codebook)
     written = read_table(target)
     same = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
     if same:

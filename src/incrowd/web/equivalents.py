@@ -10,14 +10,14 @@ from typing import Any
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
 from incrowd.assessment.question import READING
+from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
 from incrowd.web.fields import Model
 from incrowd.web.protection_models import ProtectionRequest
-from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
-from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
@@ -50,7 +50,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
-def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
+def _assess(source: TableSource, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
@@ -116,7 +116,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     return command_and_script(table.source, "leak", arguments, [], lines, imports)
 
 
-def protection(table: OpenTable, asked: ProtectionRequest, everybody: Source | None = None) -> models.Equivalent:
+def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
     options = options_of(asked, table, ScriptName(everybody.opened) if everybody else None)
@@ -159,7 +159,9 @@ def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str,
     return {**options, **coarser, "identifiers": ScriptName(options["identifiers"])}
 
 
-def solution(table: OpenTable, question: models.SolutionQuestion, everybody: Source | None = None) -> models.Equivalent:
+def solution(
+    table: OpenTable, question: models.SolutionQuestion, everybody: TableSource | None = None
+) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
     opened = ScriptName(everybody.opened) if everybody else None
@@ -207,7 +209,7 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
 
 
 def command_and_script(
-    source: Source,
+    source: TableSource,
     verb: str,
     arguments: Sequence[str],
     names: Sequence[str],
@@ -228,7 +230,7 @@ def command_and_script(
     return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
 
 
-def _reading(source: Source) -> list[str]:
+def _reading(source: TableSource) -> list[str]:
     """How the file is read, as options."""
     scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
     how = {**source.how, "scales": scales or None}

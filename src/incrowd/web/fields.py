@@ -10,9 +10,9 @@ from pydantic_core import core_schema
 
 from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
+ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal[
+JobKind = Literal[
     "assessment",
     "forecast",
     "leak",

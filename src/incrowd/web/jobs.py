@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
 from incrowd.web import models
-from incrowd.web.fields import Kind, State
+from incrowd.web.fields import JobKind, State
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal, not_found
 
@@ -79,7 +79,7 @@ class Job:
     """One task of a session with its state and its outcome."""
 
     session: str
-    kind: Kind
+    kind: JobKind
     table: str | None
     task: Task | None
     equivalent: models.Equivalent

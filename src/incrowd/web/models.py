@@ -7,15 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from incrowd.attacks import KINDS as ATTACKS
-from incrowd.attacks import Kind as AttackKind
+from incrowd.attacks import AttackKind
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.web.fields import (
     WHOLE,
+    ChosenRole,
     ClassSize,
     Columns,
     Encoding,
     Id,
-    Kind,
+    JobKind,
     Limit,
     MissingCodes,
     Model,
@@ -23,7 +24,6 @@ from incrowd.web.fields import (
     OneOf,
     People,
     Recipient,
-    Role,
     Secret,
     Seed,
     Separator,
@@ -57,7 +57,7 @@ class SessionInfo(Model):
     lost: list[str]
 
 
-class Limits(Model):
+class ServerLimits(Model):
     """What this server takes on; `folders` are where tables may be opened by their path."""
 
     max_bytes: int
@@ -104,16 +104,16 @@ class Demo(Model):
     seed: Seed = 0
 
 
-class Column(Model):
+class ColumnInfo(Model):
     """A column: what it looks like, its role now, whether a person decided it, and why one was suggested."""
 
     name: str
     type: str
     distinct: int | None
     nulls: int
-    role: Role
+    role: ChosenRole
     decided: bool
-    suggested: Role
+    suggested: ChosenRole
     reason: str
 
 
@@ -124,7 +124,7 @@ class TableInfo(Model):
     name: str
     source: Literal["upload", "path", "demo", "protection"]
     rows: int
-    columns: list[Column]
+    columns: list[ColumnInfo]
     notes: list[str]
     sheets: list[str]
     sheet: str | None
@@ -149,7 +149,7 @@ class TableSettings(Model):
     and `cluster` are columns that say how the people were drawn; they may have any role.
     """
 
-    roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
+    roles: Annotated[dict[Name, ChosenRole], Field(max_length=5_000)] = {}
     decided: Annotated[list[Name], Field(max_length=5_000)] = []
     population: People | None = None
     strata: Name | None = None
@@ -342,7 +342,7 @@ class JobInfo(Model):
     """
 
     id: str
-    kind: Kind
+    kind: JobKind
     table: str | None
     state: State
     progress: float | None
@@ -361,7 +361,7 @@ class JobInfo(Model):
 class Latest(Model):
     """The newest whole result of every kind, and the work that waits or runs, the newest first."""
 
-    whole: dict[Kind, JobInfo]
+    whole: dict[JobKind, JobInfo]
     running: list[JobInfo]
 
 

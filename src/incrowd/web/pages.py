@@ -19,7 +19,7 @@ from incrowd.protection import METHODS
 from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.formats import ENDINGS
+from incrowd.tables.formats import ENDINGS, described_formats
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
@@ -97,7 +97,9 @@ def data_page(request: Request) -> HTMLResponse:
     return _page(
         request,
         "data",
-        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(ENDINGS)},
+        limits={"size": data_size(settings.max_bytes), "folders": folders},
+        endings=",".join(ENDINGS),
+        formats=described_formats(),
         kept_in=settings.keep,
         lost=_session(request).lost,
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from incrowd.web.fields import WHOLE, Id, Kind, Limit, Model, Short
+from incrowd.web.fields import WHOLE, Id, JobKind, Limit, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 
@@ -99,7 +99,7 @@ class DecidedNumbers(Model):
     detail: float | None = None
 
 
-class Decision(Model):
+class RecordedDecision(Model):
     """A decision with all that it was made on, so that its record says the same whatever is changed later.
 
     `before` are numbers of the table, `after` those of the `candidate` that was made by `protection`. The settings are
@@ -128,7 +128,7 @@ class Decision(Model):
 class ProjectRun(Model):
     """Work that was done: what was asked, and what came out in a few numbers."""
 
-    kind: Kind
+    kind: JobKind
     at: Short
     name: Text = ""
     question: Details
@@ -145,7 +145,7 @@ class Project(Model):
     table: ProjectTable
     settings: TableSettings
     runs: Annotated[list[ProjectRun], Field(max_length=1_000)] = Field(default_factory=list)
-    decisions: Annotated[list[Decision], Field(max_length=MOST_DECISIONS)] = Field(default_factory=list)
+    decisions: Annotated[list[RecordedDecision], Field(max_length=MOST_DECISIONS)] = Field(default_factory=list)
     trail: Annotated[list[TrailEntry], Field(max_length=10_000)] = Field(default_factory=list)
     left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
 

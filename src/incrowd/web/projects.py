@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from incrowd import __version__
 from incrowd.tables.missing_codes import MissingCodes
+from incrowd.version import __version__
 from incrowd.web import project_models as models
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings

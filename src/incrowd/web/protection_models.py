@@ -28,7 +28,7 @@ HierarchyRow = Annotated[list[Annotated[str, StringConstraints(max_length=2_000)
 HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_000)]
 
 
-class Step(Model):
+class ColumnStep(Model):
     """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it.
 
     Perturbation may change several columns together, joined by plus signs: age+income.
@@ -48,7 +48,7 @@ def _field(option: Option) -> tuple[Any, Any]:
     number: Any = Annotated[float, Field(**bounds)]
     several: dict[str, tuple[Any, Any]] = {
         "columns": (Columns, []),
-        "steps": (Annotated[list[Step], Field(max_length=1_000)], []),
+        "steps": (Annotated[list[ColumnStep], Field(max_length=1_000)], []),
         "numbers": (Annotated[dict[Name, number], Field(max_length=2_000)], {}),
         "hierarchies": (Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)], {}),
         "switch": (bool, option.default),

@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
 from incrowd.tables import Table, read_table
+from incrowd.tables.formats.spool import load_part
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from incrowd.assessment import Question
 
@@ -65,7 +65,7 @@ class Release:
         """The row of a record of the original; None where it was left out."""
         if self.kept_rows is None:
             return record
-        rows = np.flatnonzero(self.kept_rows == record)
+        rows = (self.kept_rows == record).nonzero()[0]
         return int(rows[0]) if rows.size else None
 
     def record_of(self, row: int) -> int:
@@ -89,7 +89,7 @@ class Release:
     def cells(self, columns: list[str], start: int, count: int) -> list[list[str | None]]:
         """The texts of some rows, a list a column; None where there is no such cell. Two bounds are one range."""
         wanted = {end for name in columns for end in (name, *_bounds(name))}
-        arrow = _read_rows(self.file, [name for name in self.table.columns if name in wanted], start, count)
+        arrow = load_part(self.file, [name for name in self.table.columns if name in wanted], start, count)
         return [_column_texts(arrow, name) for name in columns]
 
 
@@ -98,22 +98,6 @@ def change_of(before: str, after: str | None) -> CellChange:
     if after is None or (after in ("", "*") and before != after):
         return "removed"
     return "kept" if before == after else "coarser"
-
-
-def _read_rows(file: Path, columns: list[str], start: int, count: int) -> pa.Table:
-    """Some rows of a Parquet file; of its parts only those that hold them are read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as parts:
-        found = [parts.schema_arrow.empty_table().select(columns)]
-        for number in range(parts.num_row_groups):
-            rows = parts.metadata.row_group(number).num_rows
-            if start < rows and count:
-                found.append(parts.read_row_group(number, columns).slice(max(start, 0), count))
-                count -= found[-1].num_rows
-            start -= rows
-    return pa.concat_tables(found)
 
 
 def _bounds(name: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
-from incrowd.web.session_table import OpenTable, Source, identity
+from incrowd.web.session_table import OpenTable, TableSource, identity
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.table_loading import open_table
 from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
@@ -113,7 +113,7 @@ class Server:
         """A table that an earlier server kept; a file that was opened by its path must be unchanged."""
         assert self.kept is not None
         file, folder = self.kept.place_of(saved)
-        source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})
+        source = TableSource(**{**saved["source"], "before": tuple(saved["source"]["before"])})
         if source.kind == "path":
             self._allowed(str(file))
         table = open_table(file, saved["name"], source, self.settings, saved["id"], folder)
@@ -132,7 +132,7 @@ class Server:
             (file,) = folder.iterdir()
             with self.limit_concurrency():
                 check_unpacked(file, self.settings.max_unpacked)
-                return self._add(session, file, name, Source("upload", name, how=reading.options()), folder)
+                return self._add(session, file, name, TableSource("upload", name, how=reading.options()), folder)
         except Exception:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -144,7 +144,7 @@ class Server:
         seen = identity(file)
         with self.limit_concurrency(), self.reserve_place(session):
             check_unpacked(file, self.settings.max_unpacked)
-            table = self._add(session, file, file.name, Source("path", str(file), how=reading.options()), None)
+            table = self._add(session, file, file.name, TableSource("path", str(file), how=reading.options()), None)
         table.seen = seen
         return table
 
@@ -158,7 +158,7 @@ class Server:
             file = write_table(demo_table(rows, seed), folder / "demo.parquet")
             seeded = f" --seed {seed}" if seed else ""
             command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
-            source = Source("demo", "demo.parquet", rows, seed, (command,))
+            source = TableSource("demo", "demo.parquet", rows, seed, (command,))
             return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder, _DEMO_SETTINGS)
 
     def open_protected(self, session: Session, job: Job) -> OpenTable:
@@ -170,7 +170,7 @@ class Server:
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = copy_release(outcome.file, folder / "protected.parquet")
             made = job.source.source.protected_file
-            source = Source("protection", made, before=(how.cli,), script=how.python)
+            source = TableSource("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
 
     def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
@@ -265,7 +265,7 @@ class Server:
         session: Session,
         file: Path,
         name: str,
-        source: Source,
+        source: TableSource,
         folder: Path | None,
         decided: TableSettings | None = None,
     ) -> OpenTable:

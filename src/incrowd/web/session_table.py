@@ -63,7 +63,7 @@ class RecentResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TableSource:
     """Where a table came from, so that an equivalent command can open it again."""
 
     kind: Literal["upload", "path", "demo", "protection"]
@@ -85,7 +85,7 @@ class Source:
         """The name of the file that a protection of it makes: a new one each time."""
         if self.kind != "protection":
             return "protected.parquet"
-        stem, _, number = self.file.removesuffix(".parquet").partition("-")
+        stem, _, number = Path(self.file).stem.partition("-")
         return f"{stem}-{int(number or 1) + 1}.parquet"
 
 
@@ -103,7 +103,7 @@ class OpenTable:
 
     id: str
     name: str
-    source: Source
+    source: TableSource
     table: Table
     columns: tuple[SuggestedRole, ...]
     folder: Path | None
@@ -165,7 +165,7 @@ class OpenTable:
             source=self.source.kind,
             rows=self.table.rows,
             columns=[
-                models.Column(
+                models.ColumnInfo(
                     name=one.column,
                     type=one.kind,
                     distinct=one.distinct if one.distinct >= 0 else None,

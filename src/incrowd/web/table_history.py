@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
-from incrowd.web.fields import Model, Role
-from incrowd.web.project_models import MOST_DECISIONS, Decision, TrailEntry
+from incrowd.web.fields import ChosenRole, Model
+from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, TrailEntry
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
@@ -26,14 +26,14 @@ class TableHistory:
 
     def __init__(self, table: Table, columns: Sequence[SuggestedRole]) -> None:
         self._table = table
-        self.suggested: dict[str, Role] = {
-            one.column: "other" if one.secondary else cast(Role, one.role) for one in columns
+        self.suggested: dict[str, ChosenRole] = {
+            one.column: "other" if one.secondary else cast(ChosenRole, one.role) for one in columns
         }
         self._steps = [models.TableSettings(roles=self.suggested)]
         self._now, self.version = 0, 0
         self._lock = threading.Lock()
         self.trail: list[TrailEntry] = []
-        self.decisions: list[Decision] = []
+        self.decisions: list[RecordedDecision] = []
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain JSON types."""
@@ -52,7 +52,7 @@ class TableHistory:
             self._check(step, self.suggested | step.roles)
         self._steps, self._now, self.version = steps, saved["now"], saved["version"]
         self.trail[:] = [TrailEntry(**entry) for entry in saved["trail"]]
-        self.decisions[:] = [Decision(**decision) for decision in saved["decisions"]]
+        self.decisions[:] = [RecordedDecision(**decision) for decision in saved["decisions"]]
 
     def note(self, what: str, **details: Any) -> None:
         """Write something down in the audit trail; the last few thousand entries are kept."""
@@ -124,7 +124,7 @@ class TableHistory:
         self.version = earlier.version + 1
         self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
-    def add_earlier_records(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:
+    def add_earlier_records(self, decisions: Sequence[RecordedDecision], trail: Sequence[TrailEntry]) -> None:
         """Put what was decided and done earlier before what is written down here, each once; the last are kept."""
         self.decisions[:] = _joined(decisions, self.decisions)[-MOST_DECISIONS:]
         self.trail[:] = _joined(trail, self.trail)[-_TRAIL:]

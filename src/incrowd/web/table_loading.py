@@ -11,12 +11,12 @@ from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.web.refusals import Refusal
 from incrowd.web.server_settings import ServerSettings
-from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.uploads import list_members
 
 
 def open_table(
-    file: Path, name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
+    file: Path, name: str, source: TableSource, settings: ServerSettings, new_id: str, folder: Path | None
 ) -> OpenTable:
     """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
     try:

@@ -19,7 +19,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from incrowd._support.compressed_files import COMPRESSIONS, ZIP, full_suffix
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.tables.formats import described_formats, format_of
+from incrowd.tables.formats import ZIPPED, described_formats, format_of
 from incrowd.web.refusals import Refusal
 from incrowd.wording import data_size
 
@@ -30,7 +30,6 @@ TABLE_FOLDER = re.compile(_PREFIX + r"[a-z0-9_]{8}")
 
 
 _BLOCK = 1 << 20
-_ZIPPED = {".xlsx", ".xlsb", ".ods", ZIP}
 _FIELD = b"file"
 _MOST_HEADER = 8_000
 
@@ -91,7 +90,7 @@ def check_unpacked(path: Path, most: int) -> None:
         if ending in COMPRESSIONS:
             with COMPRESSIONS[ending](path, "rb") as file:
                 _count(file, most, 0)
-        elif ending in _ZIPPED:
+        elif ending in ZIPPED:
             with zipfile.ZipFile(path) as packed:
                 unpacked = 0
                 for one in packed.infolist():

@@ -87,7 +87,7 @@ def is_asked(work: Work) -> bool:
 
 
 def _attack(work: Work) -> ReleaseAttacks | None:
-    if not is_asked(work):
+    if not is_asked(work) or work.release_of is None:
         return None
     population = work.question.population
     return attack_release(

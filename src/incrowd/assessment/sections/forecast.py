@@ -12,7 +12,7 @@ from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.forecasts.table_forecast import forecast_from_risks
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample
-from incrowd.wording import about_people, interval_at, percent
+from incrowd.wording import about_people, interval_at, people, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -42,7 +42,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             place = name.upper() if len(name) == 2 else name
             yield Statement(
                 "forecast",
-                f"{name} people" if name[0].isdigit() else f"{place} ({law.at[index]:,.0f} people)",
+                f"{name} people" if name[0].isdigit() else f"{place} ({people(law.at[index])})",
                 value,
                 percent(value),
                 f"Named correctly in a population of that size: about {about_people(law.people_named[index])}.",

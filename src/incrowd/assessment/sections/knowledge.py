@@ -264,7 +264,8 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             one.column,
             one.correctness,
             percentage_points(one.correctness),
-            f"Percentage points that this attribute adds to the average risk: {parts.share(one):.0%} of what all add.",
+            "Percentage points that this attribute adds to the average risk: "
+            f"{percent(parts.share(one))} of what all add.",
             sure,
             "attributes become known in any order, all equally likely",
         )

@@ -57,7 +57,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         if risk.targets == 1:
             yield Statement(
                 "leaks",
-                f"{risk.share_leaked:.0%} leaks",
+                f"{chosen_percent(risk.share_leaked)} leaks",
                 risk.probability,
                 percent(risk.probability),
                 f"The chance ({risk.odds}) that a given person is named from a leak of {people_in_words(risk.leaked)}.",

@@ -111,11 +111,7 @@ def assess_protection(work: Work) -> Protection:
         raise UnsupportedError("not asked for")
     table, roles, risk = work.table, work.roles, work.answers["population"]
     population = None if risk is None else risk.population
-    if not table.backend.rows_are_local:
-        raise UnsupportedError(
-            "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
-            "assess a sample of it"
-        )
+    table.backend.require_local("measuring what protection costs", "protect the table there, or assess a sample of it")
     asked: dict[str, Any] = {"quasi_identifiers": list(roles.quasi_identifiers), "person": roles.person}
     people = ClassSizes.from_table(table, **asked).people
     wanted = [k for k in sorted({*_SIZES, work.question.limits.class_size}) if k <= people // 2]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.result import Assessment
     from incrowd.assessment.roles import Roles
+    from incrowd.assessment.verdict import Verdict
     from incrowd.tables import Table
 
 PENDING = "still being worked on"
@@ -46,7 +47,7 @@ class Work:
     `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
     be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
     keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
-    shares of the progress.
+    shares of the progress. `judge` is `judge_release`, by which a protection that is tried is judged as any table is.
     """
 
     table: Table
@@ -54,6 +55,7 @@ class Work:
     roles: Roles
     progress: Progress
     spans: Mapping[str, tuple[float, float]]
+    judge: Callable[..., Verdict]
     answers: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Advice] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)

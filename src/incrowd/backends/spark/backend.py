@@ -20,6 +20,7 @@ from incrowd.backends.spark.column_types import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
 from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.wording import data_size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,6 +59,16 @@ class SparkBackend(FrameBackend):
         self._seen = self._state()
         self._distinct: tuple[tuple[str, ...], CountedRows] | None = None
 
+    def require_local(self, what: str, advice: str) -> None:
+        """Stop: only counts come here."""
+        raise UnsupportedError(
+            f"{what} needs the rows on this machine, and those of {self.name} stay in their cluster; {advice}"
+        )
+
+    def count_distinct(self, names: Sequence[str]) -> int:
+        """How many different rows some columns have, counted by the cluster."""
+        return int(self.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
+
     @property
     def native(self) -> DataFrame:
         """The Spark frame."""
@@ -87,8 +98,8 @@ class SparkBackend(FrameBackend):
         needed = self.rows * len(self.columns) * self.needs.cell
         if needed > self.memory / 4:
             raise UnsupportedError(
-                f"{self.name} stays in its cluster, and this needs its rows here: about {needed / 1e6:,.0f} MB, more "
-                f"than a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; give a sample of the rows, fewer "
+                f"{self.name} stays in its cluster, and this needs its rows here: about {data_size(needed)}, more "
+                f"than a quarter of the memory limit of {data_size(self.memory)}; give a sample of the rows, fewer "
                 "columns or more memory",
                 hint="memory",
             )
@@ -127,7 +138,7 @@ class SparkBackend(FrameBackend):
         if distinct is None:
             raise TooManyDistinctError(
                 f"{self.name} stays in its cluster, and has more than {most:,} rows that differ in "
-                f"{', '.join(wanted[:9])}: too many for a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; "
+                f"{', '.join(wanted[:9])}: too many for a quarter of the memory limit of {data_size(self.memory)}; "
                 "give more memory, or leave out what needs every combination of values",
                 hint="memory",
             )
@@ -227,7 +238,7 @@ class CountedParts:
             if counted.num_rows > self._most:
                 raise UnsupportedError(
                     f"more than {self._most:,} values of {self._names[-1]} are in a few classes: too many for a "
-                    f"quarter of the memory limit of {backend.memory / 1e6:,.0f} MB; give more memory or round them",
+                    f"quarter of the memory limit of {data_size(backend.memory)}; give more memory or round them",
                     hint="memory",
                 )
             if counted.num_rows:

@@ -33,7 +33,7 @@ _TOKENS = re.compile(
 )
 
 
-class TypeInference(Protocol):
+class CellTypeInference(Protocol):
     """Finds the types that columns of text allow, from all their cells, batch by batch."""
 
     def observe(self, batch: pa.RecordBatch) -> None:
@@ -43,7 +43,7 @@ class TypeInference(Protocol):
         """How the columns that are not text become values."""
 
 
-InferTypes = Callable[[dict[str, tuple[str, ...]]], TypeInference]
+InferTypes = Callable[[dict[str, tuple[str, ...]]], CellTypeInference]
 """Starts to infer types, given the types that each column may have."""
 
 

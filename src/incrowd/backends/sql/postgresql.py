@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from incrowd._support.addresses import masked
 from incrowd.backends.relational import quote_name
 from incrowd.backends.sql.transaction import (
-    Column,
+    DatabaseColumn,
     Transaction,
     choose_table,
     driver,
@@ -87,7 +87,7 @@ class Postgres(Transaction):
             self.close()
             raise
 
-    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+    def stream(self, columns: Sequence[DatabaseColumn]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches of some megabytes."""
         for batch in self._batches(select_columns(columns, self.relation)):
             self._refuse_wrapped(batch)
@@ -138,7 +138,7 @@ class Postgres(Transaction):
         self.name = f"{found} in {self._label}"
         return found
 
-    def _describe(self) -> dict[str, Column]:
+    def _describe(self) -> dict[str, DatabaseColumn]:
         with self._cursor() as cursor:
             schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation} AS r")
         names = [field.name for field in schema]
@@ -220,17 +220,17 @@ def _credentials_used(address: str) -> str:
     return f"the user is {who}, {how}"
 
 
-def _column(field: pa.Field) -> Column:
+def _column(field: pa.Field) -> DatabaseColumn:
     """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
     kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()
     if pa.types.is_floating(kind):
-        return Column(f"NULLIF({plain}, 'NaN')")
+        return DatabaseColumn(f"NULLIF({plain}, 'NaN')")
     if native == "numeric":  # 1.0 and 1.00 are the same number
-        return Column(f"trim_scale(NULLIF({plain}, 'NaN'))::text COLLATE \"C\"", ("int64", "double"))
+        return DatabaseColumn(f"trim_scale(NULLIF({plain}, 'NaN'))::text COLLATE \"C\"", ("int64", "double"))
     simple = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind)
     simple = simple or pa.types.is_timestamp(kind) or pa.types.is_time(kind)
     if simple or (pa.types.is_binary(kind) and native in {"", "bytea"}):
-        return Column(plain)
-    return Column(f'{plain}::text COLLATE "C"')
+        return DatabaseColumn(plain)
+    return DatabaseColumn(f'{plain}::text COLLATE "C"')

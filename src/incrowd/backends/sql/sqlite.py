@@ -16,7 +16,7 @@ import pyarrow as pa
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.relational import quote_name
 from incrowd.backends.sql.transaction import (
-    Column,
+    DatabaseColumn,
     Transaction,
     choose_table,
     driver,
@@ -85,7 +85,7 @@ class Sqlite(Transaction):
             with suppress(sqlite3.Error), closing(sqlite3.connect(self.file)) as connection:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()
 
-    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+    def stream(self, columns: Sequence[DatabaseColumn]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches.
 
         The driver takes a column's type from its first rows, which may be null: a first row with a value of every
@@ -132,7 +132,7 @@ class Sqlite(Transaction):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
         return names
 
-    def _describe(self) -> dict[str, Column]:
+    def _describe(self) -> dict[str, DatabaseColumn]:
         """Every column by what its cells are: a declared type binds nobody."""
         names = self._names()
         low, high = "min({0} COLLATE BINARY)", "max({0} COLLATE BINARY)"
@@ -192,30 +192,30 @@ def _check_file(path: str) -> None:
             raise InputError(f"{name} is not an SQLite database")
 
 
-def _column(name: str, held: _Held) -> Column:
+def _column(name: str, held: _Held) -> DatabaseColumn:
     """How to read a column so that equal values are equal everywhere."""
     plain = qualified_name(name)
     if held.lowest == "blob":
-        return Column(f"{plain} COLLATE BINARY", example="x''")
+        return DatabaseColumn(f"{plain} COLLATE BINARY", example="x''")
     if held.highest == "blob":
         text = f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END"
-        return Column(f"{text} COLLATE BINARY")
+        return DatabaseColumn(f"{text} COLLATE BINARY")
     if held.lowest == "text":
         moments = ("timestamp[s]",) if held.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
-        return Column(f"{plain} COLLATE BINARY", ("date32", *moments))  # days are text there
+        return DatabaseColumn(f"{plain} COLLATE BINARY", ("date32", *moments))  # days are text there
     if held.highest == "text":
-        return Column(f"{_as_text(plain)} COLLATE BINARY")
+        return DatabaseColumn(f"{_as_text(plain)} COLLATE BINARY")
     if held.large:  # no type holds both kinds of numbers: as text, a whole number without a point
         bare = f"({plain} COLLATE BINARY)"
         within = f"{bare} >= {-(2.0**63)!r} AND {bare} < {2.0**63!r}"
         whole = f"typeof({plain}) = 'real' AND {within} AND {bare} = CAST({plain} AS INTEGER)"
         text = f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END"
-        return Column(f"{text} COLLATE BINARY")
+        return DatabaseColumn(f"{text} COLLATE BINARY")
     if held.real:
-        return Column(f"CAST({plain} AS REAL) COLLATE BINARY", example="0.0")
+        return DatabaseColumn(f"CAST({plain} AS REAL) COLLATE BINARY", example="0.0")
     if held.highest == "integer":
-        return Column(f"{plain} COLLATE BINARY", example="0")
-    return Column(f"CAST({plain} AS TEXT) COLLATE BINARY")
+        return DatabaseColumn(f"{plain} COLLATE BINARY", example="0")
+    return DatabaseColumn(f"CAST({plain} AS TEXT) COLLATE BINARY")
 
 
 def _as_text(plain: str) -> str:

@@ -15,7 +15,7 @@ from incrowd.errors import InputError, MissingDependencyError
 _LISTED = 30
 
 
-class Column(NamedTuple):
+class DatabaseColumn(NamedTuple):
     """How a column is read: SQL that says its value in one way, types its text may turn out to be, a value like it."""
 
     sql: str
@@ -32,7 +32,7 @@ class Transaction:
     others: tuple[str, ...] = ()
     """The other tables of a database that is one file."""
     relation: str
-    columns: dict[str, Column]
+    columns: dict[str, DatabaseColumn]
     repeatable: bool = True
     """Whether the relation has the same rows every time it is asked in this transaction."""
     _connection: Any
@@ -43,7 +43,7 @@ class Transaction:
             cursor.execute(sql)
             return cursor.fetch_arrow_table()
 
-    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+    def stream(self, columns: Sequence[DatabaseColumn]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n)"
 
 
-def select_columns(columns: Sequence[Column], relation: str) -> str:
+def select_columns(columns: Sequence[DatabaseColumn], relation: str) -> str:
     """A SELECT of columns as c0, c1, …: their own names do not matter to the caller."""
     return (
         f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, as_values
 from incrowd.protection.problem import offset_of
 from incrowd.special import Floats
 
 
-def _plain_numbers(columns: Columns, names: tuple[str, ...], what: str) -> list[tuple[Coded, Floats]]:
+def _plain_numbers(columns: ColumnsSoFar, names: tuple[str, ...], what: str) -> list[tuple[Coded, Floats]]:
     """Columns of numbers with their values; dates have no unit that could be meant."""
     found = columns.numbers(names)
     for column, _ in found:
@@ -42,10 +42,10 @@ class Round(Step):
         if not 0 < self.unit < math.inf:
             raise InputError(f"multiples of {self.unit!r}; give a number above 0")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Round every value."""
         found = _plain_numbers(columns, self.columns, "rounding")
-        return Change(
+        return StepOutcome(
             {column.name: _as_cells(column, np.rint(values / self.unit) * self.unit) for column, values in found},
             f"values were rounded to multiples of {self.unit:g}",
             "where many multiples occur, a variance is too large by unit²/12 (Sheppard), and means are unbiased",
@@ -70,7 +70,7 @@ class TopCode(Step):
         if self.to not in ("limit", "mean"):
             raise InputError(f"values beyond a limit become its 'limit' or their 'mean', not {self.to!r}")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Replace the values beyond the limit."""
         changed = {}
         for column, values in _plain_numbers(columns, self.columns, "a limit"):
@@ -86,7 +86,7 @@ class TopCode(Step):
                 put = float(values[beyond].mean())
             changed[column.name] = _as_cells(column, np.where(beyond, put, values))
         written = "the limit" if self.to == "limit" else "their mean"
-        return Change(
+        return StepOutcome(
             changed,
             f"values {self.side} {self.limit:g} are written as {written}",
             "quantiles on this side of the limit are as they were; "

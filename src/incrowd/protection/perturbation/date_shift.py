@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.protection.keys import number_people
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, as_values
 from incrowd.protection.problem import TICKS
 from incrowd.wording import listed
 
@@ -40,7 +40,7 @@ class ShiftDates(Step):
         if self.key is not None and self.person is None:
             raise InputError("a key makes the dates of a person move alike in several tables; name the person column")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Move every date; a missing one stays missing."""
         found = columns.numbers(self.columns)
         if wrong := [column.name for column, _ in found if not pa.types.is_temporal(column.values.type)]:
@@ -52,7 +52,7 @@ class ShiftDates(Step):
             shifted[column.name] = as_values(column, was + moved * day)
             spread[column.name] = day * math.sqrt(((2 * self.days + 1) ** 2 - 1) / 12)
         whose = "record" if self.person is None else "person"
-        return Change(
+        return StepOutcome(
             shifted,
             f"all dates of a {whose} were moved by the same number of days, drawn from -{self.days} to {self.days}",
             f"the time between two dates of a {whose} is exact; a date by itself, its season and the time to a column "
@@ -62,7 +62,7 @@ class ShiftDates(Step):
             spread,
         )
 
-    def _draw(self, columns: Columns, rows: int) -> NDArray[np.int64]:
+    def _draw(self, columns: ColumnsSoFar, rows: int) -> NDArray[np.int64]:
         """The days by which every record is moved."""
         if self.person is None:
             return columns.draws.integers(-self.days, self.days, rows, endpoint=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.outputs import class_means
 from incrowd.protection.partition import partition_classes
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome
 from incrowd.protection.problem import Demand, Problem
 from incrowd.protection.recoding import Grouping
 from incrowd.wording import listed
@@ -38,7 +38,7 @@ class Microaggregate(Step):
         if self.by not in ("partition", "mdav"):
             raise InputError(f"groups cannot be made by {self.by!r}; use partition or mdav")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Write the mean of its group for every record; missing where a member of the group has no value."""
         found = [column for column, _ in columns.numbers(self.columns)]
         rows = columns.table.rows
@@ -52,7 +52,7 @@ class Microaggregate(Step):
         else:
             grouping = mdav(problem.points(), self.k)
         numbers = grouping.numbers(rows)
-        return Change(
+        return StepOutcome(
             {column.name: class_means(column, column.codes, numbers).take(numbers) for column in found},
             f"values are means of groups of {self.k:,} or more records that are alike in {listed(self.columns)}",
             "totals and means are kept, but for rounding; variances are too small by what varies within groups, "

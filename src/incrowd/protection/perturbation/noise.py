@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, as_values
 from incrowd.special import Floats
 from incrowd.wording import listed
 
@@ -30,12 +30,12 @@ class Noise(Step):
         if not 0 < self.size <= _MOST:
             raise InputError(f"noise of {self.size!r} standard deviations; give a number above 0, at most {_MOST:,}")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Add noise to every value; a missing one stays missing."""
         found = columns.numbers(self.columns)
         values = np.stack([positions for _, positions in found])
         noise = self._draw(values, columns.draws)
-        return Change(
+        return StepOutcome(
             {column.name: as_values(column, was + added) for (column, was), added in zip(found, noise, strict=True)},
             self._treatment(),
             "means are unbiased; a variance is too large by the factor 1 + size² (here "

@@ -22,7 +22,7 @@ from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
 from incrowd.protection.perturbation.pram import Pram
 from incrowd.protection.perturbation.shuffling import Shuffle
-from incrowd.protection.perturbation.step import Change, Columns, Step, read_names
+from incrowd.protection.perturbation.step import ColumnsSoFar, Step, StepOutcome, read_names
 from incrowd.protection.perturbation.swapping import RankSwap, RecordSwap
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, escape_unchanged
@@ -111,7 +111,7 @@ def perturb(problem: Problem) -> Recoding:
         )
     steps = read_steps(options.steps, problem.table)
     seed = None if options.seed is None else require_seed(options.seed)
-    columns = Columns(problem.table, problem, np.random.default_rng(seed))
+    columns = ColumnsSoFar(problem.table, problem, np.random.default_rng(seed))
     treatments: dict[str, list[dict[str, Any]]] = {}
     spread: dict[str, float] = {}
     notes: list[str] = []
@@ -138,7 +138,7 @@ def perturb(problem: Problem) -> Recoding:
     )
 
 
-def _describe(change: Change, column: str) -> dict[str, Any]:
+def _describe(change: StepOutcome, column: str) -> dict[str, Any]:
     """What analysts are told of a step on one column."""
     published = dict(change.published)
     if "matrix" in published:
@@ -146,7 +146,7 @@ def _describe(change: Change, column: str) -> dict[str, Any]:
     return {"treatment": change.treatment, "correction": change.correction, **published}
 
 
-def _count_changed(columns: Columns, name: str) -> int:
+def _count_changed(columns: ColumnsSoFar, name: str) -> int:
     """The cells that differ from the original."""
     ((_, was),) = columns.table.read([name])
     now = columns.changed[name]

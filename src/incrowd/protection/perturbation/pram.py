@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_number_or_file
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_number_or_file
 from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
 from incrowd.wording import chosen_percent
@@ -39,13 +39,13 @@ class Pram(Step):
         if isinstance(self.matrix, int | float) and not 0 <= self.matrix < 1:
             raise InputError(f"a value stays with probability {self.matrix!r}; give 0 up to 1, or a matrix")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Draw a new category for every record."""
         found = columns.coded(self.columns)
         if isinstance(self.matrix, int | float):
             keep = float(self.matrix)
             changed = {column.name: self._redraw(column, keep, columns.draws) for column in found}
-            return Change(
+            return StepOutcome(
                 changed,
                 f"a value stayed with probability {chosen_percent(keep)}, else it was drawn from the column's values",
                 "counts of the column alone are unbiased; in tables with other columns, solve the published matrix",
@@ -53,7 +53,7 @@ class Pram(Step):
             )
         matrix = read_matrix(self.matrix) if isinstance(self.matrix, str | os.PathLike) else self.matrix
         check_matrix(matrix)
-        return Change(
+        return StepOutcome(
             {column.name: _draw(column, matrix, columns.draws) for column in found},
             "values were changed by chance, with the published probabilities",
             "counts are unbiased after solving the published matrix, transposed, for the original counts",

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_names, taken
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_names, taken
 from incrowd.special import Floats
 from incrowd.wording import listed
 
@@ -31,7 +31,7 @@ class Shuffle(Step):
     kind: ClassVar[str] = "shuffle"
     reads: ClassVar[Readers] = {"by": read_names}
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Deal out the values of every column by ranks that are drawn; a missing value stays missing."""
         both = [name for name in self.by if name in self.columns]
         if both:
@@ -53,7 +53,7 @@ class Shuffle(Step):
         drawn = predictors @ slopes + columns.draws.multivariate_normal(
             np.zeros(len(found)), covariance, columns.table.rows, method="eigh"
         )
-        return Change(
+        return StepOutcome(
             {column.name: _deal_out(column, drawn[:, place]) for place, column in enumerate(found)},
             f"values were shuffled between records{f', given {listed(self.by)}' if self.by else ''}",
             "each column alone is as it was; rank correlations among the shuffled columns"

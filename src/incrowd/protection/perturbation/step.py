@@ -21,7 +21,7 @@ from incrowd.tables import Table, read_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class StepOutcome:
     """What a step did: the new columns, and what analysts are told about it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Change:
 
 
 @dataclass(slots=True, eq=False)
-class Columns:
+class ColumnsSoFar:
     """The columns of a table as they are after the steps so far."""
 
     table: Table
@@ -104,7 +104,7 @@ class Step:
     reads: ClassVar[Readers] = {}
     is_random: ClassVar[bool] = True
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Change the columns."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_names, taken
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_names, taken
 from incrowd.wording import chosen_percent, listed
 
 
@@ -28,7 +28,7 @@ class RankSwap(Step):
         if not 0 < self.share <= 1:
             raise InputError(f"ranks of {self.share!r} of the records apart; give a share above 0 and up to 1")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Swap each column by itself; a missing value stays missing."""
         changed = {}
         for column in columns.coded(self.columns):
@@ -40,7 +40,7 @@ class RankSwap(Step):
             codes = column.codes.copy()
             codes[order] = column.codes[order[swap_near(order.size, self.share, columns.draws)]]
             changed[column.name] = taken(column, codes)
-        return Change(
+        return StepOutcome(
             changed,
             f"values were swapped with values whose rank is at most {chosen_percent(self.share)} of the records away",
             "the column alone is as it was: counts, quantiles and moments need no correction; correlations with other "
@@ -103,7 +103,7 @@ class RecordSwap(Step):
         if not 0 < self.share <= 0.5:
             raise InputError(f"a share of {self.share!r} of the records to swap; give one above 0 and up to 0.5")
 
-    def apply(self, columns: Columns) -> Change:
+    def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Swap the places of the riskiest units, each with one that is like it."""
         places = columns.coded(self.columns)
         units = _Units.of(columns, places, self.household)
@@ -126,7 +126,7 @@ class RecordSwap(Step):
             if targets.size
             else ""
         )
-        return Change(
+        return StepOutcome(
             {column.name: taken(column, column.codes[moved]) for column in places},
             f"the places of the riskiest {chosen_percent(self.share)} of the "
             f"{'households' if self.household else 'records'} were swapped with those of others"
@@ -151,7 +151,7 @@ class _Units:
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, columns: Columns, places: Sequence[Coded], household: str | None) -> _Units:
+    def of(cls, columns: ColumnsSoFar, places: Sequence[Coded], household: str | None) -> _Units:
         rows = columns.table.rows
         if household is None:
             of_record, number = np.arange(rows), rows
@@ -182,7 +182,7 @@ class _Units:
         return Coded(column.name, numbers, np.arange(len(known)))
 
 
-def _sizes_of_classes(columns: Columns) -> NDArray[np.int64]:
+def _sizes_of_classes(columns: ColumnsSoFar) -> NDArray[np.int64]:
     """How many records look like each, by the quasi-identifiers."""
     numbers, sizes = class_numbers(pack(columns.coded([column.name for column in columns.problem.columns])))
     return sizes[numbers].astype(np.int64)

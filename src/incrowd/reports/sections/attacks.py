@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from incrowd.assessment import Assessment
-from incrowd.reports.elements import DataTable, Method, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, HowComputed, ReportSection, about, missing
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Attacks on the release",
         "Each attack is run on people drawn from the table, and once more without the release: on people who are not "
         "in the table, or by guessing. The risk is (success − that) ÷ (1 − that), with intervals for two rates.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
 from incrowd.wording import percent, percentage_points
 
 AFTER = "knowledge"
 _METHODS = (
-    Method(
+    HowComputed(
         "Which attribute drives the risk",
         "The Shapley value of each attribute in the game whose worth is the average risk: what it adds, averaged "
         "over all orders (up to 12 attributes, else over random orders).",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from incrowd.assessment import Assessment
 from incrowd.assessment.question import OPTIONS
 from incrowd.measures.secret_values import parse_secret
-from incrowd.reports.elements import DataTable, Method, ReportSection, about
+from incrowd.reports.elements import DataTable, HowComputed, ReportSection, about
 from incrowd.wording import counted, listed, percent
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Secrets that classes give away",
         "In every class the records with one value are counted. A secret counts as known where their share is large "
         "enough to be certain and the value is news: not missing, and not what most people have.",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
 from incrowd.wording import percent
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Classes, k and average risk",
         "People are grouped by all quasi-identifiers, a missing value being a value. Average risk is classes ÷ people.",
         "Sweeney 2002, k-anonymity; Rocher, Hendrickx & de Montjoye, a scaling law to model the effectiveness of "
         "identification techniques, 2025 (κ = Σ 1/f ÷ n).",
     ),
-    Method(
+    HowComputed(
         "l and t",
         "Counted in every class; t by the earth mover's distance, over ranks for numbers and dates, else all values "
         "equally far.",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
 from incrowd.reports.sections.population import explain_estimate
-from incrowd.wording import chosen_percent, percent, percent_interval
+from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
 _ESTIMATOR = "combined"  # of risks along populations, whatever estimates one of them
 _METHODS = (
-    Method(
+    HowComputed(
         "Larger populations",
         "The same estimate along all populations: for a random sample the risk in a population of N and the average "
         "risk among N people are one number. Where people have several records, by the class sizes alone.",
@@ -38,7 +38,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         )
     rows = tuple(
         (
-            f"{law.at[index]:,.0f}",
+            whole(law.at[index]),
             percent(law.correctness.value[index]),
             percent_interval(law.correctness.low[index], law.correctness.high[index]),
             percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import ROWS, DataTable, Figure, Method, ReportSection, about
+from incrowd.reports.elements import ROWS, DataTable, Figure, HowComputed, ReportSection, about
 from incrowd.wording import percent
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Smallest sets that single people out",
         "Minimal sample uniques: sets by which a record is unique and by no part of which it is.",
         "Elliot, Manning & Ford 2002, a computational algorithm for handling the special uniques problem.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
 from incrowd.wording import chosen_percent, percent
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Leaks",
         "The exact chance over all leaks of a size, from generating functions; no simulation.",
         "Antoniou et al., assessing the risk of re-identification arising from an attack on anonymised data; the "

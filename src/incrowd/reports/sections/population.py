@@ -6,7 +6,7 @@ from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import explain_method
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
 from incrowd.wording import percent, percent_interval
 
 _MEANS = (
@@ -56,10 +56,10 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
 
 
-def explain_estimate(method: str) -> Method:
+def explain_estimate(method: str) -> HowComputed:
     """How the risk in a population was estimated, as the estimator says it."""
     how, source = explain_method(method)
-    return Method(
+    return HowComputed(
         "Sample against population",
         f"{how} Reported: the larger of table-to-population and population-to-table risk.",
         source,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment, Protection
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
 from incrowd.wording import chosen_percent, number, percent, percent_interval
 
 _METHODS = (
-    Method(
+    HowComputed(
         "Protection",
         "Local recoding by recursive partition: values become ranges or sets shared by at least k people, and k is "
         "counted on the result.",

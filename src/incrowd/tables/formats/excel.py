@@ -73,4 +73,5 @@ FORMAT = FileFormat(
     extensions=(".xlsx", ".xls", ".xlsb", ".ods"),
     open=open_excel,
     options=("sheet", "header_rows"),
+    zipped=(".xlsx", ".xlsb", ".ods"),
 )

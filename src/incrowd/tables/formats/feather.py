@@ -10,9 +10,9 @@ import pyarrow.feather
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, StoredBeside
 from incrowd.tables.formats.limited_reading import read_limited
-from incrowd.tables.formats.parquet import describe_metadata, describe_partitions
+from incrowd.tables.formats.parquet import describe_metadata, describe_partitions, metadata_keys
 
 _BYTES_A_SECOND = 10_000_000
 _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged or cut short"
@@ -48,6 +48,13 @@ def check_feather(paths: list[str], name: str) -> list[str]:
         raise InputError(_UNREADABLE.format(name=name)) from None
 
 
+def stored_feather(file: Path) -> StoredBeside:
+    """The metadata of a file and of its columns, and all columns with their dictionaries."""
+    with pa.memory_map(str(file)) as source:
+        table = pa.ipc.open_file(source).read_all()
+    return StoredBeside(frozenset(metadata_keys(table.schema)), table)
+
+
 def write_feather(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed as Arrow does by default."""
     pyarrow.feather.write_feather(table, str(file))
@@ -60,4 +67,5 @@ FORMAT = FileFormat(
     magic=b"ARROW1",
     several_files=True,
     write={".feather": write_feather, ".arrow": write_feather},
+    stored=stored_feather,
 )

@@ -66,6 +66,14 @@ class FileContents:
     members: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredBeside:
+    """What a file holds beside its cells: keys of metadata, and its columns with dictionaries as they are stored."""
+
+    metadata: frozenset[bytes] = frozenset()
+    columns: pa.Table | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FileFormat:
     """One file format: everything that reading and writing tables need to know about it.
@@ -79,6 +87,8 @@ class FileFormat:
         several_files: whether a folder or a pattern of files may be one table.
         infers_types: whether its cells are texts, whose types are found by reading them.
         write: how a table is written, by extension; empty where the format is only read.
+        zipped: the extensions whose files are ZIP archives.
+        stored: what a file has stored beside its cells; None where only labels can be.
     """
 
     description: str
@@ -89,6 +99,8 @@ class FileFormat:
     several_files: bool = False
     infers_types: bool = False
     write: Mapping[str, Callable[[pa.Table, Path, FileCodebook], None]] = field(default_factory=dict)
+    zipped: tuple[str, ...] = ()
+    stored: Callable[[Path], StoredBeside] | None = None
 
 
 def require_package(package: str, name: str) -> Any:

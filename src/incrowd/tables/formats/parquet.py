@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, StoredBeside
 from incrowd.wording import listed
 
 _COLUMNS_OF_FOLDERS = ("columns in the names of folders",)
+_TYPES = {b"ARROW:schema"}
 _METADATA = {  # types and versions, no values
-    b"ARROW:schema",
+    *_TYPES,
     b"PARQUET:field_id",
     b"pandas",
     b"org.apache.spark.sql.parquet.row.metadata",
@@ -56,6 +57,25 @@ def describe_partitions(paths: Sequence[str]) -> list[str]:
     return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]
 
 
+def stored_parquet(file: Path) -> StoredBeside:
+    """The metadata of a file and of its columns, and its columns of text with their dictionaries."""
+    with pq.ParquetFile(file) as opened:
+        schema, keys = opened.schema_arrow, set(opened.metadata.metadata or ())
+    names = [column.name for column in schema if _is_text(column.type)]
+    columns = pq.ParquetFile(file, read_dictionary=names).read(names) if names else None
+    return StoredBeside(frozenset(keys - _TYPES | metadata_keys(schema)), columns)
+
+
+def metadata_keys(schema: pa.Schema) -> set[bytes]:
+    """The keys of all metadata of a schema and of its columns, but for where Arrow keeps the types."""
+    return {*(schema.metadata or ())} - _TYPES | {key for column in schema for key in column.metadata or ()}
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def write_parquet(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed."""
     pq.write_table(table, file, compression="zstd")
@@ -68,4 +88,5 @@ FORMAT = FileFormat(
     magic=b"PAR1",
     several_files=True,
     write={".parquet": write_parquet, ".pq": write_parquet},
+    stored=stored_parquet,
 )

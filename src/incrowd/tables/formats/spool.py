@@ -1,8 +1,8 @@
-"""Private copies: tables that come in batches, written to one Parquet file, so that memory stays bounded."""
+"""Private copies of rows, in Parquet: written whole or in batches, read whole or in parts, to bound memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,3 +30,36 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str)
             if writer is not None:
                 writer.close()
     return path
+
+
+def store_rows(table: pa.Table, file: Path) -> None:
+    """Write rows, and the metadata of their schema, to a private file of any name."""
+    with open(file, "wb") as opened:
+        pq.write_table(table, opened)
+
+
+def load_rows(file: Path) -> pa.Table:
+    """All rows of a private file, with the metadata of their schema."""
+    with pq.ParquetFile(file) as opened:
+        return opened.read()
+
+
+def load_batches(file: Path, rows: int) -> Iterator[pa.Table]:
+    """The rows of a private file, at most so many at a time; the first batch has the columns and no row."""
+    with pq.ParquetFile(file) as opened:
+        yield opened.schema_arrow.empty_table()
+        for batch in opened.iter_batches(rows):
+            yield pa.Table.from_batches([batch])
+
+
+def load_part(file: Path, columns: list[str], start: int, count: int) -> pa.Table:
+    """Some rows of a private file; of its parts only those that hold them are read."""
+    with pq.ParquetFile(file) as parts:
+        found = [parts.schema_arrow.empty_table().select(columns)]
+        for number in range(parts.num_row_groups):
+            rows = parts.metadata.row_group(number).num_rows
+            if start < rows and count:
+                found.append(parts.read_row_group(number, columns).slice(max(start, 0), count))
+                count -= found[-1].num_rows
+            start -= rows
+    return pa.concat_tables(found)

@@ -49,6 +49,9 @@ def _starts(rows: int) -> range:
 def escape_formula(name: str) -> str:
     """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
 
+    Args:
+        name: the name of the column.
+
     >>> escape_formula("=x"), escape_formula("x")
     ("'=x", 'x')
     """

@@ -315,7 +315,4 @@ def has_gaps(facts: ColumnFacts) -> bool:
 
 def count_distinct_rows(table: Table, names: Sequence[str]) -> int:
     """How many different rows some columns have."""
-    if not table.backend.rows_are_local:
-        return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
-    rows = table.to_arrow(names)
-    return int(rows.group_by(list(names)).aggregate([]).num_rows)
+    return table.backend.count_distinct(table.require(names))

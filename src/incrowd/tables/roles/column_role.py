@@ -23,6 +23,7 @@ from incrowd.tables.roles.values import (
     numbers_people,
 )
 from incrowd.tables.roles.weights import WeightEvidence
+from incrowd.wording import one_decimal
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
 Confidence = Literal["high", "medium", "low"]
@@ -149,7 +150,7 @@ def _numbers_of(
     facts: ColumnFacts, topic: str, says: str, confidence: str, evidence: NameEvidence, only: bool
 ) -> SuggestedRole | None:
     """Numbers of people, households, records: identifiers, or the person column where people have several records."""
-    each = f"{facts.repeats:.1f} records each"
+    each = f"{one_decimal(facts.repeats)} records each"
     all_differ = facts.distinct == facts.filled > 1
     if topic == "person within household":
         return describe_role(
@@ -189,7 +190,7 @@ def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:
         if household
         else ("person", "whose record it is", "person number")
     )
-    reason = f"its name and its many values say {what}: {facts.repeats:.1f} records each"
+    reason = f"its name and its many values say {what}: {one_decimal(facts.repeats)} records each"
     return describe_role(facts, role, reason, "medium", topic)
 
 
@@ -209,7 +210,7 @@ def _by_values(facts: ColumnFacts) -> SuggestedRole:
             facts, "identifier", _ALL_DIFFER + doubt, "high" if numbered else "medium", "record number"
         )
     if numbers_people(facts):
-        each = f"{facts.repeats:.1f} records each"
+        each = f"{one_decimal(facts.repeats)} records each"
         reason = f"its whole numbers are spread evenly and repeat, as numbers of people do: {each}"
         return describe_role(facts, "person", reason, "low", "person number")
     return describe_role(facts, "other", _what_it_is_like(facts) + NOTHING, "low")

@@ -11,6 +11,7 @@ from incrowd.tables.roles.check_digits import are_articles, have_check_digits
 from incrowd.tables.roles.column_facts import ColumnFacts, is_json
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
+from incrowd.wording import one_decimal
 
 _FEWEST = 10  # different values, below which they are no list of people
 _ALL, _MANY, _SOME = 0.9, 0.5, 0.1  # of the values that must look so, by how easily something else does
@@ -62,7 +63,9 @@ def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
         return None
     if _bits({*facts.sample}) < np.log2(max(facts.distinct, 1)) + _SPARE_BITS:
         return None
-    reason = f"its cells are codes with {facts.repeats:.1f} rows each, as numbers of people or of their things are"
+    reason = (
+        f"its cells are codes with {one_decimal(facts.repeats)} rows each, as numbers of people or of their things are"
+    )
     return ValueEvidence("identifier", "record number", reason, "medium")
 
 

@@ -13,9 +13,9 @@ from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
-from incrowd.wording import listed
+from incrowd.wording import listed, one_decimal
 
-Kind = Literal["people", "panel", "households", "transactions", "not people"]
+KindOfRows = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
 _MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
 _REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
@@ -31,7 +31,7 @@ class RowKind(Result):
     "transactions": several records for each person; "not people": areas, firms, or counts of people.
     """
 
-    kind: Kind
+    kind: KindOfRows
     reason: str
     confidence: Confidence
     person: str | None = None
@@ -76,18 +76,18 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
         for time in _times(columns):
             if count_distinct_rows(table, [person.column, time.column]) >= _ONCE * person.rows:
                 reason = (
-                    f"each value of {person.column} occurs {each:.1f} times, and at most once for each value of "
-                    f"{time.column}: the same people at several times, or numbers that start again each time"
+                    f"each value of {person.column} occurs {one_decimal(each)} times, and at most once for each value "
+                    f"of {time.column}: the same people at several times, or numbers that start again each time"
                 )
                 sure: Confidence = "high" if person.role == "person" else "medium"
                 return RowKind("panel", reason, sure, person.column, time=time.column)
         if person.role == "person":
             doubtful = person.confidence == "low"
             says = "may say" if doubtful else "says"
-            reason = f"{person.column} {says} whose record it is, and has {each:.1f} rows for each value"
+            reason = f"{person.column} {says} whose record it is, and has {one_decimal(each)} rows for each value"
             return RowKind("transactions", reason, "low" if doubtful else "high", person.column)
         if each >= _REPEATED:
-            reason = f"{person.column} numbers people or records, and has {each:.1f} rows for each value"
+            reason = f"{person.column} numbers people or records, and has {one_decimal(each)} rows for each value"
             return RowKind("transactions", reason, "medium", person.column)
     return _numbered_by_time(table, columns)
 
@@ -100,8 +100,8 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
             fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
             if fits and count_distinct_rows(table, [one.column, time.column]) == one.rows:
                 reason = (
-                    f"each value of {one.column} occurs {each:.1f} times, and never twice for one {time.column}: "
-                    "the same people at several times"
+                    f"each value of {one.column} occurs {one_decimal(each)} times, and never twice for one "
+                    f"{time.column}: the same people at several times"
                 )
                 return RowKind("panel", reason, "medium", one.column, time=time.column)
     return None
@@ -152,6 +152,12 @@ def find_times(table: Table, person: str, columns: Sequence[SuggestedRole], amon
 
     A person has each of few values at most once, where values dealt out at random would have met far more often.
 
+    Args:
+        table: the table.
+        person: the column that says whose record it is.
+        columns: what `suggest_roles` found about all columns.
+        among: the names of the columns that may be such.
+
     >>> from incrowd import read_table
     >>> table = read_table({"p": [n // 3 for n in range(90)], "x": [1, 2, 3] * 30, "sex": ["f", "m", "f"] * 30})
     >>> find_times(table, "p", suggest_roles(table), ["x", "sex"])
@@ -180,11 +186,12 @@ def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | Non
         if number and count_distinct_rows(table, [household.column, number.column]) >= _ONCE * household.rows:
             reason = (
                 f"{household.column} and {number.column} together number the rows: people within households, "
-                f"{each:.1f} rows each"
+                f"{one_decimal(each)} rows each"
             )
             return RowKind("households", reason, "high", household=household.column)
         if each < 15:
-            reason = f"{household.column} groups rows by household, {each:.1f} rows each: people who know each other"
+            size = f"{one_decimal(each)} rows each"
+            reason = f"{household.column} groups rows by household, {size}: people who know each other"
             return RowKind("households", reason, "medium", household=household.column)
     if households and not _is_about_people(columns, at_least=2):
         reason = f"{households[0].column} numbers households, and no value occurs twice: one row for each household"

@@ -69,11 +69,11 @@ def start_techniques(
 ) -> JobInfo:
     """Several techniques side by side: curves that were measured here, and points of others."""
     from incrowd.web.tasks.curve_tasks import techniques_task
-    from incrowd.web.tasks.forecast_task import Measured
+    from incrowd.web.tasks.forecast_task import MeasuredTechnique
 
     jobs = {one.name: server.jobs.get(session.key, one.job) for one in question.techniques if one.job is not None}
     measured = {name: job.answer().value for name, job in jobs.items()}
-    if not all(isinstance(found, Measured) for found in measured.values()):
+    if not all(isinstance(found, MeasuredTechnique) for found in measured.values()):
         raise Refusal(409, "only curves and forecasts can be compared with each other")
     made_by = {name: job.equivalent for name, job in jobs.items()}
     return start(

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
-from incrowd.web.fields import Kind, Model
+from incrowd.web.fields import JobKind, Model
 from incrowd.web.jobs import Job, Task
 from incrowd.web.points_text import read_points
 from incrowd.web.protection_models import ProtectionRequest
@@ -35,7 +35,7 @@ class _TableJob:
 
     def __call__(
         self,
-        kind: Kind,
+        kind: JobKind,
         make_task: Callable[[OpenTable, Question], Task],
         make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
         question: Question,

@@ -51,13 +51,15 @@ def upload_project(project: models.Project, table: TheTable, server: TheServer, 
 
 
 @router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))
-def list_decisions(table: TheTable) -> list[models.Decision]:
+def list_decisions(table: TheTable) -> list[models.RecordedDecision]:
     """The decisions about a table, the oldest first."""
     return list(table.history.decisions)
 
 
 @router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
-def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession) -> models.Decision:
+def add_decision(
+    new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession
+) -> models.RecordedDecision:
     """Write down a decision, with the numbers that it rests on."""
     if len(table.history.decisions) >= models.MOST_DECISIONS:
         raise Refusal(

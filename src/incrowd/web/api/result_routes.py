@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -12,7 +13,9 @@ from starlette.background import BackgroundTask
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.command_line import to_call, to_command
+from incrowd.tables.formats import format_of
 from incrowd.tables.text_dialect import TextDialect
+from incrowd.tables.write import is_text
 from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
@@ -91,12 +94,13 @@ def download_table(
         raise Refusal(409, "roles, scales or the recipient have changed since; protect again")
     table = session.table(job.table or "")
     kind = upload_ending(table) if format == "upload" else format
-    if release is None and kind != "parquet":
+    as_stored = format_of(f"table.{kind}") is format_of(file)
+    if release is None and not as_stored:
         kind = "csv"
     name = file_name(table.name, job.name or ("filled" if release is None else "protected"), kind)
-    if kind == "parquet":
+    if as_stored:
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
-    if kind in ("csv", "tsv"):
+    if is_text(Path(name)):
         dialect = table.table.codebook.dialect if format == "upload" else TextDialect()
         media = "text/csv" if kind == "csv" else "text/tab-separated-values"
         return StreamingResponse(csv_of(file, dialect, kind), media_type=media, headers=as_attachment(name))

@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from incrowd import __version__
 from incrowd.tables.formats import ENDINGS
+from incrowd.version import __version__
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 from incrowd.web.refusals import Refusal
@@ -33,10 +33,10 @@ def read_version() -> models.Version:
 
 
 @router.get("/limits", responses=refusals())
-def read_limits(server: TheServer) -> models.Limits:
+def read_limits(server: TheServer) -> models.ServerLimits:
     """What this server takes on."""
     settings = server.settings
-    return models.Limits(
+    return models.ServerLimits(
         max_bytes=settings.max_bytes,
         max_rows=settings.max_rows,
         max_columns=settings.max_columns,

@@ -18,6 +18,7 @@ from incrowd.curves import (
 from incrowd.errors import InputError
 from incrowd.figures.curve_charts import rank_size_plot, techniques_plot
 from incrowd.forecasts import Forecast, forecast
+from incrowd.forecasts.population_sizes import drawn_sizes
 from incrowd.forecasts.side_by_side import name_leaders
 from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes, fit_curve
@@ -27,7 +28,7 @@ from incrowd.web import curve_models as models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.forecast_task import Measured, curve_task, drawn_sizes
+from incrowd.web.tasks.forecast_task import MeasuredTechnique, curve_task
 from incrowd.wording import large_number, number, percent, percent_interval, population
 
 _BAND = (
@@ -176,7 +177,7 @@ def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: Open
     return curve_task(make, question, method=_OF_MATCHING, name="curve")
 
 
-def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, Measured]) -> Task:
+def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, MeasuredTechnique]) -> Task:
     """Forecast every technique for the same populations; `measured` has those that jobs have measured."""
     names = [one.name for one in question.techniques]
     if len(set(names)) < len(names):
@@ -190,7 +191,7 @@ def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, 
             found[one.name] = measured[one.name] if one.job is not None else _from_points(one)
             fit = found[one.name].fit
             answers[one.name] = forecast(fit, question.at, k=question.k, seed=question.seed, progress=span)
-            lines[one.name] = forecast(fit, drawn_sizes(answers[one.name]), seed=question.seed)
+            lines[one.name] = forecast(fit, drawn_sizes(float(answers[one.name].at.max())), seed=question.seed)
         leaders = name_leaders(answers)
         result = {
             "sentence": " ".join(leaders),
@@ -203,12 +204,12 @@ def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, 
     return run
 
 
-def _from_points(one: models.Technique) -> Measured:
+def _from_points(one: models.Technique) -> MeasuredTechnique:
     if one.points is None:
         raise InputError(f"{one.name} has no points; give those of its curve, or the work that measured them")
     sizes, shares = [point.n for point in one.points], [point.correctness for point in one.points]
     curve = Curve.from_points(sizes, shares, people=one.people or 0)
-    return Measured(curve, fit_curve(curve))
+    return MeasuredTechnique(curve, fit_curve(curve))
 
 
 def _plain(name: str, curve: Curve, answer: Forecast) -> dict[str, Any]:

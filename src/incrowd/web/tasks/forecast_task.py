@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from incrowd._support.progress import Progress, part
 from incrowd.curves import Curve, correctness_curve
 from incrowd.figures import forecast_plot
 from incrowd.forecasts import Forecast, forecast, forecast_table
-from incrowd.forecasts.population_sizes import round_sizes
+from incrowd.forecasts.population_sizes import drawn_sizes
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, compare_fits, fit_curve
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.forecast import FORECAST
@@ -23,14 +21,13 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
-_WORLD = 8_000_000_000
 _POINTS_ALONE = (
     "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
     "more: open it, and its forecast is the one to believe."
 )
 
 
-class Measured(NamedTuple):
+class MeasuredTechnique(NamedTuple):
     """What was measured of an identification technique, and the law fitted to it."""
 
     curve: Curve
@@ -99,17 +96,14 @@ def curve_task(
         others = compare_fits(curve, seed=question.seed) if question.compare else {}
         baselines = [one for law, one in others.items() if law != "PYC"]
         answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
-        smooth = forecast(fit, drawn_sizes(answer), seed=question.seed, progress=part(progress, 0.6, 0.95))
-        shares = {one.name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for one in baselines}
+        smooth = forecast(
+            fit, drawn_sizes(float(answer.at.max())), seed=question.seed, progress=part(progress, 0.6, 0.95)
+        )
+        shares = {one.name: one.correctness_at(answer.at) for one in baselines}
         result = {"baselines": shares, **more()}
         return _outcome(curve, fit, answer, smooth, method, name=name, baselines=baselines, more=result)
 
     return run
-
-
-def drawn_sizes(answer: Forecast) -> list[float]:
-    """The populations at which the line of a forecast is drawn: up to the world, or the largest that was asked for."""
-    return round_sizes(max(_WORLD, float(answer.at.max())))
 
 
 def _outcome(
@@ -136,7 +130,7 @@ def _outcome(
         **(more or {}),
     }
     figure = partial(_figure, name, curve, smooth, answer, baselines)
-    return Outcome(Measured(curve, fit), lambda: result, lambda: as_figures([figure()]))
+    return Outcome(MeasuredTechnique(curve, fit), lambda: result, lambda: as_figures([figure()]))
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
@@ -189,7 +183,7 @@ def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselin
     return Figure(
         name,
         "How many people are named correctly as the crowd grows",
-        forecast_sentence(answer, int(np.argmax(answer.at))),
+        forecast_sentence(answer, int(answer.at.argmax())),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         DataTable(
             "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows

@@ -9,10 +9,10 @@ from incrowd._support.progress import Progress, part
 from incrowd.assessment import Question, judge_protected
 from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
-from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint
+from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint, sizes_to_compare, worth_choosing
 from incrowd.figures.protection_charts import NAMES, frontier_chart
 from incrowd.protection import protect
-from incrowd.recipients import Limits, in_words, judge
+from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -22,16 +22,6 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of
 from incrowd.web.tasks.risk_basis import decided_question
 from incrowd.wording import number, percent
-
-
-def sizes_to_compare(limits: Limits, people: int) -> list[int]:
-    """Class sizes worth trying for a recipient: small ones, what its limit on the highest risk asks, and twice that.
-
-    >>> sizes_to_compare(Limits(1 / 11), 1_000)
-    [3, 5, 11, 22]
-    """
-    wanted = {3, 5, limits.class_size, 2 * limits.class_size}
-    return sorted(size for size in wanted if 2 <= size <= max(2, people // 2))
 
 
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
@@ -92,12 +82,6 @@ def _decisions(
         safe = protect(table.table, **options, warn=False)
         decisions.append(judge_protected(safe, asked).decision)
     return decisions
-
-
-def worth_choosing(found: Frontier, decisions: Sequence[Decision]) -> list[FrontierPoint]:
-    """The points that may go out and that no other such point beats in both risk and detail."""
-    within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
-    return list(Frontier(found.records, tuple(within)).best)
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:

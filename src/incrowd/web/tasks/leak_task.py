@@ -21,7 +21,7 @@ from incrowd.leaks import (
     smallest_k,
     uniform_sizes,
 )
-from incrowd.leaks.planning import limits_on_a_person
+from incrowd.leaks.planning import few_leaks, limits_on_a_person
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
@@ -77,16 +77,9 @@ def leak_curve(table: OpenTable, question: models.LeakCurveQuestion) -> dict[str
 
 
 def _curve_line(sizes: ClassSizes, targets: int) -> dict[str, Any]:
-    steps = _few_leaks(targets, sizes.people)
+    steps = few_leaks(sizes.people, targets)
     chances = [leak_risk(sizes, step, targets=targets).probability for step in steps]
     return {"targets": targets, "leaked": steps, "probability": chances}
-
-
-def _few_leaks(targets: int, people: int) -> list[int]:
-    """Sizes of leaks from the smallest possible to the whole table, close together where they are small."""
-    rest = max(people - targets, 0)
-    sizes = {targets + round((rest + 1) ** (step / 24)) - 1 for step in range(25)}
-    return sorted(size for size in sizes if size <= people)
 
 
 class _Leaks:

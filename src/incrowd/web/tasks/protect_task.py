@@ -21,13 +21,14 @@ from incrowd.measures import measure
 from incrowd.protection import Hierarchy, Protected, protect, write_protected
 from incrowd.protection.marks import remove_release
 from incrowd.protection.protect_options import OPTIONS
+from incrowd.protection.release_warnings import is_nearly_unique
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
 from incrowd.tables.write import describe_text
 from incrowd.web import models
 from incrowd.web.downloads import upload_ending
-from incrowd.web.fields import Role
+from incrowd.web.fields import ChosenRole
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.releases import Release
@@ -36,8 +37,6 @@ from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
-
-_NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
@@ -177,7 +176,7 @@ class _Describing:
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
-def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
+def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, ChosenRole]) -> list[dict[str, Any]]:
     """The columns that are not changed, and whether most of their values are unique.
 
     Sensitive columns are never marked as nearly unique: they are the subject of the table.
@@ -189,7 +188,7 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, Role]) -> 
             "role": roles[one.column],
             "distinct": one.distinct if one.distinct >= 0 else None,
             "rows": table.table.rows,
-            "nearly_unique": roles[one.column] != "sensitive" and one.distinct >= _NEARLY_UNIQUE * table.table.rows,
+            "nearly_unique": roles[one.column] != "sensitive" and is_nearly_unique(one.distinct, table.table.rows),
         }
         for one in table.columns
         if one.column not in touched

@@ -1,0 +1,77 @@
+"""Marks that stand for the people of a table: one each where they are few, else for classes or shares of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import encode
+from incrowd.classes import ClassSizes, assign_classes
+from incrowd.tables import Table
+
+MOST_MARKS = 2_000
+_SMALL = 20  # classes up to this size have a mark at least, however few they are
+
+
+class CrowdMarks(NamedTuple):
+    """What to draw: mark i stands for `people[i]` people in classes of `size[i]`.
+
+    `class_of` is there where every person has a mark: person i is the same person whatever the columns are.
+    """
+
+    each: Literal["person", "class", "share"]
+    size: list[int]
+    people: list[int]
+    class_of: list[int] | None = None
+
+
+def crowd_marks(table: Table, names: Sequence[str], person: str | None, sizes: ClassSizes) -> CrowdMarks:
+    """Marks for everybody where they are few, for classes where those are few, else for shares of the people."""
+    if sizes.people <= MOST_MARKS:
+        numbers, people = _class_of_each_person(table, names, person, sizes.people)
+        return CrowdMarks("person", people[numbers].tolist(), [1] * numbers.size, numbers.tolist())
+    if sizes.classes <= MOST_MARKS:
+        each = np.repeat(sizes.sizes, sizes.counts).tolist()
+        return CrowdMarks("class", each, each)
+    return share_marks(sizes)
+
+
+def share_marks(sizes: ClassSizes, most: int = MOST_MARKS) -> CrowdMarks:
+    """About `most` marks, each for as many people as any other; the smallest classes have one however few they are."""
+    people = sizes.sizes * sizes.counts
+    small = sizes.sizes <= _SMALL
+    wanted = np.ceil(people[small] * (most / sizes.people)).astype(np.int64)
+    groups = list(zip(sizes.sizes[small].tolist(), people[small].tolist(), wanted.tolist(), strict=True))
+    size = [each for each, _, marks in groups for _ in range(marks)]
+    stands_for = [part for _, all_of_them, marks in groups for part in _in_parts(all_of_them, marks)]
+    left = int(people[~small].sum())
+    if left:
+        marks = int(np.ceil(left * (most / sizes.people)))
+        parts = _in_parts(left, marks)
+        middle = np.cumsum(parts) - np.array(parts) // 2 - 1
+        place = np.searchsorted(np.cumsum(people[~small]), middle, side="right")
+        size += sizes.sizes[~small][place].tolist()
+        stands_for += parts
+    return CrowdMarks("share", size, stands_for)
+
+
+def _in_parts(whole: int, parts: int) -> list[int]:
+    """A number in parts that differ by 1 at most."""
+    return np.diff(np.arange(parts + 1, dtype=np.int64) * whole // parts).tolist()  # type: ignore[no-any-return]
+
+
+def _class_of_each_person(
+    table: Table, names: Sequence[str], person: str | None, people: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The class of every person, and the size of every class; without columns there is one class."""
+    if not names:
+        return np.zeros(people, dtype=np.int64), np.array([people])
+    classes = assign_classes(table, names, person)
+    if person is None:
+        return classes.numbers, classes.people
+    (column,) = encode(table, [person])
+    _, first = np.unique(column.codes, return_index=True)
+    return classes.numbers[first], classes.people

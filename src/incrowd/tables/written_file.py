@@ -1,0 +1,46 @@
+"""Checks of a file that was written: it holds nothing beside its cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.errors import UnsupportedError
+from incrowd.tables.formats import format_of
+from incrowd.tables.read import read_table
+from incrowd.tables.write import is_text
+
+
+def check_metadata(file: Path) -> None:
+    """Compare a file's dictionaries and labels with its cells, and refuse metadata.
+
+    Raises:
+        UnsupportedError: the file holds more than its cells.
+    """
+    if is_text(file):
+        return
+    known = format_of(file)
+    if known is None or known.stored is None:
+        if unused := read_table(file).codebook.unused_labels:
+            raise UnsupportedError(f"the file has labels of {unused[0]!r} that no cell has; nothing is left")
+        return
+    stored = known.stored(file)
+    if stored.metadata:
+        raise UnsupportedError("the file holds metadata beside its cells; nothing is left")
+    table = pa.table({}) if stored.columns is None else stored.columns
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type) and column.num_chunks and _has_unused_entries(column):
+            raise UnsupportedError(f"the file's dictionary of {name!r} differs from its cells; nothing is left")
+
+
+def _has_unused_entries(column: pa.ChunkedArray) -> bool:
+    """Whether the dictionaries of a column hold an entry that no cell has, or one twice."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary
+    used = np.zeros(len(entries), dtype=np.bool_)
+    for chunk in chunks:
+        used[chunk.indices.drop_null().to_numpy(zero_copy_only=False)] = True
+    repeated = any(len(chunk.dictionary.unique()) < len(chunk.dictionary) for chunk in column.chunks[:1])
+    return repeated or not used.all()
