@@ -1,7 +1,7 @@
 """The options of `protect` are declared once: its signature, the command line, requests and commands agree with it."""
 
 from inspect import signature
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 import typer
@@ -79,7 +79,7 @@ def test_the_signature_of_protect_is_its_declaration():
     parameters = signature(protect).parameters
     assert {*parameters} - {*OPTIONS} == {"data", "warn", "out", "force", "progress"}
     assert {*OPTIONS} <= {*parameters}
-    types = get_type_hints(protect)
+    types = get_type_hints(protect, localns={"IntoFrame": Any})  # of tables, for type checkers alone
     declared = get_type_hints(ClassKeywords) | get_type_hints(SearchKeywords)
     for name in GENERAL:
         if name != "hierarchies":  # whose class is slow to import

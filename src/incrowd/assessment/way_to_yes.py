@@ -13,7 +13,7 @@ from typing import Any
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part, side_by_side
-from incrowd.assessment.command_line import given, to_command, words_of
+from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import (
     Cost,
@@ -230,12 +230,12 @@ def protection_commands(work: Work, asked: dict[str, Any]) -> tuple[str, ...]:
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     other = [name for name in kept if name not in spoken_for]
     named = {"quasi_identifiers": roles.quasi_identifiers, "other": other}
-    whose = given("--household" if roles.counts_households else "--person", roles.person)
+    whose = "household" if roles.counts_households else "person"
     words = words_of(OPTIONS, asked | named)
     if words is None:
         return ()
     again = to_command(work.question.with_roles(roles).about_release(removed, out))
-    made = shlex.join(["incrowd", "protect", table, *reading, *words, *whose, *given("--out", out)])
+    made = shlex.join(["incrowd", "protect", table, *reading, *words, *to_words({whose: roles.person, "out": out})])
     return made, *((again,) if again is not None else ())
 
 
