@@ -22,6 +22,7 @@ COMPARED: Mapping[Judgement, str] = {"within": "within", "borderline": "too clos
 STANDS: Mapping[Judgement, str] = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 """A judgement in words, where the limit stands elsewhere: "above it"."""
 
+_CLASS_SIZES = (3, 11, 20)  # of the sources, which write 1/3 and 1/11 with two digits
 _ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
 SMALLEST_LIMIT = 1e-12
 """Below this a limit asks for a class of more people than have ever lived; no table meets it."""
@@ -100,14 +101,13 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
 
 
 def smallest_class(limit: float) -> int:
-    """The smallest class whose members' risk of 1 ÷ size is accepted; limits of two digits are read as class sizes.
+    """The smallest class whose members' risk of 1 ÷ size is accepted; 0.33 and 0.09 are read as the sources mean them.
 
-    >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.3), smallest_class(1 / 11)
-    (3, 11, 20, 4, 11)
+    >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.06), smallest_class(1 / 11)
+    (3, 11, 20, 17, 11)
     """
-    size = math.ceil(1 / limit - 1e-9)
-    is_rounded = 1 / size < limit * (1 - 1e-9) and size > 1 and limit == round(1 / (size - 1), 2)
-    return size - 1 if is_rounded else size
+    conventional = next((size for size in _CLASS_SIZES if limit == round(1 / size, 2)), None)
+    return conventional or math.ceil(1 / limit - 1e-9)
 
 
 def read_limit(value: float, what: str) -> float:

@@ -64,7 +64,7 @@ def attack_release_of_table(
     html: Annotated[
         Path | None,
         Option(help="Also write one HTML page."),
-        command_files.Output("page", frozenset({".html"}), ".html"),
+        command_files.Output("page", (".html",)),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,

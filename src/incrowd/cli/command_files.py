@@ -11,8 +11,8 @@ import functools
 import glob
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +47,16 @@ class Output:
 
     Args:
         what: what is written, for messages.
-        endings: endings of file names that can be written, asked for when a file is named; any where there are none.
+        endings: endings of file names that can be written, or what tells them once a file is named; any where there are
+            none.
         store: whether an address of a store is taken too, which only Spark writes to.
         replaces: whether the verb itself decides about a file that exists.
         next_to_table: the option is a flag that writes a file of this name into the folder of the table.
     """
 
     what: str = "file"
-    endings: Callable[[], Iterable[str]] | None = None
+    endings: Sequence[str] | Callable[[], Sequence[str]] = ()
+    _: KW_ONLY
     store: bool = False
     replaces: bool = False
     next_to_table: str = ""
@@ -67,7 +69,7 @@ class Output:
         return str((Path() if is_address(table) else Path(table).parent) / self.next_to_table)
 
 
-def _table_endings() -> Iterable[str]:
+def _table_endings() -> Sequence[str]:
     from incrowd._support.compressed_files import COMPRESSIONS
     from incrowd.tables.formats import WRITERS  # what it imports would slow down every start
 
@@ -76,7 +78,7 @@ def _table_endings() -> Iterable[str]:
 
 TABLE_OUTPUT = Output("table", _table_endings)
 STORED_TABLE = Output("table", _table_endings, store=True)
-FIGURE_OUTPUT = Output("figure", lambda: FIGURES)
+FIGURE_OUTPUT = Output("figure", FIGURES)
 
 
 def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
@@ -129,10 +131,12 @@ def _check_output(
             raise InputError(f"{shown} would become part of the table that is read; write it to another folder")
     if any(_same_file(other, target) for other in others):
         raise InputError(f"{shown} is named for two outputs; name another file for one of them")
-    endings = tuple(output.endings()) if output.endings is not None else ()
+    endings = output.endings() if callable(output.endings) else output.endings
     if endings and target.suffix.lower() not in endings:
         ending = target.suffix or "a file without ending"
-        raise InputError(f"a {output.what} cannot be written as {ending!r}; use {', '.join(endings)}")
+        *first, last = endings
+        usable = f"{', '.join(first)} or {last}" if first else last
+        raise InputError(f"a {output.what} cannot be written as {ending!r}; use {usable}")
     if output.replaces:
         return
     if target.is_dir() and not to_store:

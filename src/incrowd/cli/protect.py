@@ -47,12 +47,12 @@ def protect_table(
     kept_rows: Annotated[
         str | None,
         Option(help="Write which row each released one was made from; attacks need it. Secret."),
-        command_files.Output("list of rows", frozenset({".txt"}), ".txt"),
+        command_files.Output("list of rows", (".txt",)),
     ] = None,
     codebook: Annotated[
         str | None,
         Option(help="Write what was done to each column: .json or .md."),
-        command_files.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
+        command_files.Output("codebook", (".json", ".md")),
     ] = None,
     item: Annotated[str | None, Option(help="Instead: sets of items of a person (--person), k^m-anonymity.")] = None,
     known: Annotated[int | None, Option(help="With --item: how many items an attacker knows.")] = None,
