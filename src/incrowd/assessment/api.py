@@ -11,7 +11,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
-from incrowd.assessment.contents import forget_outdated
+from incrowd.assessment.column_fingerprints import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.result import SECTIONS, Assessment

@@ -14,9 +14,9 @@ from incrowd.assessment.sections.section import COUNTED, Section, Statement, Wor
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
-from incrowd.measures.given_back import GivenBack
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
@@ -75,7 +75,7 @@ class Evidence(Result):
     sizes_if_known: ClassSizes | None
     harmless: tuple[str, ...]
     secrets: DisclosedSecrets | None
-    given_back: tuple[GivenBack, ...]
+    given_back: tuple[RecoveringColumn, ...]
     rows: RowKind
     unanswered: tuple[Advice, ...] = ()
     row_order: tuple[str, ...] = ()
@@ -255,7 +255,7 @@ def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
         return facts
 
 
-def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
+def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Advice]) -> tuple[RecoveringColumn, ...]:
     """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
@@ -281,7 +281,7 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
     return tuple(one for one in seen.values() if one.undoes)
 
 
-def _counted_here(work: Work, fact: GivenBack, kept: Sequence[str]) -> GivenBack:
+def _counted_here(work: Work, fact: RecoveringColumn, kept: Sequence[str]) -> RecoveringColumn:
     """What the original told, beside the classes of this table.
 
     Guesses from several columns were counted with the original at hand; where that does not show that they undo

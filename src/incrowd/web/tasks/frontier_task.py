@@ -20,7 +20,7 @@ from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import number, percent
 
 

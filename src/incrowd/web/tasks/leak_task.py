@@ -28,7 +28,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import counted, number_interval, percent
 
 _DEFAULT = 0.1

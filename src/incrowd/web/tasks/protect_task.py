@@ -35,7 +35,7 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
+from incrowd.web.tasks.table_question import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 

@@ -47,7 +47,7 @@ class _Runs:
     widths: _Codes
 
 
-class BehindLabels:
+class LabelCoverage:
     """A release beside its original.
 
     Rows need not be in the same order: a record may be of all people who are the same in what is released as it was and
