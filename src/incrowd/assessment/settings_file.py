@@ -32,7 +32,7 @@ def to_toml(question: Question) -> str:
     sections: dict[str, dict[str, Any]] = {}
     for option in OPTIONS:
         value = file_of(question) if option.kind == "source" else getattr(question, option.name)
-        if option.section is None or not option.is_said(value):
+        if option.section is None or not option.is_given(value):
             continue
         if option.section == option.name:  # a section of its own, with any keys
             sections[option.section] = as_plain(value)

@@ -25,7 +25,7 @@ from incrowd.measures.following_columns import ROWS_FOR_EACH, count_classes, ent
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
-from incrowd.tables.suggest_reading import values_of_nobody_asked
+from incrowd.tables.suggest_reading import find_not_asked_values
 
 _ANY_OF_THEM = object()  # the flag of all cells that say that nothing was asked
 _Codes = NDArray[np.int64]
@@ -121,7 +121,7 @@ def facts_of_missing_cells(
                 told &= expected
 
 
-def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
+def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
     """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
 
     Args:
@@ -184,7 +184,7 @@ def missing_flags(column: Coded) -> dict[Any, Coded]:
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
     """The numbers and values of a column that say that nothing was asked."""
-    for number in np.flatnonzero(values_of_nobody_asked(column.values).to_numpy(zero_copy_only=False)).tolist():
+    for number in np.flatnonzero(find_not_asked_values(column.values).to_numpy(zero_copy_only=False)).tolist():
         yield number, column.values[number]
 
 

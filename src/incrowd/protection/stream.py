@@ -30,7 +30,7 @@ from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_ba
 from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.protect_options import DiversityKind, StreamKeywords
 from incrowd.protection.registry import METHODS
-from incrowd.protection.release import draw_telling_nothing, in_order
+from incrowd.protection.release import draw_uninformative_order, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_demand
@@ -215,7 +215,7 @@ class Stream:
         released, order = self.released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
-            order = draw_telling_nothing(read_table(released), None)
+            order = draw_uninformative_order(read_table(released), None)
             released = in_order(released, order)
         self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # nothing is refused from here on
         self.seen = seen

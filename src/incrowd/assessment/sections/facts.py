@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.measures import Diversity, Measurement, measure
 from incrowd.wording import people, percent
 
@@ -18,7 +18,7 @@ _ALL_KNOWN = (
 )
 
 
-def _measure(work: Work) -> Measurement:
+def _measure(work: AssessmentState) -> Measurement:
     return measure(
         work.table,
         quasi_identifiers=work.roles.quasi_identifiers,

@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd._support.progress import side_by_side
 from incrowd.assessment.sections.leaks import leak_risks
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
@@ -101,7 +101,7 @@ class Protection(Result):
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
 
-def assess_protection(work: Work) -> Protection:
+def assess_protection(work: AssessmentState) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
     The tables for those k with which the way to a yes begins, the detail that they keep, and whether their rows are in
@@ -169,7 +169,7 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
     return max(B, sizes.classes / population)
 
 
-def is_asked(work: Work) -> bool:
+def is_asked(work: AssessmentState) -> bool:
     """Whether the question asks what protection costs."""
     return work.question.protection and work.question.released is None
 

@@ -42,7 +42,7 @@ from incrowd.wording import percent
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
     """The arguments of `protect` for a question, in the order of their declaration. `everybody` is for k-map."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
-    options = asked.said() | {
+    options = asked.given_options() | {
         "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
         "k": asked.k,
         "method": asked.method,
@@ -72,7 +72,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
 
 def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
     """What is asked, with the population of the table's settings where k-map names none."""
-    given = asked.said()
+    given = asked.given_options()
     if "k_map" not in given or given.keys() & {"population", "population_table"}:
         return asked
     return asked.model_copy(update={"population": table.settings.population})
