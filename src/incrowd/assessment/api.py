@@ -161,10 +161,10 @@ def assess_question(
         work.pending.discard(section.name)
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
-    found = _assessment(work)
+    assessment = _assessment(work)
     progress("writing it down", WRITING)
-    verdict = note_reliance_on_declared(work, found.verdict)
-    return replace(found, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
+    verdict = note_reliance_on_declared(work, assessment.verdict)
+    return replace(assessment, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
 
 def judge_release(

@@ -176,12 +176,12 @@ def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | 
     failed: list[int] = []
 
     def is_enough(k: int) -> bool:
-        found = passes(k)
-        if found is None:
+        passed = passes(k)
+        if passed is None:
             raise _EndedError
-        if not found:
+        if not passed:
             failed.append(k)
-        return found
+        return passed
 
     with suppress(_EndedError):
         least = next((k for k in sizes[start:] if is_enough(k)), None)

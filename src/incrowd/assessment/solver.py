@@ -166,11 +166,11 @@ class _Search:
             return self._try(plan)
 
         def passes(k: int) -> bool | None:
-            found = repair_plan(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
-            if isinstance(found, Attempt):
+            outcome = repair_plan(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
+            if isinstance(outcome, Attempt):
                 return True
-            self.refused = self.refused or found.error
-            return None if found.rules_out_all_sizes else False
+            self.refused = self.refused or outcome.error
+            return None if outcome.rules_out_all_sizes else False
 
         population = self.question.population
         start = 0

@@ -49,7 +49,7 @@ def way_to_yes(work: AssessmentState) -> Action:
     tried too. `incrowd.assessment.search` says how.
     """
     sizes = _sizes_to_try(work)
-    place = _likely_to_pass(work, sizes)
+    likely = _likely_to_pass(work, sizes)
     at_once = trials_at_once(work.table)
     outcomes: dict[int, Attempt | Failed] = {}
     with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
@@ -59,21 +59,21 @@ def way_to_yes(work: AssessmentState) -> Action:
 
         def passes(k: int) -> bool | None:
             tell(f"trying classes of {k}", len(outcomes) / len(sizes))
-            outcomes[k] = found = (begun.get(k) or begin(k)).result()
-            return True if isinstance(found, Attempt) else None if found.rules_out_all_sizes else False
+            outcomes[k] = outcome = (begun.get(k) or begin(k)).result()
+            return True if isinstance(outcome, Attempt) else None if outcome.rules_out_all_sizes else False
 
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
-        begun = {k: begin(k) for k in sizes[max(place - 1, 0) : place + 1][::-1][:at_once]}
+        begun = {k: begin(k) for k in sizes[max(likely - 1, 0) : likely + 1][::-1][:at_once]}
         # the average falls as classes grow, so that the least that passes lies between two sizes of the list
-        walk_sizes(sizes, place, passes, exact=work.question.limits.average is not None)
-        passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, Attempt)]
+        walk_sizes(sizes, likely, passes, exact=work.question.limits.average is not None)
+        passed = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Attempt)]
         if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
             largest = begin(sizes[-1]).result()
             passed += [largest] if isinstance(largest, Attempt) else []
         if passed:
             return _protect_action(work, least_costly(passed))
-    failures = [found for _, found in sorted(outcomes.items()) if isinstance(found, Failed)]
+    failures = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Failed)]
     verdicts = (failed.verdict for failed in failures if failed.verdict is not None)
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
@@ -249,13 +249,13 @@ def _free_name(table: Path) -> Path:
 def _protect_action(work: AssessmentState, way: Attempt) -> Action:
     plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = columns_to_remove(work)
-    found = [name for name in plan.removed if name not in asked]
+    removed_by_search = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
-    for reason in dict.fromkeys(way.why[name] for name in found):
-        names = [name for name in found if way.why[name] == reason]
+    for reason in dict.fromkeys(way.why[name] for name in removed_by_search):
+        names = [name for name in removed_by_search if way.why[name] == reason]
         how = reason.replace("~", "s" if len(names) == 1 else "")
         gone += f"; {listed(names)} left out{' too' if asked else ''}, {how}"
-    gone += " (larger classes may keep more columns, in less detail)" if found else ""
+    gone += " (larger classes may keep more columns, in less detail)" if removed_by_search else ""
     values = ""
     if plan.diverse:
         values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"

@@ -51,12 +51,12 @@ def facts_of_following_columns(
         telling = next(find_telling(column, known, coarse, bits), None)
         if telling is None:
             continue
-        columns, found = telling
+        columns, determined = telling
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
         fact = RecoveringColumn(
-            *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
+            *(column.name, columns[0].name, determined.told, determined.by_chance, *counted, k_without),
             others=tuple(one.name for one in columns[1:]),
             follows=True,
         )

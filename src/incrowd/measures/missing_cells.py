@@ -105,8 +105,8 @@ def facts_of_missing_cells(
                 count_classes(table, [*released, open_flag], expected, person),
                 count_classes(table, [*released, *harmless, open_flag], expected & told, person),
             )
-            gives_back, found = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
-            shares = max(found.told, pattern.records / flag.codes.size), found.by_chance
+            gives_back, determined = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
+            shares = max(determined.told, pattern.records / flag.codes.size), determined.by_chance
             fact = RecoveringColumn(
                 *(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True
             )

@@ -229,8 +229,8 @@ def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...]
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    for risk in found.knowledge.by_group:
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    for risk in assessment.knowledge.by_group:
         yield Statement(
             "knowledge",
             f"knows {risk.label}",
@@ -240,7 +240,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows these columns and nothing else",
         )
-    for risk in found.knowledge.worst_by_size:
+    for risk in assessment.knowledge.worst_by_size:
         size = len(risk.columns)
         yield Statement(
             "knowledge",
@@ -251,7 +251,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows this set and nothing else",
         )
-    parts = found.knowledge.contributions
+    parts = assessment.knowledge.contributions
     for one in parts.ranked:
         low, high = one.interval
         sure = (

@@ -51,9 +51,9 @@ def assess_leaks(work: AssessmentState) -> Leaks:
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
+def _statements(assessment: Assessment) -> Iterator[Statement]:
     random = "every part of that size is equally likely to leak; the attacker knows all quasi-identifiers"
-    for risk in found.leaks.risks:
+    for risk in assessment.leaks.risks:
         if risk.targets == 1:
             yield Statement(
                 "leaks",
@@ -64,7 +64,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
                 "exact",
                 random,
             )
-    largest = found.leaks.largest
+    largest = assessment.leaks.largest
     accepted = chosen_percent(largest.at_most)
     yield Statement(
         "leaks",

@@ -86,8 +86,8 @@ def estimate_alone(work: AssessmentState) -> PopulationRisk:
     return estimate_risks(sample, [sample.population], seed=work.seed, tell=False, progress=work.part(SECTION))[0]
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    risk = found.population
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    risk = assessment.population
     if risk is None:
         return
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"

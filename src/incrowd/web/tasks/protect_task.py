@@ -253,7 +253,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
 
 def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
     """A figure for each quasi-identifier, the most changed first."""
-    found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
+    changes = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
     return [
         Figure(
             f"before-after-{number}",
@@ -273,5 +273,5 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
             "from the column about everybody, while nobody stands out. A range or a set is spread evenly over its "
             "values, so that a rare value may seem to have grown.",
         )
-        for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
+        for number, one in enumerate(sorted(changes, key=lambda one: -one.distance))
     ]
