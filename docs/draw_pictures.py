@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd import demo_table
 from incrowd.classes import ClassSizes, class_size_of_each_record
-from incrowd.figures.theme import BLUE, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed, save
+from incrowd.figures.theme import BLUE, GREY, HEIGHT, ORANGE, RED, WIDTH, save, with_titles
 from incrowd.wording import number
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def what_kappa_is(sizes: Sequence[int] = (1, 1, 2, 3, 5)) -> Any:
     last = [{"row": number, "place": size, "text": f"1 in {size}"} for number, size in enumerate(sizes)]
     words = alt.Chart(alt.InlineData(values=last)).mark_text(align="left", fontSize=14, color=GREY)
     said = f"{counted.classes} classes ÷ {counted.people} people = κ {number(counted.correctness)}"
-    return dressed(dots + words.encode(x="place:Q", y="row:O", text="text:N"), title="What κ is", subtitle=said)
+    return with_titles(dots + words.encode(x="place:Q", y="row:O", text="text:N"), title="What κ is", subtitle=said)
 
 
 def sample_against_population(
@@ -75,7 +75,7 @@ def sample_against_population(
         )
     )
     said = "The smaller the sample, the more people look unique in it; those who really are stay few"
-    return dressed(chart, title="Unique in a sample is not unique", subtitle=said)
+    return with_titles(chart, title="Unique in a sample is not unique", subtitle=said)
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def test_only_tables_and_backends_know_file_formats():
 
 
 NUMBERS = re.compile(r"(numpy|scipy|numba|incrowd\.special|incrowd(\.\w+)*\.kernels\w*)(\.|$)")
-STORES_ARRAYS = {"web/kept_work.py"}  # which rows a protection kept is an array in a file
+STORES_ARRAYS = {"web/saved_sessions.py"}  # which rows a protection kept is an array in a file
 
 
 def test_the_command_line_and_the_app_have_no_maths():

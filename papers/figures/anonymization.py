@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd.figures.theme import PALETTE, WIDTH, dressed
+from incrowd.figures.theme import PALETTE, WIDTH, with_titles
 
 
 def risk_bars(series: Mapping[str, Mapping[str, float]]) -> Any:
@@ -33,7 +33,7 @@ def risk_bars(series: Mapping[str, Mapping[str, float]]) -> Any:
         )
     )
     words = base.mark_text(align="left", dx=4, fontSize=11).encode(text="words:N")
-    return dressed(
+    return with_titles(
         (bars + words).properties(width=WIDTH - 80),
         title="The more is known, the more are unique",
         subtitle="Share of records that nobody else looks like",
@@ -58,7 +58,7 @@ def count_bars(counts: Mapping[int, tuple[int, int]], what: str) -> Any:
             **({"xOffset": alt.XOffset("kind:N")} if few else {}),
         )
     )
-    return dressed(
+    return with_titles(
         chart.properties(width=WIDTH, height=240),
         title=f"Records and masked records by {what}",
         subtitle="Rare values are masked more often: they make records unique",
@@ -92,7 +92,7 @@ def bar_panels(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], *
             )
         )
         charts.append(bars + base.mark_text(align="left", dx=3, fontSize=10).encode(text="words:N"))
-    return dressed(alt.concat(*charts, columns=2), title=title, subtitle=subtitle)
+    return with_titles(alt.concat(*charts, columns=2), title=title, subtitle=subtitle)
 
 
 def heat_map(rows: Sequence[Mapping[str, Any]], *, title: str, subtitle: str, share: bool) -> Any:
@@ -109,7 +109,7 @@ def heat_map(rows: Sequence[Mapping[str, Any]], *, title: str, subtitle: str, sh
         text="words:N",
         color=alt.condition(alt.datum.value > middle, alt.value("white"), alt.value("#1d2430")),
     )
-    return dressed((cells + words).properties(width=WIDTH - 60, height=300), title=title, subtitle=subtitle)
+    return with_titles((cells + words).properties(width=WIDTH - 60, height=300), title=title, subtitle=subtitle)
 
 
 def _percent() -> alt.Axis:

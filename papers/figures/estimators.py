@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed, inline
+from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, RED, WIDTH, inline, with_titles
 
 _OWN = (BLUE, GREEN, "#4aa3b5")
 _PAPER = (RED, ORANGE, "#c2709b")
@@ -38,7 +38,7 @@ def error_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence[str], pape
     )
     rule = alt.Chart(inline([{"error": limit}])).mark_rule(color=GREY, strokeDash=[2, 3]).encode(y=up)
     title = "Error by true risk" if by_risk else "Error by sampling fraction"
-    return dressed(
+    return with_titles(
         alt.layer(rule, lines).properties(width=WIDTH, height=HEIGHT),
         title=title,
         subtitle="long dashes: the paper's estimators; dotted line: the paper's 0.05",
@@ -66,7 +66,7 @@ def estimates_figure(rows: Sequence[Mapping[str, Any]]) -> Any:
             )
         )
     pairs = [alt.hconcat(*panels[start : start + 2]) for start in range(0, len(panels), 2)]
-    return dressed(alt.vconcat(*pairs), title="Estimates against the truth", subtitle="each dot is one sample")
+    return with_titles(alt.vconcat(*pairs), title="Estimates against the truth", subtitle="each dot is one sample")
 
 
 def wrong_population_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Any:
@@ -87,7 +87,7 @@ def wrong_population_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence
         y=alt.Y("low:Q", title="change of the estimate", axis=percent), y2="high:Q"
     )
     line = base.mark_line(point=True).encode(y=alt.Y("change:Q", title="change of the estimate", axis=percent))
-    return dressed(
+    return with_titles(
         alt.layer(band, line).properties(width=WIDTH, height=HEIGHT),
         title="A population assumed too large hides risk",
         subtitle="median change of the estimate and the middle 80 % of cases",

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd.figures.theme import BLUE, GREY, WIDTH, dressed, inline
+from incrowd.figures.theme import BLUE, GREY, WIDTH, inline, with_titles
 
 Place = tuple[float, float]
 
@@ -33,7 +33,7 @@ def graph_figure(
             x=across, y=up, text="name:N"
         ),
     )
-    return dressed(chart.properties(width=WIDTH, height=height), title=title, subtitle=subtitle)
+    return with_titles(chart.properties(width=WIDTH, height=height), title=title, subtitle=subtitle)
 
 
 def _scale(axis: int, nodes: Mapping[str, Place]) -> Any:

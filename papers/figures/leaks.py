@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from incrowd.figures.leak_charts import interval_of, with_trials
-from incrowd.figures.theme import BLUE, HEIGHT, PALETTE, WIDTH, dressed
+from incrowd.figures.theme import BLUE, HEIGHT, PALETTE, WIDTH, with_titles
 from incrowd.leaks import LeakSimulation
 
 
@@ -28,7 +28,7 @@ def against_k(
         + base.mark_rule(color=BLUE).encode(x=x, y="low:Q", y2="high:Q")
         + base.mark_circle(size=55, opacity=1, color=BLUE).encode(x=x, y=y)
     )
-    return dressed(chart, title=title, subtitle=with_trials("The line is exact", {"": list(simulations.values())}))
+    return with_titles(chart, title=title, subtitle=with_trials("The line is exact", {"": list(simulations.values())}))
 
 
 def error_against_leak(
@@ -49,4 +49,4 @@ def error_against_leak(
     )
     dashes = alt.StrokeDash("kind:N", title=None, legend=alt.Legend(symbolType="stroke"))
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dashes)
-    return dressed(lines + base.mark_circle(size=30, opacity=1), title=title, subtitle=subtitle)
+    return with_titles(lines + base.mark_circle(size=30, opacity=1), title=title, subtitle=subtitle)

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from incrowd.figures.curve_charts import in_words, people_axis, share_axis
-from incrowd.figures.theme import chart_of, dressed
+from incrowd.figures.theme import base_chart, with_titles
 from incrowd.pitman_yor import PitmanYor
 from incrowd.pitman_yor.model import discount_and_concentration, expected_correctness
 
@@ -102,8 +102,8 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
 
 def _law_plot(rows: list[Any], x: Any, color: Any, y: Any = None, *, title: str, subtitle: str) -> Any:
     """Draw a line of the law for each colour, by default of correctness."""
-    lines = chart_of(rows).mark_line().encode(x=x, y=share_axis() if y is None else y, color=color)
-    return dressed(lines, title=title, subtitle=subtitle)
+    lines = base_chart(rows).mark_line().encode(x=x, y=share_axis() if y is None else y, color=color)
+    return with_titles(lines, title=title, subtitle=subtitle)
 
 
 def _correctness(bits: float, gamma: Any, n: float) -> Any:

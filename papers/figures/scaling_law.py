@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from incrowd.figures.curve_charts import LONG_NAMES, inline_columns, people_axis, share_axis
-from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed, inline
+from incrowd.figures.theme import BLUE, GREY, PALETTE, inline, with_titles
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
@@ -37,7 +37,7 @@ def specification_figure(points: Sequence[Mapping[str, Any]]) -> Any:
     )
     ends = inline([{"observed": 0, "expected": 0}, {"observed": 1, "expected": 1}])
     line = alt.Chart(ends).mark_line(color=GREY, strokeDash=[4, 4]).encode(x="observed:Q", y="expected:Q")
-    return dressed(
+    return with_titles(
         alt.layer(line, dots).properties(width=420, height=380),
         title="The model says how many are named correctly",
         subtitle=f"{len(points)} collections; on the dashed line both agree",
@@ -47,7 +47,7 @@ def specification_figure(points: Sequence[Mapping[str, Any]]) -> Any:
 def ranks_figure(checks: Mapping[str, RankSize]) -> Any:
     """Shares of classes by rank with the band of the fitted process, a panel a corpus."""
     panels = [_ranks(corpus, check) for corpus, check in checks.items()]
-    return dressed(
+    return with_titles(
         _grid(panels),
         title="Do the classes look like the fitted process?",
         subtitle="data (line) and the 95 % band of samples as large as the data",
@@ -89,7 +89,7 @@ def shapes_figure(fitted: Mapping[str, tuple[ClassSizes, PitmanYor]]) -> Any:
             _dots(curve, across),
         )
         panels.append(alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=_small(corpus)))
-    return dressed(_grid(panels), title="One law, many shapes", subtitle="counted (dots) and expected (line)")
+    return with_titles(_grid(panels), title="One law, many shapes", subtitle="counted (dots) and expected (line)")
 
 
 def extrapolation_figure(studies: Mapping[str, Mapping[float, tuple[Curve, Mapping[Name, CurveFit]]]]) -> Any:
@@ -104,7 +104,7 @@ def extrapolation_figure(studies: Mapping[str, Mapping[float, tuple[Curve, Mappi
             for fraction, (whole, fits) in shares.items()
         ]
         rows.append(alt.hconcat(*panels))
-    return dressed(
+    return with_titles(
         alt.vconcat(*rows).resolve_scale(color="shared"),
         title="From a small study to everybody",
         subtitle="shaded: measured; dots: the whole population",
@@ -148,7 +148,7 @@ def scale_figure(forecasts: Mapping[str, tuple[Curve | None, Forecast]]) -> Any:
         if curve is not None:
             layers.append(_dots(curve, across))
         panels.append(alt.layer(*layers).properties(width=300, height=180, title=_small(name)))
-    return dressed(
+    return with_titles(
         _grid(panels, 2),
         title="How identification techniques scale",
         subtitle="measured (dots), forecast (line) and its 95 % interval",

@@ -16,7 +16,7 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, api, judge_protected, way_to_yes
-from incrowd.assessment.search import Cost, Failed, Plan, Tried, mend, walk_sizes
+from incrowd.assessment.search import Attempt, Cost, Failed, Plan, repair_plan, walk_sizes
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
@@ -97,7 +97,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
     def try_size(work, k, progress):
         tried.append(k)
         plan = Plan(k, diverse=diverse)
-        return Tried(plan, None, lambda: Cost(detail(k), 0, 100)) if passes(k) else Failed(f"{k} is too few")
+        return Attempt(plan, None, lambda: Cost(detail(k), 0, 100)) if passes(k) else Failed(f"{k} is too few")
 
     monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
     monkeypatch.setattr(way_to_yes, "_likely_to_pass", lambda work, sizes: likely)
@@ -257,19 +257,19 @@ def verdict_of(giving_back, not_asked=(), disclosed=()):
 
 
 def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():
-    first = Plan(11).after(verdict_of(("a", "b", "c"), ("a", "b")))
+    first = Plan(11).revise(verdict_of(("a", "b", "c"), ("a", "b")))
     assert (first.apart, first.removed) == (("a", "b"), ("c",))
-    second = first.after(verdict_of(("b", "d"), ("b", "d")))
+    second = first.revise(verdict_of(("b", "d"), ("b", "d")))
     assert (second.apart, second.removed) == (("a", "d"), ("c", "b"))
-    in_vain = replace(first, apart=("a", "b", "d")).after(verdict_of(("b", "d"), ("b", "d")))
+    in_vain = replace(first, apart=("a", "b", "d")).revise(verdict_of(("b", "d"), ("b", "d")))
     assert (in_vain.apart, in_vain.removed) == ((), ("c", "a", "b", "d"))
-    refused = replace(second, l=2, diverse=("a",)).instead()
+    refused = replace(second, l=2, diverse=("a",)).fallback()
     assert (refused.apart, refused.removed, refused.l, refused.diverse) == ((), ("c", "b", "a", "d"), None, ())
-    assert second.after(verdict_of(())) is None
+    assert second.revise(verdict_of(())) is None
 
 
 def test_nothing_must_differ_where_the_only_secret_that_must_is_left_out():
-    plan = Plan(11, l=2, diverse=("ill",)).after(verdict_of(("ill",)))
+    plan = Plan(11, l=2, diverse=("ill",)).revise(verdict_of(("ill",)))
     assert (plan.removed, plan.l, plan.diverse) == (("ill",), None, ())
 
 
@@ -281,11 +281,11 @@ def test_smaller_classes_follow_where_the_likely_ones_cannot_be_made(start, larg
         seen.append(plan.k)
         if plan.k > largest:
             raise UnsupportedError("ask for a smaller k")
-        return Tried(plan, SimpleNamespace(decision="within"), lambda: None)
+        return Attempt(plan, SimpleNamespace(decision="within"), lambda: None)
 
     def passes(k):
-        found = mend(Plan(k), attempt, sizes[0])
-        return True if isinstance(found, Tried) else None if found.is_final else False
+        found = repair_plan(Plan(k), attempt, sizes[0])
+        return True if isinstance(found, Attempt) else None if found.rules_out_all_sizes else False
 
     walk_sizes(sizes, start, passes)
     assert seen == tried

@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.mutate import mutated
-from tests.web.test_kept_work import protected, started
+from tests.web.test_saved_sessions import protected, started
 
 PLANTED = "Zyxwvut"
 CSV = "age,sex,city,day\n" + "".join(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.measures import kept_column_facts
-from incrowd.tables.suggest_reading import values_of_nobody_asked
+from incrowd.tables.suggest_reading import find_not_asked_values
 
 ROWS = 3_000
 
@@ -160,7 +160,7 @@ def test_a_code_and_a_missing_cell_are_told_apart():
     ],
 )
 def test_usual_codes_say_that_nothing_was_asked(values, codes):
-    assert sum(values_of_nobody_asked(pa.array(values)).to_pylist()) == codes
+    assert sum(find_not_asked_values(pa.array(values)).to_pylist()) == codes
 
 
 def test_a_skip_pattern_counts_as_known_where_every_age_has_few_records():

@@ -13,8 +13,8 @@ import pytest
 from incrowd import InputError, protect, read_table
 from incrowd.measures import followed_columns
 from incrowd.protection import Stream, append_release, write_protected
+from incrowd.protection.batch_fingerprints import BatchFingerprints
 from incrowd.protection.marks import mark_of, read_mark
-from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED
 
 QIS = ["age", "sex"]
@@ -141,7 +141,7 @@ def test_the_same_batch_is_refused_whoever_holds_the_release_or_its_mark(tmp_pat
     assert stat.S_IMODE(waiting.stat().st_mode) == 0o600
     kept = pq.read_table(waiting)
     about = json.loads(kept.schema.metadata[b"incrowd"])
-    seen = Seen.read(about["seen"], kept[about["hashes"]].slice(len(about["waited"])))
+    seen = BatchFingerprints.read(about["seen"], kept[about["hashes"]].slice(len(about["waited"])))
     assert seen.batches
     passed_on = two.read_text() + mark_of(two).read_text()
     for one in (seen.key, *seen.batches):

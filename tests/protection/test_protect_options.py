@@ -130,7 +130,7 @@ def test_a_request_has_every_option_but_those_that_roles_tell():
     by_role = {"quasi_identifiers", "person", "identifiers", "other"}
     assert {*OPTIONS} - {*ProtectionRequest.model_fields} == by_role | {"shuffle", "key", "levels", "drop"}
     assert {*ProtectionRequest.model_fields} <= {*OPTIONS}
-    assert ProtectionRequest().said() == {}
+    assert ProtectionRequest().given_options() == {}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.protection.plain import TABLES, covers
 
 from incrowd import InputError
 from incrowd.protection import Stream
-from incrowd.protection.seen import Seen
+from incrowd.protection.batch_fingerprints import BatchFingerprints
 
 ROW = st.tuples(st.integers(0, 30), st.sampled_from(["f", "m"]), st.integers(0, 3))
 BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=14), min_size=2, max_size=5)
@@ -111,7 +111,7 @@ def test_equal_batches_are_refused_only_where_chance_does_not_make_them():
 
 def test_two_streams_hash_the_same_people_differently():
     people = pa.table({"who": [1, 2, 3]})
-    hashes = [Seen().with_batch(people, "who").people for _ in range(2)]
+    hashes = [BatchFingerprints().with_batch(people, "who").people for _ in range(2)]
     assert len(hashes[0]) == 3
     assert not hashes[0] & hashes[1]
 
@@ -136,7 +136,7 @@ DAY = dt.datetime(2020, 1, 1)
     ],
 )
 def test_a_person_is_recognised_in_whatever_type_the_name_is(before, again):
-    seen = Seen().with_batch(pa.table({"who": before}), "who")
+    seen = BatchFingerprints().with_batch(pa.table({"who": before}), "who")
     with pytest.raises(InputError, match=f"1 of {len(again)} records? is of a person who came before"):
         seen.with_batch(pa.table({"who": again}), "who")
     other = pa.table({"who": ["B2", "1.25", "2020-01-02"]})
@@ -146,7 +146,7 @@ def test_a_person_is_recognised_in_whatever_type_the_name_is(before, again):
 @pytest.mark.parametrize("blank", [pa.array(["", "A"]), pa.array(["  ", "A"]), pa.array([math.nan, 2.0])])
 def test_a_blank_is_nobody(blank):
     with pytest.raises(InputError, match="no value in the person column"):
-        Seen().with_batch(pa.table({"who": blank}), "who")
+        BatchFingerprints().with_batch(pa.table({"who": blank}), "who")
 
 
 @pytest.mark.parametrize("k", ["5", 2.5, True, 1])

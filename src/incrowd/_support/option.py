@@ -65,7 +65,7 @@ class Option:
         """The option as the command line has it, with its dashes."""
         return None if self.typed is None else f"--{self.typed}"
 
-    def is_said(self, value: Any) -> bool:
+    def is_given(self, value: Any) -> bool:
         """Whether a value says something: it is not empty, and not the default."""
         return value not in (None, (), {}, self.default)
 

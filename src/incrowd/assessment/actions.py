@@ -20,7 +20,7 @@ from incrowd.wording import counted, listed
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
-    from incrowd.assessment.sections.section import Work
+    from incrowd.assessment.sections.section import AssessmentState
 
 _ASK_ORIGINAL = "Give the table that this one was made from; a table that was collected in ranges is its own original."
 _NOT_TRIED = (
@@ -33,7 +33,7 @@ _PROTECT_ORIGINAL = (
 )
 
 
-def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
+def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     """What to do, the most useful first."""
     roles, question, evidence = work.roles, work.question, work.answers["evidence"]
     if verdict.decision == "within":

@@ -11,15 +11,15 @@ from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
-from incrowd.assessment.contents import forget_outdated
+from incrowd.assessment.column_fingerprints import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections.evidence import weigh_declared
-from incrowd.assessment.sections.section import PENDING, WRITING, Work, share_progress
+from incrowd.assessment.sections.evidence import note_reliance_on_declared
+from incrowd.assessment.sections.section import PENDING, WRITING, AssessmentState, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
@@ -161,10 +161,10 @@ def assess_question(
         work.pending.discard(section.name)
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
-    found = _assessment(work)
+    assessment = _assessment(work)
     progress("writing it down", WRITING)
-    verdict = weigh_declared(work, found.verdict)
-    return replace(found, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
+    verdict = note_reliance_on_declared(work, assessment.verdict)
+    return replace(assessment, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
 
 def judge_release(
@@ -204,7 +204,7 @@ def judge_release(
         work.answer(population_section.SECTION, population_section.estimate_alone)
     # attacks that the question asks for are not made here, so they count as not run
     asked = replace(work.question, released=question.released)
-    return weigh_declared(work, decide(asked, work.roles, **work.answers, linkage=linkage))
+    return note_reliance_on_declared(work, decide(asked, work.roles, **work.answers, linkage=linkage))
 
 
 def _place(data: Any, unnamed: str) -> str | None:
@@ -214,7 +214,7 @@ def _place(data: Any, unnamed: str) -> str | None:
 
 def _begin(
     table: Table, question: Question, progress: Progress, original: Any, given: Mapping[str, Any] = _NOTHING
-) -> Work:
+) -> AssessmentState:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
@@ -231,7 +231,9 @@ def _begin(
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     spans = share_progress(SECTIONS)
-    work = Work(judged, settled, roles, progress, spans, judge_release, original=settled.original or original)
+    work = AssessmentState(
+        judged, settled, roles, progress, spans, judge_release, original=settled.original or original
+    )
     if judged is not table:
         # rows of a synthetic table cannot be held against those that they were not made from
         work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table
@@ -241,7 +243,7 @@ def _begin(
     return work
 
 
-def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:
+def _show_first_look(work: AssessmentState, partial: Callable[[Assessment], None]) -> None:
     """Show what is quick while the rest is being worked on, where there is enough of it."""
     for section in SECTIONS:
         if section.first_look is not None:
@@ -250,7 +252,7 @@ def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:
         partial(_assessment(work))
 
 
-def _assessment(work: Work) -> Assessment:
+def _assessment(work: AssessmentState) -> Assessment:
     """What is known by now; a section that is still to come says so."""
     answers: dict[str, Any] = {section.name: work.answers.get(section.name) for section in SECTIONS}
     skipped = {**{name: Advice(PENDING) for name in sorted(work.pending)}, **work.skipped}

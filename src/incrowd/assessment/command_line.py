@@ -141,7 +141,9 @@ def to_arguments(question: Question) -> list[str] | None:
     >>> to_arguments(Question(quasi_identifiers=["age", "sex"], population=900))
     ['--qi', 'age,sex', '--population', '900']
     """
-    said = [(option, value) for option, value in question.said() if option.flag is not None and not option.reading]
+    said = [
+        (option, value) for option, value in question.given_options() if option.flag is not None and not option.reading
+    ]
     columns = [name for option, value in said if option.kind == "columns" for name in value]
     labels = [*question.groups, *(name for names in question.groups.values() for name in names)]
     if not (is_typable(columns) and is_typable(question.groups, "=") and is_typable(labels, ",")):
@@ -166,7 +168,7 @@ def to_call(question: Question) -> str:
 
 def to_python(question: Question) -> str:
     """The script that asks this question and prints the decision."""
-    reading = [f"{option.name}={value!r}" for option, value in question.said() if option.reading]
+    reading = [f"{option.name}={value!r}" for option, value in question.given_options() if option.reading]
     opened = ", ".join([repr(question.source or "TABLE"), *reading])
     lines = ["from incrowd import assess, read_table", "", f"table = read_table({opened})", to_call(question)]
     return "\n".join([*lines, "print(found.verdict.sentence)"])

@@ -190,7 +190,7 @@ class Question:
     @property
     def named(self) -> tuple[str, ...]:
         """How a command names the table, with how it is read."""
-        words = (word for one, value in self.said() if one.reading for word in option_words(one, value))
+        words = (word for one, value in self.given_options() if one.reading for word in option_words(one, value))
         return (self.source or "TABLE", *words)
 
     def about_release(self, removed: Sequence[str], source: str | None = None) -> Question:
@@ -256,16 +256,16 @@ class Question:
         """The question with other values, as far as some are given: None and empty ones change nothing."""
         return replace(self, **{name: value for name, value in given.items() if value not in (None, (), [], {})})
 
-    def said(self) -> list[tuple[Option, Any]]:
+    def given_options(self) -> list[tuple[Option, Any]]:
         """The options that say something, with what they say; a seed of 0 is the default too."""
         values = [(one, getattr(self, one.name)) for one in OPTIONS]
-        return [(one, value) for one, value in values if one.is_said(value) and (one.name, value) != ("seed", 0)]
+        return [(one, value) for one, value in values if one.is_given(value) and (one.name, value) != ("seed", 0)]
 
     def keywords(self) -> dict[str, Any]:
         """The keywords of `assess`, as far as something was said that is not its default."""
         return {
             one.name: as_plain(value)
-            for one, value in self.said()
+            for one, value in self.given_options()
             if not (one.reading or one.kind in ("source", "rules", "contents"))
         }
 

@@ -48,12 +48,12 @@ def find_exposures(
             f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
             "several records is easier to find than these numbers say."
         )
-    for one in evidence.given_back:
-        them = "them" if one.others else "it"
+    for fact in evidence.given_back:
+        them = "them" if fact.others else "it"
         yield (
-            f"{one.telling} {one.gives_back} back for {percent(one.told)} of the records: with {them} the smallest "
-            f"class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
-            f"{'is' if one.uniques == 1 else 'are'} unique."
+            f"{fact.telling} {fact.gives_back} back for {percent(fact.told)} of the records: with {them} the smallest "
+            f"class has {fact.k:,} and not {facts.k:,}, and {people(fact.uniques)} "
+            f"{'is' if fact.uniques == 1 else 'are'} unique."
         )
     if evidence.row_order and evidence.is_release:
         yield f"{_order_in_words(evidence)}. Write the rows in random order."

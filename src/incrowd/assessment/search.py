@@ -1,7 +1,7 @@
 """The one search for the least protection that passes the verdict.
 
-A candidate is a `Plan`. A trial protects the table so and judges the result as any table is judged; `mend` changes the
-plan by what the verdict found until one passes. `walk_sizes` does so for one class size after another, and
+A candidate is a `Plan`. An attempt protects the table so and judges the result as any table is judged; `repair_plan`
+revises the plan by what the verdict found until one passes. `walk_sizes` does so for one class size after another, and
 `least_costly` ranks what passed. Two callers add what is their own:
 
 - `find_release`, which protects for a recipient: the methods and options that the user chose, a time limit, the exact
@@ -47,12 +47,12 @@ class Plan:
     drops_secrets: bool = True
     apart: tuple[str, ...] = ()
 
-    def after(self, verdict: Verdict) -> Plan | None:
-        """The plan that mends what a verdict found, or None where none is known."""
+    def revise(self, verdict: Verdict) -> Plan | None:
+        """The plan that repairs what a verdict found, or None where none is known."""
         asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
         back = [name for name in verdict.giving_back if name not in (*self.removed, *asked)]
         if 2 * len({*back} & {*self.apart}) > len(self.apart):
-            return self.instead()  # mostly in vain: the others are not worth its detail
+            return self.fallback()  # mostly in vain: the others are not worth its detail
         more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
         if asked or back or more:
             left, apart = (
@@ -72,7 +72,7 @@ class Plan:
         left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
         return replace(self, removed=(*self.removed, *secrets), l=2 if left else None, diverse=left, apart=apart)
 
-    def instead(self) -> Plan | None:
+    def fallback(self) -> Plan | None:
         """The plan to try where this one cannot be had: leave out what asks for too much."""
         if not self.apart:
             return self.without(self.diverse)
@@ -96,10 +96,10 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A trial: its plan, the verdict on the result, what measures its cost, and the protected table if it is kept.
+class Attempt:
+    """A plan that was tried: the verdict on the result, what measures its cost, and the protected table if it is kept.
 
-    `why` has the columns that this trial and those before it, which it mends, found to tell too much, and how they do.
+    `why` has the columns that this one and those before it, which it repairs, found to tell too much, and how they do.
     """
 
     plan: Plan
@@ -114,7 +114,7 @@ class Tried:
         return self.verdict.decision == "within"
 
     @property
-    def is_hopeless(self) -> bool:
+    def rules_out_all_sizes(self) -> bool:
         """Whether no class size judges a column, says what a row is, or makes up for values changed by chance."""
         by_chance = self.protected is not None and bool(self.protected.guarantee.perturbed)
         return self.verdict.decision == "undecided" or by_chance or question_about_rows(self.verdict) is not None
@@ -127,30 +127,32 @@ class Failed:
     why: str
     verdict: Verdict | None = None
     error: IncrowdError | None = None
-    is_final: bool = False
+    rules_out_all_sizes: bool = False
 
 
-def mend(plan: Plan, attempt: Callable[[Plan], Tried], smallest: int) -> Tried | Failed:
-    """Try a plan, and those that mend what the verdict finds, until one passes or nothing more is known.
+def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -> Attempt | Failed:
+    """Try a plan, and those that repair what the verdict finds, until one passes or nothing more is known.
 
     What cannot be made with classes of the smallest size cannot be made at all.
     """
-    last: Tried | None = None
+    last: Attempt | None = None
     failed = Failed("")
     step: Plan | None = plan
     while step is not None:
         try:
             last = attempt(step)
         except IncrowdError as error:
-            step = step.instead()
-            failed = Failed(str(error), error=error, is_final=last is None and step is None and plan.k == smallest)
+            step = step.fallback()
+            failed = Failed(
+                str(error), error=error, rules_out_all_sizes=last is None and step is None and plan.k == smallest
+            )
             continue
         if last.passes:
             return last
         verdict = last.verdict
         why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-        failed = Failed(why, verdict, is_final=last.is_hopeless)
-        step = step.after(verdict) if question_about_rows(verdict) is None else None
+        failed = Failed(why, verdict, rules_out_all_sizes=last.rules_out_all_sizes)
+        step = step.revise(verdict) if question_about_rows(verdict) is None else None
     return failed
 
 
@@ -174,12 +176,12 @@ def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | 
     failed: list[int] = []
 
     def is_enough(k: int) -> bool:
-        found = passes(k)
-        if found is None:
+        passed = passes(k)
+        if passed is None:
             raise _EndedError
-        if not found:
+        if not passed:
             failed.append(k)
-        return found
+        return passed
 
     with suppress(_EndedError):
         least = next((k for k in sizes[start:] if is_enough(k)), None)
@@ -215,7 +217,7 @@ def likely_to_pass(sizes: Sequence[int], class_size: int, people: int, populatio
     return int(passing[0]) if passing.size else max(len(sizes) - 1, 0)
 
 
-def least_costly(ways: Sequence[Tried]) -> Tried:
+def least_costly(ways: Sequence[Attempt]) -> Attempt:
     """The way that leaves out the fewest columns and then loses the least; the cost of a single one is not measured."""
     if len(ways) == 1:
         return ways[0]

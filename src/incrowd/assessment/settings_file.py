@@ -32,7 +32,7 @@ def to_toml(question: Question) -> str:
     sections: dict[str, dict[str, Any]] = {}
     for option in OPTIONS:
         value = file_of(question) if option.kind == "source" else getattr(question, option.name)
-        if option.section is None or not option.is_said(value):
+        if option.section is None or not option.is_given(value):
             continue
         if option.section == option.name:  # a section of its own, with any keys
             sections[option.section] = as_plain(value)
@@ -82,14 +82,14 @@ def from_toml(text: str, name: str = FILE_NAME) -> Question:
     except (ValueError, RecursionError) as error:  # also of numbers too long to read, or lists in lists without end
         raise InputError(f"{name} is not valid TOML: {error}") from None
     known = list(dict.fromkeys(option.section for option in OPTIONS if option.section is not None))
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for section, entries in sections.items():
         if section not in known:
             raise InputError(f"{name}: no section {section!r} is known; there are: {', '.join(known)}")
         if not isinstance(entries, dict):
             raise InputError(f"{name}: {section} must be a section; write [{section}] on a line of its own")
-        found |= _read_section(name, section, entries)
-    return Question(**found)
+        settings |= _read_section(name, section, entries)
+    return Question(**settings)
 
 
 def file_of(question: Question) -> str | None:

@@ -12,7 +12,7 @@ from typing import ClassVar, Unpack
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
-from incrowd.assessment.search import Cost, Plan, Tried, least_costly, likely_to_pass, mend, walk_sizes
+from incrowd.assessment.search import Attempt, Cost, Plan, least_costly, likely_to_pass, repair_plan, walk_sizes
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
 from incrowd.protection import Protected, protect
@@ -142,14 +142,14 @@ class _TimeIsUpError(Exception):
 class _Search:
     """The trials of one method; of their tables only the last, and that which passed with the smallest classes."""
 
-    last: Tried
+    last: Attempt
 
     def __init__(
         self, table: Table, question: Question, known: Sequence[str], options: SearchKeywords, progress: Progress
     ) -> None:
         self.table, self.question, self.known, self.options, self.progress = table, question, known, options, progress
         self.trials: list[Trial] = []
-        self.best: Tried | None = None
+        self.best: Attempt | None = None
         self.refused: IncrowdError | None = None
         self._place_of_best = 0
         self._begun, self._done = 0, 0.0
@@ -160,17 +160,17 @@ class _Search:
         """Find the smallest classes that pass; no trial is begun after `until`, but for the first if one `must` be."""
         values, secrets = self.options.get("l"), tuple(self.options.get("sensitive") or ())
 
-        def attempt(plan: Plan) -> Tried:
+        def attempt(plan: Plan) -> Attempt:
             if time.monotonic() >= until and (self.trials or not must):
                 raise _TimeIsUpError
             return self._try(plan)
 
         def passes(k: int) -> bool | None:
-            found = mend(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
-            if isinstance(found, Tried):
+            outcome = repair_plan(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
+            if isinstance(outcome, Attempt):
                 return True
-            self.refused = self.refused or found.error
-            return None if found.is_final else False
+            self.refused = self.refused or outcome.error
+            return None if outcome.rules_out_all_sizes else False
 
         population = self.question.population
         start = 0
@@ -179,7 +179,7 @@ class _Search:
         with suppress(_TimeIsUpError):
             walk_sizes(self._sizes, start, passes, exact=True)
 
-    def told(self, chosen: Tried, *, with_loss: bool) -> list[Trial]:
+    def told(self, chosen: Attempt, *, with_loss: bool) -> list[Trial]:
         """The trials, with the loss of the best where it was measured; that whose release is taken is marked."""
         trials = list(self.trials)
         if self.best is not None and with_loss:
@@ -190,7 +190,7 @@ class _Search:
                 break
         return trials
 
-    def _try(self, plan: Plan) -> Tried:
+    def _try(self, plan: Plan) -> Attempt:
         """Protect so, judge the result, and remember it."""
         self._begun += 1
         doing = f"trying classes of {plan.k} by {self.options.get('method', 'partition')}"
@@ -204,7 +204,7 @@ class _Search:
         asked = self._options(plan)
         safe = protect(self.table, quasi_identifiers=self.known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
-        self.last = tried = Tried(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
+        self.last = tried = Attempt(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
         self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart))
         if tried.passes and (self.best is None or plan.k < self.best.plan.k):
             self.best, self._place_of_best = tried, len(self.trials) - 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
-    from incrowd.measures.given_back import GivenBack
+    from incrowd.measures.recovering_columns import RecoveringColumn
     from incrowd.populations import PopulationRisk
 
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
@@ -126,7 +126,7 @@ class Verdict(Result):
     unanswered: tuple[Advice, ...] = ()
     found_if_declared: int = 0
     not_asked: tuple[str, ...] = ()
-    given_back: tuple[GivenBack, ...] = ()
+    given_back: tuple[RecoveringColumn, ...] = ()
 
     @property
     def threshold(self) -> float:

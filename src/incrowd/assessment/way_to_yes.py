@@ -16,17 +16,17 @@ from incrowd._support.progress import Progress, part, side_by_side
 from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import (
+    Attempt,
     Cost,
     Failed,
     Plan,
-    Tried,
     least_costly,
     likely_to_pass,
-    mend,
     question_about_rows,
+    repair_plan,
     walk_sizes,
 )
-from incrowd.assessment.sections.section import WRITING, Work
+from incrowd.assessment.sections.section import WRITING, AssessmentState
 from incrowd.assessment.verdict import Action
 from incrowd.protection import protect
 from incrowd.protection.api import memory_to_protect
@@ -39,7 +39,7 @@ from incrowd.wording import chosen_percent, counted, listed, number, percent
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
 
-def way_to_yes(work: Work) -> Action:
+def way_to_yes(work: AssessmentState) -> Action:
     """Search for the least protection that passes: try it, judge the result as any table is judged, and say how.
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
@@ -49,31 +49,31 @@ def way_to_yes(work: Work) -> Action:
     tried too. `incrowd.assessment.search` says how.
     """
     sizes = _sizes_to_try(work)
-    place = _likely_to_pass(work, sizes)
+    likely = _likely_to_pass(work, sizes)
     at_once = trials_at_once(work.table)
-    outcomes: dict[int, Tried | Failed] = {}
+    outcomes: dict[int, Attempt | Failed] = {}
     with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
 
-        def begin(k: int) -> Future[Tried | Failed]:
+        def begin(k: int) -> Future[Attempt | Failed]:
             return pool.submit(_try_size, work, k, repeat)
 
         def passes(k: int) -> bool | None:
             tell(f"trying classes of {k}", len(outcomes) / len(sizes))
-            outcomes[k] = found = (begun.get(k) or begin(k)).result()
-            return True if isinstance(found, Tried) else None if found.is_final else False
+            outcomes[k] = outcome = (begun.get(k) or begin(k)).result()
+            return True if isinstance(outcome, Attempt) else None if outcome.rules_out_all_sizes else False
 
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
-        begun = {k: begin(k) for k in sizes[max(place - 1, 0) : place + 1][::-1][:at_once]}
+        begun = {k: begin(k) for k in sizes[max(likely - 1, 0) : likely + 1][::-1][:at_once]}
         # the average falls as classes grow, so that the least that passes lies between two sizes of the list
-        walk_sizes(sizes, place, passes, exact=work.question.limits.average is not None)
-        passed = [found for _, found in sorted(outcomes.items()) if isinstance(found, Tried)]
+        walk_sizes(sizes, likely, passes, exact=work.question.limits.average is not None)
+        passed = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Attempt)]
         if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
             largest = begin(sizes[-1]).result()
-            passed += [largest] if isinstance(largest, Tried) else []
+            passed += [largest] if isinstance(largest, Attempt) else []
         if passed:
             return _protect_action(work, least_costly(passed))
-    failures = [found for _, found in sorted(outcomes.items()) if isinstance(found, Failed)]
+    failures = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Failed)]
     verdicts = (failed.verdict for failed in failures if failed.verdict is not None)
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
@@ -81,21 +81,21 @@ def way_to_yes(work: Work) -> Action:
     return _no_way(work.question, failures[-1].why if failures else too_small)
 
 
-def _try_size(work: Work, k: int, progress: Progress) -> Tried | Failed:
+def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
     """The way to a yes with classes of one size, or why there is none."""
     smallest = _sizes_to_try(work)[0]
     why: dict[str, str] = {}
 
-    def attempt(plan: Plan) -> Tried:
+    def attempt(plan: Plan) -> Attempt:
         tried = _try(work, plan, progress)
         for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
 
-    return mend(Plan(k, columns_to_remove(work)), attempt, smallest)
+    return repair_plan(Plan(k, columns_to_remove(work)), attempt, smallest)
 
 
-def _how_they_tell(tried: Tried, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _how_they_tell(tried: Attempt, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
     yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
     for one in tried.verdict.given_back:
@@ -108,7 +108,7 @@ def _how_they_tell(tried: Tried, known: Sequence[str]) -> Iterator[tuple[str, st
         yield one.column, how
 
 
-def columns_to_remove(work: Work) -> tuple[str, ...]:
+def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     """Columns that a release leaves out: those that name people, are to go, or that nobody judged."""
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
@@ -116,7 +116,7 @@ def columns_to_remove(work: Work) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
-def _sizes_to_try(work: Work) -> list[int]:
+def _sizes_to_try(work: AssessmentState) -> list[int]:
     """Class sizes, the least first: what the limit on the highest risk asks, or growing ones where estimates decide."""
     limits, people = work.question.limits, work.answers["facts"].people
     needed = limits.class_size
@@ -127,7 +127,7 @@ def _sizes_to_try(work: Work) -> list[int]:
     return [size for size in wanted if 2 <= size <= people // 2]
 
 
-def sizes_to_begin_with(work: Work) -> list[int]:
+def sizes_to_begin_with(work: AssessmentState) -> list[int]:
     """The class sizes that the way to a yes tries in any case or most likely: the likely one and the one below it."""
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
@@ -139,7 +139,7 @@ def trials_at_once(table: Table) -> int:
     return 2 if 2 * memory_to_protect(table) <= table.memory else 1
 
 
-def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
+def _likely_to_pass(work: AssessmentState, sizes: Sequence[int]) -> int:
     """The place of the first class size that is likely to pass: the least where no population is estimated."""
     risk = work.answers.get("population")
     if risk is None:
@@ -147,7 +147,7 @@ def _likely_to_pass(work: Work, sizes: Sequence[int]) -> int:
     return likely_to_pass(sizes, work.question.limits.class_size, risk.people, risk.population)
 
 
-def _try(work: Work, plan: Plan, progress: Progress) -> Tried:
+def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
     """Protect the table so, and judge what comes out as it will be judged once it is written.
 
     The verdict is complete where it is a yes.
@@ -165,10 +165,10 @@ def _try(work: Work, plan: Plan, progress: Progress) -> Tried:
     facts = replace(facts, pseudonymised=drawn)
     verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=progress)
     rows = work.table.rows
-    return Tried(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
+    return Attempt(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
 
 
-def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
+def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[Table, Callable[[], float], bool]:
     """The table protected so, what measures the detail that is kept, and whether rows are in random order.
 
     What the section on protection made is not made again.
@@ -195,7 +195,7 @@ def _protected(work: Work, plan: Plan, progress: Progress) -> tuple[Table, Calla
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
 
-def _demand(work: Work, plan: Plan) -> dict[str, Any]:
+def _demand(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """The options of `protect` that ask for different values of secrets, none of which is nearly certain in a class.
 
     No value reaches the share of a class from which it counts as certain: (c, l)-diversity bounds it.
@@ -209,7 +209,7 @@ def _demand(work: Work, plan: Plan) -> dict[str, Any]:
     return {"l": plan.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
 
-def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:
+def asked_of_protect(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
     secret = plan.diverse or [name for name in work.roles.sensitive if name not in plan.removed]
     asked = {"k": plan.k, "sensitive": list(secret), **_demand(work, plan), "leave_out": list(plan.removed)}
@@ -217,7 +217,7 @@ def asked_of_protect(work: Work, plan: Plan) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value != []}
 
 
-def protection_commands(work: Work, asked: dict[str, Any]) -> tuple[str, ...]:
+def protection_commands(work: AssessmentState, asked: dict[str, Any]) -> tuple[str, ...]:
     """The command that protects the table so, and the one that assesses the result.
 
     `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
@@ -246,16 +246,16 @@ def _free_name(table: Path) -> Path:
     return next((name for name in names if not name.exists()), table.with_name(f"{stem}-safe.parquet"))
 
 
-def _protect_action(work: Work, way: Tried) -> Action:
+def _protect_action(work: AssessmentState, way: Attempt) -> Action:
     plan, verdict, cost = way.plan, way.verdict, way.measure_cost()
     asked = columns_to_remove(work)
-    found = [name for name in plan.removed if name not in asked]
+    removed_by_search = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
-    for reason in dict.fromkeys(way.why[name] for name in found):
-        names = [name for name in found if way.why[name] == reason]
+    for reason in dict.fromkeys(way.why[name] for name in removed_by_search):
+        names = [name for name in removed_by_search if way.why[name] == reason]
         how = reason.replace("~", "s" if len(names) == 1 else "")
         gone += f"; {listed(names)} left out{' too' if asked else ''}, {how}"
-    gone += " (larger classes may keep more columns, in less detail)" if found else ""
+    gone += " (larger classes may keep more columns, in less detail)" if removed_by_search else ""
     values = ""
     if plan.diverse:
         values = f"; each class has at least {number(plan.l or 2)} different values of {listed(plan.diverse)}"
@@ -286,7 +286,7 @@ def _protect_action(work: Work, way: Tried) -> Action:
     )
 
 
-def _rows_lost(work: Work, cost: Cost) -> str:
+def _rows_lost(work: AssessmentState, cost: Cost) -> str:
     """How many rows a protection leaves out, where it does; and that it is most of them."""
     lost, rows = cost.rows_left_out, work.table.rows
     if not lost:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from incrowd.assessment.contents import with_contents
+from incrowd.assessment.column_fingerprints import with_contents
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal

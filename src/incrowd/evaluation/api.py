@@ -16,7 +16,7 @@ from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
-from incrowd.evaluation.labels import understand
+from incrowd.evaluation.labels import read_labels
 from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
@@ -90,7 +90,7 @@ def evaluate(
     notes += (*apply_scales(before, [*secrets, *(one.name for one in released if not _has_ranges(one))]),)
     apply_scales(after, secrets)
     meanings = [
-        understand(was, now, given.get(was.name)) for was, now in zip(encode(before, names), released, strict=True)
+        read_labels(was, now, given.get(was.name)) for was, now in zip(encode(before, names), released, strict=True)
     ]
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.evaluation.labels import Meaning, understand
+from incrowd.evaluation.labels import Meaning, read_labels
 from incrowd.protection.recoding import as_text
 from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
 
@@ -53,7 +53,7 @@ def unique_records(
     """Count the records that are unique by the box rule.
 
     Args:
-        meanings: every quasi-identifier of the protected table, as `understand` reads it.
+        meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
         progress: called with what is done and how far it is.
         most_compared: how many boxes and groups of boxes are compared before the rest is left undecided.
 
@@ -272,7 +272,7 @@ def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], 
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
     columns = encode(table, names)
-    return unique_records([understand(_domain(column), column) for column in columns], progress)
+    return unique_records([read_labels(_domain(column), column) for column in columns], progress)
 
 
 def generalised_columns(data: TableLike, names: Sequence[str]) -> list[str]:

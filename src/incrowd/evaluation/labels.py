@@ -61,11 +61,11 @@ class Meaning:
         return shares
 
 
-def understand(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> Meaning:
+def read_labels(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> Meaning:
     """Read every distinct label of a protected column once."""
     reader = _Reader(original, protected, hierarchy)
     if not reader.is_as_it_was():
-        reader.read_labels()
+        reader.read_generalised()
     reader.read_plain()
     if original.has_distances:
         reader.read_ranges()
@@ -99,7 +99,7 @@ class _Reader:
         before, after = self.original, self.protected
         return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
 
-    def read_labels(self) -> None:
+    def read_generalised(self) -> None:
         """Read labels of the hierarchy and generalised text; plain values that look alike are escaped."""
         by_label = self._codes_of_hierarchy_labels()
         for label, text in enumerate(self.texts if by_label else ()):

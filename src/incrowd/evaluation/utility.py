@@ -98,7 +98,7 @@ def measure_utility(
     """Measure what analysts find in a protected table, against the original.
 
     Args:
-        meanings: every quasi-identifier of the protected table, as `understand` reads it.
+        meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
         outcome: a column to be explained by the quasi-identifiers, in the original and in the protected table: of
             numbers, or of two values.
         kept_rows: the original's rows that are left; None where all are, or where it is not known.

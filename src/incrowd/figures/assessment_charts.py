@@ -15,11 +15,11 @@ from incrowd.figures.theme import (
     PALETTE,
     RED,
     at_height,
-    chart_of,
-    dressed,
+    base_chart,
     inline,
     limit_line,
     percent_tooltips,
+    with_titles,
 )
 from incrowd.recipients import RECIPIENTS, Limits
 from incrowd.wording import chosen_percent, percent
@@ -65,7 +65,7 @@ def class_sizes(sizes: ClassSizes) -> Any:
     for row in rows:
         row["crowd"] = "nobody else" if row["low"] == 1 else "fewer than 5" if row["low"] < 5 else "5 or more"
     chart = (
-        chart_of(rows)
+        base_chart(rows)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=alt.X("size:N", sort=None, title="people who look alike", axis=_UPRIGHT),
@@ -80,7 +80,7 @@ def class_sizes(sizes: ClassSizes) -> Any:
         )
     )
     alone = sizes.uniqueness
-    return dressed(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
+    return with_titles(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
 
 
 def against_thresholds(verdict: Verdict) -> Any:
@@ -96,7 +96,7 @@ def against_thresholds(verdict: Verdict) -> Any:
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="chance of being named", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
     y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
-    base = chart_of(marks, 150)
+    base = base_chart(marks, 150)
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     chart: Any = rules
     for side, dx in (("left", 6), ("right", -6)):  # away from the next line, where there is room
@@ -111,7 +111,7 @@ def against_thresholds(verdict: Verdict) -> Any:
     ):
         for mark in _risk_marks(verdict, place, name, risk, interval or (risk, risk)):
             chart += mark
-    return dressed(chart, title="The risk and the limits", subtitle=verdict.sentence)
+    return with_titles(chart, title="The risk and the limits", subtitle=verdict.sentence)
 
 
 _DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": ORANGE, "borderline": ORANGE, "over": RED}
@@ -147,7 +147,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         for kind, value in (("named correctly", risk.correctness), ("unique", risk.uniqueness))
     ]
     chart = (
-        chart_of(rows)
+        base_chart(rows)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
         .encode(
             x=alt.X(
@@ -159,7 +159,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
             tooltip=[alt.Tooltip("known:Q"), alt.Tooltip("kind:N"), *percent_tooltips("share"), alt.Tooltip("set:N")],
         )
     )
-    return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
+    return with_titles(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
 
 
 def _counts(largest: int) -> Any:
@@ -180,7 +180,7 @@ def most_telling_sets(knowledge: Knowledge) -> Any:
         "named correctly",
         ["set:N", *percent_tooltips("share"), alt.Tooltip("uniques:Q", format=",")],
     )
-    return dressed(chart, title="The most telling small sets", subtitle="Sets of at most three attributes")
+    return with_titles(chart, title="The most telling small sets", subtitle="Sets of at most three attributes")
 
 
 def contributions(parts: Contributions) -> Any:
@@ -202,12 +202,14 @@ def contributions(parts: Contributions) -> Any:
         error = alt.Chart(inline(rows)).mark_rule(color=GREY, strokeWidth=2)
         chart += error.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.Y("column:N", sort=None))
     how = "all orders averaged" if parts.orders is None else f"{parts.orders:,} random orders averaged"
-    return dressed(chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}")
+    return with_titles(
+        chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}"
+    )
 
 
 def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[Any]) -> Any:
     return (
-        chart_of(rows, 24 * len(rows))
+        base_chart(rows, 24 * len(rows))
         .mark_bar(color=BLUE, cornerRadiusTopRight=2, cornerRadiusBottomRight=2)
         .encode(
             x=alt.X(f"{value}:Q", title=words, axis=alt.Axis(format="~%", tickCount=8)),
@@ -230,7 +232,7 @@ def population(result: Assessment) -> Any:
         {"where": "anybody, in the table", "risk": known, "low": known, "high": known},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
-    base = chart_of(rows, 40 * len(rows))
+    base = base_chart(rows, 40 * len(rows))
     x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
     tooltip = ["where:N", *percent_tooltips("risk", "low", "high")]
     chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2=alt.X2("high:Q"), y=y)
@@ -238,7 +240,7 @@ def population(result: Assessment) -> Any:
         x=alt.X("risk:Q"), y=y, tooltip=tooltip
     )
     chart += limit_line(result.verdict.threshold, "x")
-    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
+    return with_titles(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
 
 def forecast(result: Forecast, threshold: float | None = None) -> Any:
@@ -253,7 +255,7 @@ def forecast(result: Forecast, threshold: float | None = None) -> Any:
         key=lambda row: row["people"],
     )
     x = alt.X("people:Q", title="people in the population", scale=alt.Scale(type="log", nice=False), axis=_POWERS)
-    base = chart_of(rows)
+    base = base_chart(rows)
     tooltip = [alt.Tooltip("people:Q", format=",.0f"), *percent_tooltips("risk", "low", "high")]
     y = alt.Y("risk:Q", title="named correctly", axis=_PERCENT, scale=alt.Scale(domainMin=0))
     chart: Any = base.mark_area(color=BLUE, opacity=0.2).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
@@ -263,7 +265,7 @@ def forecast(result: Forecast, threshold: float | None = None) -> Any:
         chart += limit_line(threshold)
     line_is = "the law fitted to the table" if result.method == "law" else "the estimate from the table"
     subtitle = f"Line: {line_is}. Band: {chosen_percent(result.level)} interval. Dashed: the threshold."
-    return dressed(chart, title="In larger populations", subtitle=subtitle)
+    return with_titles(chart, title="In larger populations", subtitle=subtitle)
 
 
 def leaks(result: Leaks, protection: Protection | None = None) -> Any:
@@ -290,7 +292,7 @@ def leaks(result: Leaks, protection: Protection | None = None) -> Any:
         ]
     order = list(dict.fromkeys(str(row["table"]) for row in rows))
     chart = (
-        chart_of(rows)
+        base_chart(rows)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=50), strokeWidth=2)
         .encode(
             x=alt.X("leaked:Q", title="share of the table that leaks", axis=_PERCENT, scale=alt.Scale(type="log")),
@@ -299,7 +301,7 @@ def leaks(result: Leaks, protection: Protection | None = None) -> Any:
             tooltip=[alt.Tooltip("table:N"), alt.Tooltip("leaked:Q", format=".0%"), *percent_tooltips("chance")],
         )
     )
-    return dressed(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
+    return with_titles(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
 
 
 def protection(result: Protection, threshold: float | None = None) -> Any:
@@ -307,7 +309,7 @@ def protection(result: Protection, threshold: float | None = None) -> Any:
     rows = [
         {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in result.costs
     ]
-    base = chart_of(rows)
+    base = base_chart(rows)
     x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))
     y = alt.Y("risk:Q", title="average risk left", axis=_PERCENT, scale=alt.Scale(domainMin=0))
     tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), *percent_tooltips("risk")]
@@ -320,7 +322,7 @@ def protection(result: Protection, threshold: float | None = None) -> Any:
         subtitle = f"The threshold of {chosen_percent(threshold)} is far above"
     elif threshold is not None:
         chart += limit_line(threshold)
-    return dressed(chart, title="What protection leaves and costs", subtitle=subtitle)
+    return with_titles(chart, title="What protection leaves and costs", subtitle=subtitle)
 
 
 def overview(result: Assessment) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from incrowd.figures.theme import BLUE, GREY, WIDTH, dressed, inline
+from incrowd.figures.theme import BLUE, GREY, WIDTH, inline, with_titles
 from incrowd.wording import percent, percent_interval
 
 if TYPE_CHECKING:
@@ -53,4 +53,4 @@ def attack_plot(found: ReleaseAttacks) -> Any:
         else f"highest: {worst.about}, {percent(worst.risk.value)} "
         f"({percent_interval(worst.risk.low, worst.risk.high)})"
     )
-    return dressed(lines + points, title="What the release gives away, attack by attack", subtitle=says)
+    return with_titles(lines + points, title="What the release gives away, attack by attack", subtitle=says)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from incrowd.figures.theme import BLUE, GREY, HEIGHT, WIDTH, chart_of, dressed, inline
+from incrowd.figures.theme import BLUE, GREY, HEIGHT, WIDTH, base_chart, inline, with_titles
 from incrowd.wording import chosen_percent, large_number, number, percent, percent_interval
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def forecast_plot(
     lines = [f"{_largest(headline or forecast)}; measured up to {curve.sizes[-1]:,}"]
     if check is not None and check.warning:
         lines.append(check.warning)
-    return dressed(chart, title="How many people are named correctly as the crowd grows", subtitle=lines)
+    return with_titles(chart, title="How many people are named correctly as the crowd grows", subtitle=lines)
 
 
 def curve_plot(curve: Curve) -> Any:
@@ -72,7 +72,9 @@ def curve_plot(curve: Curve) -> Any:
     line = alt.Chart(inline_columns(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
     chart = (line.encode(x=people_axis(), y=share_axis()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
     end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
-    return dressed(chart, title=f"Correctness by gallery size, {curve.kind} matching", subtitle=f"{end}; {curve.how}")
+    return with_titles(
+        chart, title=f"Correctness by gallery size, {curve.kind} matching", subtitle=f"{end}; {curve.how}"
+    )
 
 
 def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecast]) -> Any:
@@ -101,12 +103,12 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     ]
     color = alt.Color("technique:N", title=None, sort=list(curves))
     shown = [alt.Tooltip(f"{field}:N") for field in ("technique", "people", "named correctly")]
-    base = chart_of(lines).encode(x=people_axis(), color=color, tooltip=shown)
+    base = base_chart(lines).encode(x=people_axis(), color=color, tooltip=shown)
     band = base.mark_area(opacity=0.15).encode(y=share_axis("low"), y2=alt.Y2("high:Q"))
     line = base.mark_line().encode(y=share_axis())
-    measured = chart_of(points).mark_circle(size=30, opacity=1)
+    measured = base_chart(points).mark_circle(size=30, opacity=1)
     measured = measured.encode(x=people_axis(), y=share_axis(), color=color, tooltip=shown)
-    return dressed(band + line + measured, title="How many people each technique names as the crowd grows")
+    return with_titles(band + line + measured, title="How many people each technique names as the crowd grows")
 
 
 def rank_size_plot(check: RankSize) -> Any:
@@ -126,13 +128,13 @@ def rank_size_plot(check: RankSize) -> Any:
     floor = min(row["observed"] for row in rows) / 3
     for row in rows:
         row["low"] = max(row["low"], floor)
-    base = chart_of(rows)
+    base = base_chart(rows)
     rank = alt.X("rank:Q", title="rank of the class", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     share = alt.Scale(type="log", domainMin=floor)
     low = alt.Y("low:Q", scale=share, title="share of people")
     band = base.mark_area(color=BLUE, opacity=0.25).encode(x=rank, y=low, y2=alt.Y2("high:Q"))
     line = base.mark_line(color="black").encode(x=rank, y=alt.Y("observed:Q", scale=share))
-    return dressed(
+    return with_titles(
         band + line,
         title="Do the classes look like the fitted process?",
         subtitle=f"data (line) within the 95% band at {percent(check.inside)} of ranks; divergence "

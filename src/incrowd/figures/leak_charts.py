@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.figures.theme import GREY, PALETTE, chart_of, dressed, percent_tooltips
+from incrowd.figures.theme import GREY, PALETTE, base_chart, percent_tooltips, with_titles
 from incrowd.leaks import LeakRisk, LeakSimulation
 from incrowd.recipients import recipient_of
 from incrowd.wording import chosen_percent
@@ -46,7 +46,7 @@ def against_leak(
             .encode(x=alt.X("leaked:Q"))
         )
     title = "How likely a leak names the people looked for"
-    return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
+    return with_titles(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
 def _limit_in_words(bound: float) -> str:
@@ -79,7 +79,7 @@ def against_targets(
     Labels in `dashed` are drawn broken, to set kinds apart.
     """
     chart = _lines(risks, simulations, "targets", "People the attacker looks for", frozenset(dashed))
-    return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
+    return with_titles(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
 def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
@@ -100,7 +100,7 @@ def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
         )
         for index, label in enumerate(simulations)
     ]
-    return dressed(
+    return with_titles(
         alt.hconcat(*panels),
         title="How likely each person is named",
         subtitle="Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
@@ -139,7 +139,7 @@ def _lines(
     )
     log = alt.Scale(type="log")
     y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
-    chart: Any = chart_of(rows).mark_line(strokeWidth=2)
+    chart: Any = base_chart(rows).mark_line(strokeWidth=2)
     chart = chart.encode(x=x, y=y, color=colour, tooltip=_tooltip(across))
     if dashed:
         scale = alt.Scale(domain=labels, range=strokes)

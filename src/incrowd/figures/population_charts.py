@@ -19,7 +19,7 @@ _RISK = "sample → population (B)"
 
 def plot_sensitivity(result: Sensitivity) -> Any:
     """B against the population assumed, with its interval and the usual limits."""
-    base = theme.chart_of({**row, "label": f"×{number(row['factor'])}"} for row in result.rows)
+    base = theme.base_chart({**row, "label": f"×{number(row['factor'])}"} for row in result.rows)
     sizes = [row["population"] for row in result.rows]
     across = alt.X(
         "population:Q",
@@ -33,7 +33,7 @@ def plot_sensitivity(result: Sensitivity) -> Any:
         y=up, tooltip=_tooltip("B", "low", "high")
     )
     labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text=alt.Text("label:N"))
-    return theme.dressed(
+    return theme.with_titles(
         alt.layer(_band(base), line, labels, *_limits(result)),
         title="If the population is not what you think",
         subtitle=f"{result.assumed.people:,} people sampled, {result.assumed.population:,} assumed; band: 95% interval",
@@ -44,9 +44,9 @@ def plot_by_fraction(result: Sensitivity) -> Any:
     """B against the share of the population that is in the sample."""
     across = alt.X("fraction:Q", title="share of the population in the sample", scale=alt.Scale(type="log"))
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(domain=[0, 1]))
-    base = theme.chart_of(result.rows).encode(x=across)
+    base = theme.base_chart(result.rows).encode(x=across)
     line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=_tooltip("B"))
-    return theme.dressed(
+    return theme.with_titles(
         alt.layer(_band(base), line),
         title="The smaller a part of everybody the sample is, the lower the risk",
         subtitle=f"{result.assumed.people:,} people sampled; band: 95% interval",

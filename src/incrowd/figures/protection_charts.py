@@ -48,7 +48,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
     by_detail = result.loss == "granularity"
     what = "detail lost" if by_detail else "pMSE"
     top = min(1.0, max(getattr(point, risk) for point in result.points) * 1.15) or 0.01
-    base = theme.chart_of(rows).encode(
+    base = theme.base_chart(rows).encode(
         x=alt.X("lost:Q", title=what, axis=alt.Axis(format="%" if by_detail else "~g"), scale=alt.Scale(zero=True)),
         y=alt.Y("risk:Q", title=_RISKS[risk], axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, top])),
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
@@ -77,7 +77,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
     if any(point.method == "tcloseness" for point in result.points):
         lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
         names.append(lower.encode(text=alt.Text("setting:N")))
-    return theme.dressed(
+    return theme.with_titles(
         alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
         subtitle=f"Down and to the left is better: less risk, less {what}.",
@@ -93,7 +93,7 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
     chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
     subtitle = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
-    return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=subtitle)
+    return theme.with_titles(chart, title="How large the crowds are, before and after", subtitle=subtitle)
 
 
 def distribution_chart(result: ColumnDistribution) -> Any:
@@ -106,14 +106,14 @@ def distribution_chart(result: ColumnDistribution) -> Any:
     x = alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110))
     y = alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4))
     subtitle = f"{percent(result.distance)} of the rows would have to move to make both alike"
-    return theme.dressed(_paired_bars(rows, x, y, 220, ["values:N"]), title=result.column, subtitle=subtitle)
+    return theme.with_titles(_paired_bars(rows, x, y, 220, ["values:N"]), title=result.column, subtitle=subtitle)
 
 
 def _paired_bars(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, height: int, tooltip: list[Any]) -> Any:
     """Two bars side by side at each place: before and after."""
     scale = alt.Scale(domain=_ORDER, range=[theme.ORANGE, theme.BLUE])
     return (
-        theme.chart_of(rows, height)
+        theme.base_chart(rows, height)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=x,

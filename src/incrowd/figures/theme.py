@@ -22,7 +22,7 @@ _WIDE = "Verdana, DejaVu Sans, sans-serif"  # as wide as any font that a reader'
 _KINDS = (".html", ".svg", ".png", ".json")
 
 
-def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
+def with_titles(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Add a title, a sentence below it, and the common fonts and colours to a chart."""
     titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
     return chart.properties(title=titled, config=_look())  # at once: each call copies the whole chart
@@ -42,7 +42,7 @@ def _look() -> Any:
     )
 
 
-def chart_of(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
+def base_chart(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
     """A chart of rows of data, in the common size."""
     return alt.Chart(inline(rows), width=WIDTH, height=height)
 

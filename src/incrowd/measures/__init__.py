@@ -6,12 +6,12 @@ from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.contribution import Contribution, Contributions, contributions
 from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.diversity import Diversity, measure_diversity
-from incrowd.measures.given_back import GivenBack
 from incrowd.measures.households import HouseholdKnowledge, HouseholdRisk, household_risk
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.kept_columns import kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
 from incrowd.measures.presence import Presence, measure_presence
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.measures.row_order import FollowedColumn, followed_columns
 from incrowd.measures.secret_values import Secret
 
@@ -23,7 +23,6 @@ __all__ = [
     "DisclosedSecrets",
     "Diversity",
     "FollowedColumn",
-    "GivenBack",
     "HouseholdKnowledge",
     "HouseholdRisk",
     "ItemsetAnonymity",
@@ -32,6 +31,7 @@ __all__ = [
     "Measurement",
     "MinimalSets",
     "Presence",
+    "RecoveringColumn",
     "Secret",
     "contributions",
     "count_disclosed_secrets",

@@ -160,17 +160,17 @@ def measure(
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
     if not table.backend.rows_are_local:
-        sizes, found = _measure_distinct(table, names, wanted, person, progress)
-        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+        sizes, diversities = _measure_distinct(table, names, wanted, person, progress)
+        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
     if exceeds_memory(table, names, person):
-        sizes, found = measure_partitions(table, names, wanted, person, progress)
-        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+        sizes, diversities = measure_partitions(table, names, wanted, person, progress)
+        return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
     groups = group_records(table, names, person)
-    found = []
+    diversities = []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        found.append(measure_diversity(groups.numbers, encode(table, [column])[0], groups.times))
-    return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
+        diversities.append(measure_diversity(groups.numbers, encode(table, [column])[0], groups.times))
+    return Measurement(tuple(names), groups.sizes(), tuple(diversities), person, tuple(notes))
 
 
 def _measure_distinct(

@@ -125,12 +125,12 @@ def find_relation(
     with np.errstate(
         all="ignore"
     ):  # squares of the largest and the smallest numbers are none; such columns are left out
-        found = [
+        relations = [
             relation
             for is_log in (False, True)
             if (relation := _Search(target, released, before, after, is_log=is_log).run()) is not None
         ]
-    return min(found, key=lambda one: (len(one.columns), -one.told), default=None)
+    return min(relations, key=lambda one: (len(one.columns), -one.told), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,13 +288,13 @@ class _Search:
             return None  # guesses behind one released value differ by no more than all guesses do
         near = _CLOSE * _left_open(self.released, after, usual / _CLOSE)
         told = float(np.mean(errors <= near))
-        found = Determination(truth.size, told, _best_window(truth, 2 * near))
-        if not (near > 0 and found.tells_nearly_all):
+        determined = Determination(truth.size, told, _best_window(truth, 2 * near))
+        if not (near > 0 and determined.tells_nearly_all):
             return None
         is_exact = np.mean(self.values[_nearest(self.values, guesses)] == truth) >= _EXACT
         names = tuple(self.before[n].name for n in columns)
         step = 0.0 if is_exact else 2 * usual
-        return Relation(names, told, found.by_chance, _as_codes(after, step or self.values), step)
+        return Relation(names, told, determined.by_chance, _as_codes(after, step or self.values), step)
 
     def _in_units(self, guesses: Floats) -> Floats:
         """Guesses in the units of the target; absurd ones far beyond its values are no guesses."""

@@ -129,13 +129,13 @@ def risk_by_subset(
         return _count_singly(table, wanted, person, progress)
     people = int(classes.people.sum())
     total = sum(comb(len(names), size) for size in range(1, largest + 1))
-    found = []
+    risks = []
     for done, count in enumerate(count_subsets(classes, largest)):
         columns = tuple(names[position] for position in count.positions)
-        found.append(KnowledgeRisk(", ".join(columns), columns, people, count.classes, count.uniques, count.smallest))
+        risks.append(KnowledgeRisk(", ".join(columns), columns, people, count.classes, count.uniques, count.smallest))
         progress("counting sets of attributes", done / total)
     order = {name: position for position, name in enumerate(names)}
-    return KnowledgeRisks(sorted(found, key=lambda risk: (len(risk.columns), [order[name] for name in risk.columns])))
+    return KnowledgeRisks(sorted(risks, key=lambda risk: (len(risk.columns), [order[name] for name in risk.columns])))
 
 
 def check_subset_size(columns: int, up_to: int | None) -> int:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from incrowd.backends import Coded, encode
 from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
-from incrowd.measures.given_back import GivenBack
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table, read_table
 
 
@@ -25,7 +25,7 @@ def facts_of_columns_together(
     *,
     secrets: Sequence[str] = (),
     person: str | None = None,
-) -> Iterator[GivenBack]:
+) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates from which a quasi-identifier that was made coarser can be computed.
 
     Of every such set one column is named as the one to go, and the search goes on without it.
@@ -66,7 +66,7 @@ def facts_of_columns_together(
 
 def facts_of_computed_columns(
     kept: Sequence[Coded], known: Sequence[Coded], released: Any, *, person: str | None = None
-) -> Iterator[GivenBack]:
+) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates that can be computed from quasi-identifiers: whoever knows these knows them too.
 
     Args:
@@ -122,11 +122,11 @@ def _choose(columns: Sequence[str], secrets: Sequence[str]) -> str:
 
 def _fact(
     table: Table, names: Sequence[str], gives_back: str, relation: Relation, to_go: str, person: str | None
-) -> GivenBack:
+) -> RecoveringColumn:
     """The classes for whoever guesses a quasi-identifier from a relation, beside those for whoever does not."""
     with_guesses = _count(table, names, relation, person)
     without = count_with_auxiliary(table, names, [], person=person)
-    return GivenBack(
+    return RecoveringColumn(
         to_go,
         gives_back,
         relation.told,

@@ -146,14 +146,14 @@ def count_disclosed_secrets(
     if not 0 <= common_above <= 1:
         raise InputError(f"a value is common above a share of {common_above:g}; give a number from 0 to 1")
     progress("counting values within classes", 0.1)
-    found = []
+    disclosed = []
     skips = _SkipPatterns(table, names)
     for done, (column, counts, parts) in enumerate(_counts_of_columns(table, names, wanted, person, progress)):
         secret = named.get(column.name, Secret())
         structural = skips.explain(column.name, int(counts[-1])) if column.has_null else (0, ())
-        found.append(_column(column, counts, parts, secret, structural, null_is_secret, certain_from, common_above))
+        disclosed.append(_column(column, counts, parts, secret, structural, null_is_secret, certain_from, common_above))
         progress(f"compared {column.name} within classes", 0.1 + 0.9 * (done + 1) / len(wanted))
-    return DisclosedSecrets(tuple(names), tuple(found), certain_from, common_above, null_is_secret)
+    return DisclosedSecrets(tuple(names), tuple(disclosed), certain_from, common_above, null_is_secret)
 
 
 def _counts_of_columns(

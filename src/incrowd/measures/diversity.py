@@ -96,8 +96,8 @@ def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[Clas
     size, records = column.size, int(tally.sum())
     share, cumulative = tally / records, np.cumsum(tally) / records
     before = np.concatenate([[0.0], np.cumsum(cumulative)])
-    found = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
-    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*found, strict=True)
+    scanned = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
+    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*scanned, strict=True)
     l = int(min(distinct))  # noqa: E741
     recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None
     return Diversity(

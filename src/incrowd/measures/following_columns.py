@@ -18,7 +18,7 @@ from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination
-from incrowd.measures.given_back import GivenBack
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
@@ -31,7 +31,7 @@ _TOLD = 0.9  # share of the records of a value that follow, from which on it is 
 
 def facts_of_following_columns(
     kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[GivenBack]:
+) -> Iterator[RecoveringColumn]:
     """Find kept columns that follow from one or two quasi-identifiers, of which one was made coarser.
 
     Args:
@@ -51,12 +51,12 @@ def facts_of_following_columns(
         telling = next(find_telling(column, known, coarse, bits), None)
         if telling is None:
             continue
-        columns, found = telling
+        columns, determined = telling
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
-        fact = GivenBack(
-            *(column.name, columns[0].name, found.told, found.by_chance, *counted, k_without),
+        fact = RecoveringColumn(
+            *(column.name, columns[0].name, determined.told, determined.by_chance, *counted, k_without),
             others=tuple(one.name for one in columns[1:]),
             follows=True,
         )

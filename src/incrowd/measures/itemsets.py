@@ -91,10 +91,10 @@ def itemset_anonymity(
             break
         keys = np.empty(total, dtype=np.uint64)
         kernels.list_sets(items, np.cumsum(lengths) - lengths, lengths, size, what.size, keys)
-        found, counts = frequencies(keys)
-        smallest.append(int(found[0]))
+        holders, counts = frequencies(keys)
+        smallest.append(int(holders[0]))
         sets.append(int(counts.sum()))
-        alone.append(int(counts[0]) if found[0] == 1 else 0)
+        alone.append(int(counts[0]) if holders[0] == 1 else 0)
     return ItemsetAnonymity(who.size, what.size, known, tuple(smallest), tuple(sets), tuple(alone))
 
 

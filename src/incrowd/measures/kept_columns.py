@@ -19,8 +19,8 @@ from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
 from incrowd.measures.following_columns import facts_of_following_columns
-from incrowd.measures.given_back import GivenBack
 from incrowd.measures.missing_cells import facts_of_missing_cells
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import TableLike, parse_generalised, read_table
 from incrowd.tables.generalised import (
     Anything,
@@ -51,7 +51,7 @@ def kept_column_facts(
     *,
     coarse: Sequence[str] | None = None,
     secrets: Sequence[str] = (),
-) -> tuple[GivenBack, ...]:
+) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
 
     A relation that holds for nearly all records counts, so that a few altered cells do not hide it. Numbers and dates
@@ -115,7 +115,7 @@ def released_column_facts(
     person: str | None = None,
     *,
     coarse: Sequence[str] | None = None,
-) -> tuple[GivenBack, ...]:
+) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, from a released table alone.
 
     A column that tells the value behind ranges or sets shows in that the ranges or sets of the records that share its
@@ -221,7 +221,7 @@ def _facts(
     names: Sequence[str],
     tells: Callable[[Coded, int], Determination | None],
     person: str | None,
-) -> Iterator[GivenBack]:
+) -> Iterator[RecoveringColumn]:
     """The quasi-identifier that every kept column tells best, if it gives one away, and what knowing it does."""
     table, k_without = read_table(released), 0
     for column in kept:
@@ -232,7 +232,7 @@ def _facts(
         name, best = max(away, key=lambda pair: pair[1].given_away)  # of equals the first
         k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
         known = count_with_auxiliary(table, names, [column.name], person=person)
-        yield GivenBack(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
+        yield RecoveringColumn(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
 
 
 def _tell(column: Coded, other: Coded) -> Determination:

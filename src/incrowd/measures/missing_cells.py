@@ -20,12 +20,12 @@ from scipy.special import rel_entr
 
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.behind_labels import BehindLabels
 from incrowd.measures.determination import OF_CHANCE, Determination
 from incrowd.measures.following_columns import ROWS_FOR_EACH, count_classes, entropy, find_telling, join_codes
-from incrowd.measures.given_back import GivenBack
+from incrowd.measures.label_coverage import LabelCoverage
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
-from incrowd.tables.suggest_reading import values_of_nobody_asked
+from incrowd.tables.suggest_reading import find_not_asked_values
 
 _ANY_OF_THEM = object()  # the flag of all cells that say that nothing was asked
 _Codes = NDArray[np.int64]
@@ -66,7 +66,7 @@ class _Pattern:
 
 def facts_of_missing_cells(
     kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[GivenBack]:
+) -> Iterator[RecoveringColumn]:
     """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
 
     Columns that do no harm alone are counted together with the others of that kind.
@@ -88,7 +88,7 @@ def facts_of_missing_cells(
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
-    behind = BehindLabels(known, released, coarse)
+    behind = LabelCoverage(known, released, coarse)
     find_behind = cache(lambda pattern: _find_behind(behind, pattern))
     seen: dict[bytes, list[_Pattern]] = {}
     undone = set[str]()
@@ -105,9 +105,11 @@ def facts_of_missing_cells(
                 count_classes(table, [*released, open_flag], expected, person),
                 count_classes(table, [*released, *harmless, open_flag], expected & told, person),
             )
-            gives_back, found = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
-            shares = max(found.told, pattern.records / flag.codes.size), found.by_chance
-            fact = GivenBack(*(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True)
+            gives_back, determined = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
+            shares = max(determined.told, pattern.records / flag.codes.size), determined.by_chance
+            fact = RecoveringColumn(
+                *(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True
+            )
             if fact.undoes:
                 undone.add(flag.name)
                 yield fact
@@ -119,7 +121,7 @@ def facts_of_missing_cells(
                 told &= expected
 
 
-def find_who_was_asked(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
+def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
     """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
 
     Args:
@@ -182,7 +184,7 @@ def missing_flags(column: Coded) -> dict[Any, Coded]:
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
     """The numbers and values of a column that say that nothing was asked."""
-    for number in np.flatnonzero(values_of_nobody_asked(column.values).to_numpy(zero_copy_only=False)).tolist():
+    for number in np.flatnonzero(find_not_asked_values(column.values).to_numpy(zero_copy_only=False)).tolist():
         yield number, column.values[number]
 
 
@@ -299,7 +301,7 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
     return float(ordered[beyond].max(initial=0.0))
 
 
-def _find_behind(behind: BehindLabels, pattern: _Pattern) -> tuple[_Flags, ...] | None:
+def _find_behind(behind: LabelCoverage, pattern: _Pattern) -> tuple[_Flags, ...] | None:
     """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
 
     Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken

@@ -108,8 +108,8 @@ def followed_columns(
         codes = encode(table, [person])[0].codes
         first = np.sort(np.unique(codes if rows is None else codes[rows], return_index=True)[1])
         rows = first if rows is None else rows[first]
-    found = [_clearer_test(one, rows) for one in encode_each(table, names)]
-    return tuple(sorted((one for one in found if one.is_followed), key=lambda one: -one.errors_apart))
+    tests = [_clearer_test(one, rows) for one in encode_each(table, names)]
+    return tuple(sorted((one for one in tests if one.is_followed), key=lambda one: -one.errors_apart))
 
 
 def _clearer_test(column: Coded, rows: NDArray[np.int64] | None) -> FollowedColumn:

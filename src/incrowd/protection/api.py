@@ -13,8 +13,8 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
-from incrowd.measures.missing_cells import find_who_was_asked
-from incrowd.protection.build import Build
+from incrowd.measures.missing_cells import find_skip_groups
+from incrowd.protection.build import ReleaseBuilder
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.k_map import RandomSample, read_population
@@ -35,7 +35,7 @@ from incrowd.protection.problem import Demand, Problem, settle_aim
 from incrowd.protection.protect_options import Aim, DiversityKind, OutputKind
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
-from incrowd.protection.release import columns_of_order, draw_telling_nothing, in_order
+from incrowd.protection.release import columns_of_order, draw_uninformative_order, in_order
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import (
@@ -234,10 +234,10 @@ def protect(
         progress,
         wishes=wishes,
         table=table,
-        asked=find_who_was_asked(encode(table, of_some), columns) if of_some else (),
+        asked=find_skip_groups(encode(table, of_some), columns) if of_some else (),
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
-    build = Build(table, problem, method_name, person, settled.removed, outputs, key=key)
+    build = ReleaseBuilder(table, problem, method_name, person, settled.removed, outputs, key=key)
     return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
 
 
@@ -290,7 +290,7 @@ def _columns_of_steps(options: MethodOptions | None, table: Table) -> set[str]:
 
 
 def _describe(
-    build: Build, settled: SettledColumns, nested: Sequence[str], *, shuffle: bool | None, warn: bool
+    build: ReleaseBuilder, settled: SettledColumns, nested: Sequence[str], *, shuffle: bool | None, warn: bool
 ) -> Protected:
     """Run the method, and say what it did and what the columns that are passed on give away."""
     table, problem, names = build.table, build.problem, settled.known
@@ -313,7 +313,7 @@ def _describe(
     is_shuffled = bool(followed) or person is not None if shuffle is None else shuffle
     kept_rows = recoding.kept_rows
     if is_shuffled:
-        order = draw_telling_nothing(ranges, person)
+        order = draw_uninformative_order(ranges, person)
         released = in_order(released, order)
         generalised = in_order(generalised, order) if build.outputs else released
         kept_rows = order if kept_rows is None else kept_rows[order]

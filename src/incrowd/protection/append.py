@@ -22,6 +22,7 @@ from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.batch_fingerprints import BatchFingerprints
 from incrowd.protection.guarantee import count_guarantee
 from incrowd.protection.marks import (
     OriginalFacts,
@@ -36,7 +37,6 @@ from incrowd.protection.marks import (
 from incrowd.protection.original_facts import facts_of_protected, unite_facts
 from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release_log import DELAY, ReleaseLog
-from incrowd.protection.seen import Seen
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
 from incrowd.tables.formats.spool import load_rows, store_rows
@@ -220,13 +220,13 @@ def _put_back(mark: Path, content: bytes | None) -> None:
 
 def _read_waiting(
     release: Path, content: Path, log: ReleaseLog, columns: Sequence[str]
-) -> tuple[pa.Table | None, list[int], Seen]:
+) -> tuple[pa.Table | None, list[int], BatchFingerprints]:
     """The records that wait, for how many batches they have, and what came before; nothing after the first release.
 
     `content` is the file that has the rows of `release`, which may not have its name yet.
     """
     if len(log.batches) == 1:
-        return None, [], Seen()
+        return None, [], BatchFingerprints()
     file, number = waiting_of(release), log.batches[-1].waiting
     if not file.is_file():
         kept = f"{number:,} records wait in" if number else "batches that came before are recognised by"
@@ -237,7 +237,7 @@ def _read_waiting(
         waited = [int(batches) for batches in about["waited"]]
         hashes = table[about["hashes"]].slice(len(waited))
         table = table.drop_columns([about["hashes"]]).slice(0, len(waited)).replace_schema_metadata(None)
-        seen = Seen.read(about["seen"], hashes)
+        seen = BatchFingerprints.read(about["seen"], hashes)
         fits = all(0 < batches <= (log.delay or 0) for batches in waited)
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(f"{file.name} cannot be read") from None

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
+from incrowd.protection.by_levels import classes_by_levels, settle_kept_rows
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, as_written
@@ -24,9 +24,9 @@ def blank(problem: Problem) -> Recoding:
 
     if problem.options.wildcards:
         blanked, hopeless = blank_cells(problem, problem.options.subsets)
-        return _write_blanks(problem, blanked, rows_that_stay(problem, np.flatnonzero(~hopeless)))
+        return _write_blanks(problem, blanked, settle_kept_rows(problem, np.flatnonzero(~hopeless)))
     grouping = classes_by_levels(problem, _ladders(problem))
-    kept_rows = rows_that_stay(problem, grouping.order)
+    kept_rows = settle_kept_rows(problem, grouping.order)
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
     blanked = np.empty((problem.rows, len(problem.columns)), dtype=np.bool_)
     for place, column in enumerate(problem.columns):

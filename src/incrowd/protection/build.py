@@ -22,7 +22,7 @@ from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.tables import Table, read_table
 
 
-class Built(NamedTuple):
+class BuiltRelease(NamedTuple):
     """A recoding, the table it makes, and what was counted on that table.
 
     `generalised` is the table with all its ranges and sets, and `ranges` the same as it is counted; `quasi_identifiers`
@@ -39,7 +39,7 @@ class Built(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Build:
+class ReleaseBuilder:
     """Runs a method, builds the released table and counts its guarantee. `removed` are columns that are left out."""
 
     table: Table
@@ -51,7 +51,7 @@ class Build:
     key: Key | None = None
     notes: list[str] = field(default_factory=list)
 
-    def run(self) -> Built:
+    def run(self) -> BuiltRelease:
         """Protect the table; raises where the guarantee does not hold."""
         method, problem = METHODS[self.method], self.problem
         if self.person is not None:
@@ -84,7 +84,7 @@ class Build:
         """Whether t is asked for, but not as a number."""
         return self.problem.demand.by_strata and self.problem.demand.t is None
 
-    def _run_by_strata(self) -> Built:
+    def _run_by_strata(self) -> BuiltRelease:
         """Make classes of one record of every stratum."""
         problem, method, n = self.problem, METHODS[self.method], self.problem.rows
         assert method.run_by_strata is not None
@@ -110,7 +110,7 @@ class Build:
         reasons += [f"{rows:,} records have {values:,} different sensitive values"] if values < rows else []
         return " and ".join(reasons) + ", and the bound is for neither" if len(reasons) > 1 else reasons[0]
 
-    def _require_guarantee(self, built: Built) -> Built:
+    def _require_guarantee(self, built: BuiltRelease) -> BuiltRelease:
         if built.guarantee.holds:
             self._require_no_lost_values(built)
             return built
@@ -119,7 +119,7 @@ class Build:
             f"{self._advice()}"
         )
 
-    def _require_no_lost_values(self, built: Built) -> None:
+    def _require_no_lost_values(self, built: BuiltRelease) -> None:
         """Refuse ranges and sets that tell a value which only suppressed rows have; fixed labels tell none."""
         recoding = built.recoding
         for column in self.problem.columns if recoding.kept_rows is not None else ():
@@ -150,7 +150,7 @@ class Build:
             return "; only the partition and generalise join classes until t, beta and delta are reached"
         return ""
 
-    def _build(self, recoding: Recoding) -> Built:
+    def _build(self, recoding: Recoding) -> BuiltRelease:
         """Build the released table and count what it guarantees."""
         released = build_release(self._columns(recoding), recoding.kept_rows)
         if not released.num_rows:
@@ -179,7 +179,7 @@ class Build:
             bound=recoding.bound,
             perturbed=[column.name for column in self.problem.columns if column.name in recoding.perturbed],
         )
-        return Built(recoding, released, generalised, ranges, tuple(names), guarantee, classes)
+        return BuiltRelease(recoding, released, generalised, ranges, tuple(names), guarantee, classes)
 
     def _columns(self, recoding: Recoding) -> dict[str, Any]:
         """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""

@@ -36,8 +36,8 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     return _make_diverse(problem, made) if problem.demand.l is not None else made
 
 
-def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Some rows in order, None where they are all; raises where more are left out than may be suppressed."""
+def settle_kept_rows(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The kept rows in order, None where they are all; raises where more are left out than may be suppressed."""
     left_out = problem.rows - rows.size
     if not left_out:
         return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.seen import cells_as_text
+from incrowd.protection.batch_fingerprints import cells_as_text
 from incrowd.wording import counted
 
 Key = bytes | str | os.PathLike[str]

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from incrowd._support.files import file_hash, written_whole
 from incrowd.errors import InputError
-from incrowd.measures import GivenBack
+from incrowd.measures import RecoveringColumn
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
@@ -40,7 +40,7 @@ class OriginalFacts(Result):
     """
 
     kept: tuple[str, ...]
-    given_back: tuple[GivenBack, ...]
+    given_back: tuple[RecoveringColumn, ...]
     rows: RowKind
     pseudonymised: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
@@ -207,8 +207,8 @@ def _names(saved: Any) -> tuple[str, ...]:
     return tuple(saved)
 
 
-def _given_back(saved: dict[str, Any]) -> GivenBack:
-    found = GivenBack(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
+def _given_back(saved: dict[str, Any]) -> RecoveringColumn:
+    found = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
     found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
     _names([found.column, found.gives_back])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from incrowd._support.progress import part
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
-from incrowd.protection.by_levels import classes_by_levels, rows_that_stay
+from incrowd.protection.by_levels import classes_by_levels, settle_kept_rows
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.k_map import merge_until_mapped
 from incrowd.protection.lattice import ladders_of
@@ -35,7 +35,7 @@ _SUBTREES = 32  # parts that are worked on at the same time
 def partition(problem: Problem) -> Recoding:
     """Make classes of records that are alike, each written as the range, set or label of its members."""
     grouping = partition_classes(problem)
-    kept_rows = rows_that_stay(problem, grouping.order)
+    kept_rows = settle_kept_rows(problem, grouping.order)
     return replace(generalise_classes(problem, grouping), kept_rows=kept_rows)
 
 

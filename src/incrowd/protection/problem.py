@@ -109,7 +109,7 @@ class Problem:
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
     of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
     what matters in the result. `table` is where the columns come from, for methods that change others too. `asked` says
-    who is not to be mixed: see `find_who_was_asked`.
+    who is not to be mixed: see `find_skip_groups`.
     """
 
     columns: list[Coded]

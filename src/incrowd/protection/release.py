@@ -207,7 +207,7 @@ def columns_of_order(original: Table, released: Table, person: str | None) -> tu
     return tuple(one.column for one in followed)
 
 
-def draw_telling_nothing(released: Table, person: str | None) -> NDArray[np.int64]:
+def draw_uninformative_order(released: Table, person: str | None) -> NDArray[np.int64]:
     """A random order of the rows; one in which they follow a column by chance is drawn again."""
     for _ in range(_DRAWS):
         order = draw_order(released.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from incrowd.measures import GivenBack, count_with_auxiliary
+from incrowd.measures import RecoveringColumn, count_with_auxiliary
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.wording import listed, percent
 
@@ -38,7 +38,7 @@ def warn_of_undoing(
     protected: Any,
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
-    given_back: Sequence[GivenBack],
+    given_back: Sequence[RecoveringColumn],
     *,
     person: str | None,
     unknown: Sequence[str] = (),
@@ -73,7 +73,7 @@ def describe_row_order(followed: Sequence[str]) -> str:
     return f"the order of the rows follows {listed(names)}, so neighbouring rows tell more than their cells do"
 
 
-def describe_given_back(fact: GivenBack) -> str:
+def describe_given_back(fact: RecoveringColumn) -> str:
     """Kept columns that give a quasi-identifier back, in words."""
     whom = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
     mend = f"remove {fact.column}" if fact.others else "remove it"

@@ -13,7 +13,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd._support.services import provided
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.measures import GivenBack
+from incrowd.measures import RecoveringColumn
 from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.problem import Demand
 from incrowd.results import Result
@@ -67,7 +67,7 @@ class Protected(Result):
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     kept_column_warnings: tuple[str, ...] = ()
-    given_back: tuple[GivenBack, ...] | None = None
+    given_back: tuple[RecoveringColumn, ...] | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None

@@ -26,13 +26,13 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.api import protect
+from incrowd.protection.batch_fingerprints import BatchFingerprints, is_first_batch
 from incrowd.protection.merge_classes import is_diverse
 from incrowd.protection.protect_options import DiversityKind, StreamKeywords
 from incrowd.protection.registry import METHODS
-from incrowd.protection.release import draw_telling_nothing, in_order
+from incrowd.protection.release import draw_uninformative_order, in_order
 from incrowd.protection.release_log import DELAY, LoggedBatch, ReleaseLog, kinds_of
 from incrowd.protection.result import Protected
-from incrowd.protection.seen import Seen, is_first_batch
 from incrowd.protection.validate import check_demand
 from incrowd.results import Result
 from incrowd.tables import read_table, to_native
@@ -130,7 +130,9 @@ class Stream:
                 leave_out.
         """
         names, secrets = tuple(quasi_identifiers), tuple(sensitive or ())
-        self._begin(ReleaseLog(names, names, secrets, k, l, diversity, c, delay, person=person), Seen(), wishes)
+        self._begin(
+            ReleaseLog(names, names, secrets, k, l, diversity, c, delay, person=person), BatchFingerprints(), wishes
+        )
 
     @classmethod
     def resume(
@@ -139,7 +141,7 @@ class Stream:
         released: pa.Table,
         waiting: pa.Table | None,
         waited: Sequence[int],
-        seen: Seen,
+        seen: BatchFingerprints,
         **wishes: Unpack[StreamKeywords],
     ) -> Stream:
         """Go on with a release that is out: its log, its rows, the records that wait, with for how long, and hashes."""
@@ -148,7 +150,7 @@ class Stream:
         stream.released, stream.waiting, stream.waited = released, waiting, list(waited)
         return stream
 
-    def _begin(self, log: ReleaseLog, seen: Seen, wishes: StreamKeywords) -> None:
+    def _begin(self, log: ReleaseLog, seen: BatchFingerprints, wishes: StreamKeywords) -> None:
         check_demand(log.demand, sys.maxsize, log.sensitive, METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
@@ -213,7 +215,7 @@ class Stream:
         released, order = self.released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
-            order = draw_telling_nothing(read_table(released), None)
+            order = draw_uninformative_order(read_table(released), None)
             released = in_order(released, order)
         self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # nothing is refused from here on
         self.seen = seen
@@ -224,7 +226,7 @@ class Stream:
         self.log = replace(self.log, batches=(*self.log.batches, counts), kinds=kinds)
         return Appended(rows, counts, self.log, (*assumed, *(() if safe is None else safe.notes)), safe, order)
 
-    def _recognise(self, came: pa.Table) -> tuple[Seen, list[str]]:
+    def _recognise(self, came: pa.Table) -> tuple[BatchFingerprints, list[str]]:
         """The hashes with those of a batch, and notes on what nobody can tell; refuses one that came before."""
         log, out = self.log, self.released
         assumed = []

@@ -190,12 +190,12 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     return codes
 
 
-def values_of_nobody_asked(values: pa.Array) -> pa.BooleanArray:
+def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
     """Which of a column's values say that nothing was asked: none, a usual code, or words such as "not applicable".
 
-    >>> values_of_nobody_asked(pa.array(["yes", "No", "Sans objet", None])).to_pylist()
+    >>> find_not_asked_values(pa.array(["yes", "No", "Sans objet", None])).to_pylist()
     [False, False, True, True]
-    >>> values_of_nobody_asked(pa.array([20, 31, -9])).to_pylist()
+    >>> find_not_asked_values(pa.array([20, 31, -9])).to_pylist()
     [False, False, True]
     """
     if pa.types.is_decimal(values.type):

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from incrowd.errors import IncrowdError, UnsupportedError
 from incrowd.version import __version__
 from incrowd.web import api, pages
-from incrowd.web.refusals import Refusal, misfit
+from incrowd.web.refusals import Refusal, describe_validation_error
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.server_settings import ServerSettings
@@ -84,7 +84,7 @@ def _in_words(request: Request, error: Exception) -> JSONResponse:
 def _not_understood(request: Request, error: Exception) -> JSONResponse:
     """A request that does not fit its model; its values are not repeated."""
     assert isinstance(error, RequestValidationError)
-    return _problem(422, misfit(error.errors()))
+    return _problem(422, describe_validation_error(error.errors()))
 
 
 def _as_usual(request: Request, error: Exception) -> Response:

@@ -28,8 +28,8 @@ def is_candidate(job: Job) -> bool:
 
 def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     """What is shown of a candidate."""
-    found, made_by = _found(job), _made_by(job)
-    verdict = found["verdict"]
+    result, made_by = _found(job), _made_by(job)
+    verdict = result["verdict"]
     name = job.name or name_of(made_by)
     return models.Candidate(
         id=job.id,
@@ -40,20 +40,20 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         stale=job.stale,
         question_changed=job.question_changed,
         protection=made_by,
-        before=models.CandidateRisk(**found["before"]),
-        after=models.CandidateRisk(**found["after"]),
-        risk=found["risk"],
-        basis=found["basis"],
+        before=models.CandidateRisk(**result["before"]),
+        after=models.CandidateRisk(**result["after"]),
+        risk=result["risk"],
+        basis=result["basis"],
         highest=verdict["highest"],
         highest_basis=verdict["basis"],
-        detail=found["evaluation"]["granularity"],
+        detail=result["evaluation"]["granularity"],
         decision=verdict["decision"],
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
         reason=next(iter(verdict["exposures"]), None),
-        recipient=found["recipient"],
-        rows=found["rows"],
-        suppressed_rows=found["suppressed_rows"],
+        recipient=result["recipient"],
+        rows=result["rows"],
+        suppressed_rows=result["suppressed_rows"],
     )
 
 
@@ -163,8 +163,8 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
         before = [[cell_text(cells[name][record - first].as_py()) for record in records] for name in names]
         columns = list(zip(names, before, release.cells(names, question.start, count), strict=True))
     rows = []
-    for place, record in enumerate(records):
-        pairs = [(name, was[place], now[place]) for name, was, now in columns]
+    for index, record in enumerate(records):
+        pairs = [(name, was[index], now[index]) for name, was, now in columns]
         rows.append(
             models.RowPair(
                 record=record,

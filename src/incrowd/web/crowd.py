@@ -13,7 +13,7 @@ from incrowd.web import crowd_models as models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable, crowd_sentence
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import counted, listed
 
 

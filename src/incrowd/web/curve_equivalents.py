@@ -101,14 +101,14 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
     typed = ["--ranks", question.ranks] if plain else None
     if question.group is None and question.confidence is None:
         return _curve(table, question, ["robust_curve_from_ranks"], lines, typed)
-    found = _curve(table, question, ["robust_curve_from_ranks", "study_accuracy"], lines, typed)
+    equivalent = _curve(table, question, ["robust_curve_from_ranks", "study_accuracy"], lines, typed)
     split = {"groups": question.group, "confidence": question.confidence}
     parts = "".join(f", {name}=columns[{column!r}].to_pylist()" for name, column in split.items() if column)
     asked = {"ranks": question.ranks, "group": question.group, "confidence": question.confidence}
     curve = command_and_script(table.source, "curve", to_words(asked), [], []).cli
     return models.Equivalent(
-        cli=f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli,
-        python=f"{found.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))",
+        cli=f"{equivalent.cli}\n{curve.splitlines()[-1]}" if plain else equivalent.cli,
+        python=f"{equivalent.python}\nprint(study_accuracy([rank == 1 for rank in ranks]{parts}))",
     )
 
 

@@ -20,7 +20,7 @@ from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
 from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:

@@ -106,7 +106,7 @@ class ProtectionRequest(_Declared):
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
-    def said(self) -> dict[str, Any]:
+    def given_options(self) -> dict[str, Any]:
         """The options that say something that is not their default, as `protect` takes them; a file is an id."""
         values = {name: getattr(self, name) for name in _ASKED}
         values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
@@ -124,7 +124,7 @@ class ProtectionRequest(_Declared):
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
-        said = [(_ASKED[name].kind, value) for name, value in self.said().items()]
+        said = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
         named = [value for kind, value in said if kind == "columns" or isinstance(value, dict)]
         in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*named, in_steps) for name in names]

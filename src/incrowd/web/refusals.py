@@ -46,7 +46,7 @@ def not_found(what: str) -> Refusal:
     return Refusal(404, f"there is no such {what}; it may have been removed, or belong to somebody else")
 
 
-def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
+def describe_validation_error(errors: Sequence[Mapping[str, Any]]) -> str:
     """Why a request does not fit its model, as a sentence that repeats names of fields and what a step says."""
     first = next(iter(errors), {})
     kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]

@@ -16,10 +16,10 @@ from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
-from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
+from incrowd.web.saved_sessions import SavedSessions
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, TableSource, identity
 from incrowd.web.sessions import Session, Sessions
@@ -38,7 +38,7 @@ class Server:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.kept = None if settings.keep is None else KeptWork(settings.keep, settings.keep_seconds)
+        self.kept = None if settings.keep is None else SavedSessions(settings.keep, settings.keep_seconds)
         self.store = Store(self.kept.files if self.kept else None)
         self._saving = threading.Lock()
         self._turns = threading.Semaphore(settings.max_opening)

@@ -219,8 +219,8 @@ class OpenTable:
         groups = []
         for label, members in question.groups.items():
             self.check_names(members)
-            found = self.count(list(dict.fromkeys(members)), question.person)
-            groups.append(_group(label, members, found))
+            group_sizes = self.count(list(dict.fromkeys(members)), question.person)
+            groups.append(_group(label, members, group_sizes))
         return models.Live(
             k=sizes.smallest,
             people=sizes.people,

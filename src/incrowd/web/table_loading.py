@@ -36,11 +36,11 @@ def open_table(
             raise Refusal(400, sentence, error.choices) from None
         raise InputError(sentence, hint=error.hint) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
-    found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
+    opened = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
     sheets = list_members(file) or list(table.members)
-    found.sheets = sheets if len(sheets) > 1 else []
-    threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
-    return found
+    opened.sheets = sheets if len(sheets) > 1 else []
+    threading.Thread(target=_warmed, args=(opened,), daemon=True, name="incrowd-warm").start()
+    return opened
 
 
 def _warmed(table: OpenTable) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.attacks import AttackRisk, ReleaseAttacks, attack_release, kinds_for
 from incrowd.recipients import judge
 from incrowd.wording import Advice, chosen_percent, interval_at, listed, percent
@@ -61,7 +61,7 @@ def reasons_from_attacks(question: Question, attacks: ReleaseAttacks | None) -> 
         yield from (f"Not run: {name}: {reason}." for name, reason in attacks.not_run.items())
 
 
-def advise_on_release(work: Work, judgement: AttackJudgement) -> Iterator[Advice]:
+def advise_on_release(work: AssessmentState, judgement: AttackJudgement) -> Iterator[Advice]:
     """What helps a release whose attacks succeed or could not be run."""
     if work.holdout is None:
         yield Advice(
@@ -81,12 +81,12 @@ def advise_on_release(work: Work, judgement: AttackJudgement) -> Iterator[Advice
         )
 
 
-def is_asked(work: Work) -> bool:
+def is_asked(work: AssessmentState) -> bool:
     """Whether a release is to be attacked."""
     return work.question.released is not None
 
 
-def _attack(work: Work) -> ReleaseAttacks | None:
+def _attack(work: AssessmentState) -> ReleaseAttacks | None:
     if not is_asked(work) or work.release_of is None:
         return None
     population = work.question.population

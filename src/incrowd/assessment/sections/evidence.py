@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from incrowd.assessment.roles import Roles
-from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary, followed_columns
-from incrowd.measures.given_back import GivenBack
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
+from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
@@ -75,7 +75,7 @@ class Evidence(Result):
     sizes_if_known: ClassSizes | None
     harmless: tuple[str, ...]
     secrets: DisclosedSecrets | None
-    given_back: tuple[GivenBack, ...]
+    given_back: tuple[RecoveringColumn, ...]
     rows: RowKind
     unanswered: tuple[Advice, ...] = ()
     row_order: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ class Evidence(Result):
         return {"k": sizes.smallest, "uniques": sizes.uniques, "correctness": sizes.correctness}
 
 
-def gather_evidence(work: Work) -> Evidence:
+def gather_evidence(work: AssessmentState) -> Evidence:
     """Count what the verdict rests on besides the classes by the quasi-identifiers."""
     table, roles = work.table, work.roles
     names, person = list(roles.quasi_identifiers), roles.person
@@ -136,7 +136,7 @@ def gather_evidence(work: Work) -> Evidence:
     )
 
 
-def weigh_declared(work: Work, verdict: Verdict) -> Verdict:
+def note_reliance_on_declared(work: AssessmentState, verdict: Verdict) -> Verdict:
     """Say of a yes how much of it rests on what was declared: how many are found by whoever knows those columns too."""
     passed_over = {*work.table.nested, *work.roles.pseudonyms}
     declared = [name for name in verdict.declared if name not in passed_over]
@@ -153,7 +153,7 @@ def weigh_declared(work: Work, verdict: Verdict) -> Verdict:
     return replace(verdict, found_if_declared=found, internal_reasons=told)
 
 
-def _found_by(work: Work, names: Sequence[str], least: int) -> tuple[int, str]:
+def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[int, str]:
     """How many are alone to whoever knows these columns besides the quasi-identifiers, and that in words, if any are.
 
     Args:
@@ -206,7 +206,7 @@ def _not_looked_into(nested: Sequence[str]) -> Advice:
     )
 
 
-def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
+def _secrets(work: AssessmentState, unanswered: list[Advice]) -> DisclosedSecrets | None:
     """What classes give away about the sensitive columns; where it cannot be counted, that is said."""
     if not work.roles.sensitive:
         return None
@@ -224,7 +224,7 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
         return None
 
 
-def _kept(work: Work) -> list[str]:
+def _kept(work: AssessmentState) -> list[str]:
     """The columns that are released as they are; neither lists, which are not looked into, nor drawn numbers."""
     roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
@@ -232,7 +232,7 @@ def _kept(work: Work) -> list[str]:
     return [name for name in kept if name not in passed_over]
 
 
-def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
+def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFacts | None:
     """What only the original tells: by the original itself, and as `protect` wrote it down beside the file.
 
     A mark adds reasons for a no, and answers what would otherwise be open; what is counted here holds without it. An
@@ -255,7 +255,9 @@ def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
         return facts
 
 
-def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
+def _given_back(
+    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
+) -> tuple[RecoveringColumn, ...]:
     """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
@@ -281,7 +283,7 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
     return tuple(one for one in seen.values() if one.undoes)
 
 
-def _counted_here(work: Work, fact: GivenBack, kept: Sequence[str]) -> GivenBack:
+def _counted_here(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[str]) -> RecoveringColumn:
     """What the original told, beside the classes of this table.
 
     Guesses from several columns were counted with the original at hand; where that does not show that they undo

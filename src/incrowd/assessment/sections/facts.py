@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.measures import Diversity, Measurement, measure
 from incrowd.wording import people, percent
 
@@ -18,7 +18,7 @@ _ALL_KNOWN = (
 )
 
 
-def _measure(work: Work) -> Measurement:
+def _measure(work: AssessmentState) -> Measurement:
     return measure(
         work.table,
         quasi_identifiers=work.roles.quasi_identifiers,
@@ -28,15 +28,15 @@ def _measure(work: Work) -> Measurement:
     )
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    facts = found.facts
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    facts = assessment.facts
     histories = "; of somebody with several records all of them, and how many" if facts.person else ""
 
     def fact(name: str, value: float, shown: str, meaning: str) -> Statement:
         return Statement("facts", name, value, shown, meaning, COUNTED, f"{_ALL_KNOWN}{histories}")
 
     records = f"in {facts.records:,} records" if facts.person else "one record each"
-    unit = "Households" if found.roles.counts_households else "People"
+    unit = "Households" if assessment.roles.counts_households else "People"
     yield fact("people", facts.people, f"{facts.people:,}", f"{unit} in the table, {records}.")
     yield fact("classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.")
     crowd = "Somebody stands alone." if facts.k == 1 else f"Everybody looks like at least {facts.k - 1:,} others."

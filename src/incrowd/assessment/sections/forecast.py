@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.population import risk_curve
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.forecasts import Forecast
 from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.forecasts.table_forecast import forecast_from_risks
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
 
-def _forecast(work: Work) -> Forecast:
+def _forecast(work: AssessmentState) -> Forecast:
     risks = risk_curve(work)
     return forecast_from_risks(work.shared["sample"], risks, seed=work.seed)
 
 
-def _forecast_by_sizes(work: Work) -> Forecast:
+def _forecast_by_sizes(work: AssessmentState) -> Forecast:
     """The forecast by the class sizes alone, which takes no time."""
     sizes = work.answers["facts"].sizes
     sample = Sample(sizes, sizes.people)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import assign_classes
 from incrowd.errors import UnsupportedError
@@ -76,7 +76,7 @@ class Knowledge(Result):
         return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
 
 
-def assess_knowledge(work: Work) -> Knowledge:
+def assess_knowledge(work: AssessmentState) -> Knowledge:
     """Count every set that the table's size allows, and share the counts among all questions."""
     table, names, person, groups = work.table, work.roles.quasi_identifiers, work.roles.person, work.question.groups
     seed, progress = work.seed, work.part(SECTION)
@@ -187,7 +187,7 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     return True
 
 
-def look_at_knowledge(work: Work) -> Knowledge:
+def look_at_knowledge(work: AssessmentState) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
     table, names, progress = work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15)
     if work.roles.person is not None or not table.backend.rows_are_local:
@@ -229,8 +229,8 @@ def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...]
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    for risk in found.knowledge.by_group:
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    for risk in assessment.knowledge.by_group:
         yield Statement(
             "knowledge",
             f"knows {risk.label}",
@@ -240,7 +240,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows these columns and nothing else",
         )
-    for risk in found.knowledge.worst_by_size:
+    for risk in assessment.knowledge.worst_by_size:
         size = len(risk.columns)
         yield Statement(
             "knowledge",
@@ -251,7 +251,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows this set and nothing else",
         )
-    parts = found.knowledge.contributions
+    parts = assessment.knowledge.contributions
     for one in parts.ranked:
         low, high = one.interval
         sure = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
 from incrowd.results import Result
@@ -40,7 +40,7 @@ def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
         yield leak_risk(sizes, leaked, targets=targets)
 
 
-def assess_leaks(work: Work) -> Leaks:
+def assess_leaks(work: AssessmentState) -> Leaks:
     """The exact chances for a few leaks, one target and several."""
     work.progress("working out leaks", 0.1)
     sizes, threshold = work.answers["facts"].sizes, work.question.limits.highest
@@ -51,9 +51,9 @@ def assess_leaks(work: Work) -> Leaks:
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
+def _statements(assessment: Assessment) -> Iterator[Statement]:
     random = "every part of that size is equally likely to leak; the attacker knows all quasi-identifiers"
-    for risk in found.leaks.risks:
+    for risk in assessment.leaks.risks:
         if risk.targets == 1:
             yield Statement(
                 "leaks",
@@ -64,7 +64,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
                 "exact",
                 random,
             )
-    largest = found.leaks.largest
+    largest = assessment.leaks.largest
     accepted = chosen_percent(largest.at_most)
     yield Statement(
         "leaks",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
 
-def population_is_known(work: Work) -> bool:
+def population_is_known(work: AssessmentState) -> bool:
     """Whether the population was given, or weights whose sum it is; those of people with histories are not used."""
     return work.question.population is not None or (work.roles.weight is not None and work.roles.person is None)
 
 
-def risk_curve(work: Work) -> Sequence[PopulationRisk]:
+def risk_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
     """The risk from the table to the largest population, estimated once for this section and the forecast.
 
     Raises:
@@ -39,7 +39,7 @@ def risk_curve(work: Work) -> Sequence[PopulationRisk]:
     return curve
 
 
-def _estimate_curve(work: Work) -> Sequence[PopulationRisk]:
+def _estimate_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
     people = work.answers["facts"].people
     sample = work.shared["sample"] = _read_sample(work)
     asked = sample.population if population_is_known(work) else None
@@ -48,7 +48,7 @@ def _estimate_curve(work: Work) -> Sequence[PopulationRisk]:
     return estimate_risks(sample, at, seed=work.seed, drawn=most, progress=work.part(SECTION))
 
 
-def _read_sample(work: Work) -> Sample:
+def _read_sample(work: AssessmentState) -> Sample:
     """The table as a sample: of the population that was given or that its weights say, or of itself."""
     facts, given = work.answers["facts"], work.question.population
     if given is not None and given < facts.people:
@@ -72,7 +72,7 @@ def _read_sample(work: Work) -> Sample:
     )
 
 
-def _risk(work: Work) -> PopulationRisk:
+def _risk(work: AssessmentState) -> PopulationRisk:
     if not population_is_known(work):
         raise UnsupportedError(
             "the population was not given; say how many people the table was drawn from", hint="population"
@@ -80,14 +80,14 @@ def _risk(work: Work) -> PopulationRisk:
     return next(risk for risk in risk_curve(work) if risk.population == work.shared["sample"].population)
 
 
-def estimate_alone(work: Work) -> PopulationRisk:
+def estimate_alone(work: AssessmentState) -> PopulationRisk:
     """The risk in the population, where a verdict is all that is asked for: the same estimate, and nothing else."""
     sample = _read_sample(work)
     return estimate_risks(sample, [sample.population], seed=work.seed, tell=False, progress=work.part(SECTION))[0]
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    risk = found.population
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    risk = assessment.population
     if risk is None:
         return
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"

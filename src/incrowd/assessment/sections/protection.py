@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd._support.progress import side_by_side
 from incrowd.assessment.sections.leaks import leak_risks
-from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
@@ -101,7 +101,7 @@ class Protection(Result):
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
 
-def assess_protection(work: Work) -> Protection:
+def assess_protection(work: AssessmentState) -> Protection:
     """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
     The tables for those k with which the way to a yes begins, the detail that they keep, and whether their rows are in
@@ -120,18 +120,18 @@ def assess_protection(work: Work) -> Protection:
     def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
         safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=repeat)
         after = safe.counted or read_table(safe.table)  # once, so that what is encoded serves the next question
-        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=repeat)
+        evaluated = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=repeat)
         left = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in kept:
-            made[k] = after, float(found.granularity), safe.shuffled
+            made[k] = after, float(evaluated.granularity), safe.shuffled
         cost = ProtectionCost(
             k=k,
-            correctness=found.correctness,
-            uniqueness=found.uniqueness,
-            granularity=found.granularity,
-            information_loss=found.information_loss,
+            correctness=evaluated.correctness,
+            uniqueness=evaluated.uniqueness,
+            granularity=evaluated.granularity,
+            information_loss=evaluated.information_loss,
             cells_changed=safe.share_changed,
-            rows_dropped=found.suppressed,
+            rows_dropped=evaluated.suppressed,
             secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
             population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
             population_limits=None if population is None else certain_limits(safe.classes, population),
@@ -169,15 +169,15 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
     return max(B, sizes.classes / population)
 
 
-def is_asked(work: Work) -> bool:
+def is_asked(work: AssessmentState) -> bool:
     """Whether the question asks what protection costs."""
     return work.question.protection and work.question.released is None
 
 
-def _statements(found: Assessment) -> Iterator[Statement]:
-    if found.protection is None:
+def _statements(assessment: Assessment) -> Iterator[Statement]:
+    if assessment.protection is None:
         return
-    for cost in found.protection.costs:
+    for cost in assessment.protection.costs:
         yield Statement(
             "protection",
             f"k = {cost.k}",
@@ -189,10 +189,10 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             if cost.population_limits is None
             else f"estimated from its class sizes; certain is {percent(cost.population_limits[0])} to "
             f"{percent(cost.population_limits[1])}",
-            f"protected by {found.protection.method}"
+            f"protected by {assessment.protection.method}"
             + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )
-    for cost in found.protection.costs:
+    for cost in assessment.protection.costs:
         if cost.secrets:
             worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
             yield Statement(

@@ -41,7 +41,7 @@ class Statement(Result):
 
 
 @dataclass(slots=True)
-class Work:
+class AssessmentState:
     """An assessment while it is being made: the settled question, the answers so far, and why some are missing.
 
     `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
@@ -78,7 +78,7 @@ class Work:
         yield
         self.seconds[name] = time.perf_counter() - started
 
-    def answer(self, section: Section, how: Callable[[Work], Any]) -> None:
+    def answer(self, section: Section, how: Callable[[AssessmentState], Any]) -> None:
         """Answer a section; where the data cannot support an answer it is None, and the reason is noted."""
         with self.timed(section.name):
             try:
@@ -109,11 +109,11 @@ class Section:
     """
 
     name: str
-    answer: Callable[[Work], Any]
+    answer: Callable[[AssessmentState], Any]
     statements: Callable[[Assessment], Iterator[Statement]]
     weight: int = 0
-    is_asked: Callable[[Work], bool] | None = None
-    first_look: Callable[[Work], Any] | None = None
+    is_asked: Callable[[AssessmentState], bool] | None = None
+    first_look: Callable[[AssessmentState], Any] | None = None
     is_slow: bool = False
     is_first: bool = False
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from incrowd.web import candidate_models as models
 from incrowd.web import equivalents
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
-from incrowd.web.api.job_routes import TableJob, people_of
+from incrowd.web.api.job_routes import TableJob, population_table_of
 from incrowd.web.candidates import (
     compare_pair,
     describe_candidate,
@@ -52,7 +52,7 @@ def start_solution(
     server.check_room(session)
     folder = server.store.folder
     asked = question or SolutionQuestion()
-    everybody = people_of(asked.protection or start.table.settings.protection, session)
+    everybody = population_table_of(asked.protection or start.table.settings.protection, session)
     return start(
         "solution",
         lambda table, asked: solve_task(table, asked, folder, everybody.table if everybody else None),

@@ -155,7 +155,11 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
     from incrowd.web.tasks.protect_task import in_population_of, protect_task
 
     server.check_room(session)
-    everybody, folder, start = people_of(asked, session), server.store.folder, _TableJob(table, server, session)
+    everybody, folder, start = (
+        population_table_of(asked, session),
+        server.store.folder,
+        _TableJob(table, server, session),
+    )
     return start(
         "protection",
         lambda table, asked: protect_task(table, asked, folder, everybody.table if everybody else None),
@@ -164,7 +168,7 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
     )
 
 
-def people_of(asked: ProtectionRequest, session: Session) -> OpenTable | None:
+def population_table_of(asked: ProtectionRequest, session: Session) -> OpenTable | None:
     """The table of everybody whose people k-map counts, where one is named."""
     named = asked.population_table
     return session.table(named) if named else None

@@ -14,7 +14,7 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import decided_question, question_of, remember
+from incrowd.web.tasks.table_question import decided_question, question_of, remember
 
 
 def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:

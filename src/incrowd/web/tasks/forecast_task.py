@@ -44,7 +44,7 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
         progress("counting people who look alike", 0.0)
         known = table.table.require(names, "quasi-identifiers")
         sizes = table.count(known, person)
-        found = forecast_table(
+        answer = forecast_table(
             table.table,
             question.at,
             quasi_identifiers=known,
@@ -58,9 +58,9 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
             sizes=sizes,
             progress=part(progress, 0.1, 0.9),
         )
-        method = _method_in_words(found.forecast, found.why_no_columns)
+        method = _method_in_words(answer.forecast, answer.why_no_columns)
         measured = correctness_curve(sizes)
-        return _outcome(measured, found.fit, found.forecast, found.curve, method, population=found.population)
+        return _outcome(measured, answer.fit, answer.forecast, answer.curve, method, population=answer.population)
 
     return run
 

@@ -20,7 +20,7 @@ from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import number, percent
 
 
@@ -32,7 +32,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         people = table.count(known, person).people
-        found = frontier(
+        measured = frontier(
             table.table,
             quasi_identifiers=known,
             methods=question.methods,
@@ -41,10 +41,10 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
             person=person,
             progress=part(progress, 0.0, 0.6),
         )
-        decisions = _decisions(table, found, question, asked, part(progress, 0.6, 1.0))
-        best = worth_choosing(found, decisions)
+        decisions = _decisions(table, measured, question, asked, part(progress, 0.6, 1.0))
+        best = worth_choosing(measured, decisions)
         result = {
-            "records": found.records,
+            "records": measured.records,
             "recipient": in_words(table.settings.recipient),
             "limits": limits.to_dict(),
             "points": [
@@ -55,10 +55,10 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                     "best": point in best,
                     "protection": _as_asked(point, question),
                 }
-                for point, decision in zip(found.points, decisions, strict=True)
+                for point, decision in zip(measured.points, decisions, strict=True)
             ],
         }
-        return Outcome(found, lambda: result, lambda: as_figures([_frontier_figure(found, decisions, best)]))
+        return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, decisions, best)]))
 
     return run
 
@@ -98,7 +98,7 @@ def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[s
     return plain
 
 
-def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[FrontierPoint]) -> Figure:
+def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: list[FrontierPoint]) -> Figure:
     rows = tuple(
         (
             f"{NAMES[point.method]}, {point.setting}",
@@ -108,7 +108,7 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
             "–" if point.information_loss is None else number(point.information_loss),
             decision,
         )
-        for point, decision in zip(found.points, decisions, strict=True)
+        for point, decision in zip(measured.points, decisions, strict=True)
     )
     named = "; ".join(f"{NAMES[point.method]}, {point.setting}" for point in best)
     if best:
@@ -121,7 +121,7 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
         "frontier",
         "What protection leaves and costs",
         says,
-        frontier_chart(found),
+        frontier_chart(measured),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
         means="Every point is the same table protected in another way. Down is safer, left has lost less. A cross "
         "still has people who stand alone. Points that no other beats on both sides are the ones to choose from.",

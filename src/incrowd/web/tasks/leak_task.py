@@ -28,7 +28,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import decided_question
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import counted, number_interval, percent
 
 _DEFAULT = 0.1
@@ -140,7 +140,7 @@ def _result(
         "k": question.k,
         "share_leaked": leaked / sizes.people,
         "risks": [risk.to_dict() for risk in risks["the table"]],
-        "planned": [risk.to_dict() for name, found in risks.items() if name != "the table" for risk in found],
+        "planned": [risk.to_dict() for name, planned in risks.items() if name != "the table" for risk in planned],
         "thresholds": [
             {"at_most": limit, "for": who, "kept": judge(risk.probability, limit) == "within"}
             for risk in risks["the table"]
@@ -155,8 +155,8 @@ def _result(
         fewest = targets[0]
         result["largest_leak"] = largest_leak(sizes, targets=fewest, at_most=question.at_most).to_dict()
         try:
-            found = smallest_k(people=sizes.people, leaked=leaked, targets=fewest, at_most=question.at_most)
-            result["smallest_k"] = found.to_dict()
+            smallest = smallest_k(people=sizes.people, leaked=leaked, targets=fewest, at_most=question.at_most)
+            result["smallest_k"] = smallest.to_dict()
         except UnsupportedError as reason:
             result["no_k"] = str(reason)
     return result

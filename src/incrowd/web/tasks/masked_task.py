@@ -43,23 +43,23 @@ def masked_task(table: OpenTable, question: models.MaskedQuestion) -> Task:
         progress("looking for masked values", 0.0)
         masked = generalised_columns(table.table, known)
         written = table.count(known).uniques
-        found = count_fitting_uniques(table.table, quasi_identifiers=known, progress=part(progress, 0.2, 1.0))
+        fitting = count_fitting_uniques(table.table, quasi_identifiers=known, progress=part(progress, 0.2, 1.0))
         rows = table.table.rows
         sentence = (
-            f"By what masked values stand for, {counted(found.unique, 'record is', 'records are')} unique "
-            f"({percent(found.unique / rows)} of {rows:,}); as the values are written, {written:,} would be."
+            f"By what masked values stand for, {counted(fitting.unique, 'record is', 'records are')} unique "
+            f"({percent(fitting.unique / rows)} of {rows:,}); as the values are written, {written:,} would be."
         )
         if not masked:
             sentence += " No column known to others holds a range, a set, a prefix or a wildcard."
         result = {
             "records": rows,
-            "unique": found.unique,
-            "undecided": found.undecided,
+            "unique": fitting.unique,
+            "undecided": fitting.undecided,
             "unique_as_written": written,
             "masked_columns": masked,
             "columns": known,
             "sentence": sentence,
         }
-        return Outcome(found, lambda: result, dict, summary={"unique": found.unique})
+        return Outcome(fitting, lambda: result, dict, summary={"unique": fitting.unique})
 
     return run

@@ -35,14 +35,14 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
+from incrowd.web.tasks.table_question import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
     """The arguments of `protect` for a question, in the order of their declaration. `everybody` is for k-map."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
-    options = asked.said() | {
+    options = asked.given_options() | {
         "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
         "k": asked.k,
         "method": asked.method,
@@ -72,7 +72,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
 
 def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
     """What is asked, with the population of the table's settings where k-map names none."""
-    given = asked.said()
+    given = asked.given_options()
     if "k_map" not in given or given.keys() & {"population", "population_table"}:
         return asked
     return asked.model_copy(update={"population": table.settings.population})
@@ -253,7 +253,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
 
 def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
     """A figure for each quasi-identifier, the most changed first."""
-    found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
+    changes = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
     return [
         Figure(
             f"before-after-{number}",
@@ -273,5 +273,5 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
             "from the column about everybody, while nobody stands out. A range or a set is spread evenly over its "
             "values, so that a rare value may seem to have grown.",
         )
-        for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
+        for number, one in enumerate(sorted(changes, key=lambda one: -one.distance))
     ]

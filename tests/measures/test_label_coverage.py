@@ -7,8 +7,8 @@ import pytest
 
 from incrowd import read_table
 from incrowd.backends import encode
-from incrowd.measures import behind_labels, kept_column_facts
-from incrowd.measures.behind_labels import BehindLabels
+from incrowd.measures import kept_column_facts, label_coverage
+from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.tables import parse_generalised
 
 AGES = ["[20;24]", "[22;29]", "[25;25]", "27", "*", "[90;99]"]
@@ -29,10 +29,10 @@ def test_those_behind_labels_are_counted_as_in_plain_python(columns, seed, monke
     before = {"age": draw.integers(20, 30, 60), "code": draw.choice(["ab1", "ab2", "ab3", "cd1", "cd2"], 60)}
     after = {"age": draw.choice(AGES, 40), "code": draw.choice(CODES, 40), "sex": draw.choice(["f", "m", "x"], 40)}
     before["sex"] = draw.choice(["f", "m"], 60)
-    monkeypatch.setattr(behind_labels, "_AT_ONCE", 7)
+    monkeypatch.setattr(label_coverage, "_AT_ONCE", 7)
     facts = [draw.random(60) < share for share in (0.2, 0.7)]
     known, released = (encode(read_table(table), ["age", "code", "sex"]) for table in (before, after))
-    behind = BehindLabels(known, released, ["age", "code"])
+    behind = LabelCoverage(known, released, ["age", "code"])
     asked = [one for one in known if one.name in columns]
     for same in (True, False):
         must_be_same = same or "sex" in columns
@@ -57,7 +57,7 @@ def test_many_values_and_labels_take_little_memory():
     after = {"income": [f"[{value // 10 * 10};{value // 10 * 10 + 9}]" for value in values]}
     known, released = (encode(read_table(table), ["income"]) for table in ({"income": values}, after))
     tracemalloc.start()
-    counts = BehindLabels(known, released, ["income"]).count(known, [values % 2 == 0])
+    counts = LabelCoverage(known, released, ["income"]).count(known, [values % 2 == 0])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert set(counts[0].tolist()) == {5}
@@ -70,6 +70,6 @@ def test_every_missing_cell_counts_as_expected_where_it_takes_too_long_to_tell(m
     kept = {"a": [None if age < 40 or place % 30 == 0 else "x" for place, age in enumerate(ages)]}
     named = (["age"], ["a"])
     assert kept_column_facts({"age": ages} | kept, after | kept, *named, secrets=["a"]) == ()
-    monkeypatch.setattr(behind_labels, "_MOST_LOOKED_UP", 3)
+    monkeypatch.setattr(label_coverage, "_MOST_LOOKED_UP", 3)
     (fact,) = kept_column_facts({"age": ages} | kept, after | kept, *named, secrets=["a"])
     assert (fact.k, fact.k_without) == (10, 300)

@@ -15,7 +15,7 @@ from tests.web.test_serve import serving
 
 from incrowd.errors import InputError
 from incrowd.web.app import create_app
-from incrowd.web.kept_work import MARKER
+from incrowd.web.saved_sessions import MARKER
 from incrowd.web.server_settings import ServerSettings
 
 CSV = "age,sex,city\n" + "".join(f"{20 + n % 7},{'fm'[n % 2]},{'AB'[n % 3 == 0]}\n" for n in range(60))

@@ -40,7 +40,7 @@ _ARE_BYTES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BatchFingerprints:
     """Keyed hashes of the batches and the people of a stream.
 
     Attributes:
@@ -54,7 +54,7 @@ class Seen:
     people: frozenset[bytes] = frozenset()
 
     @classmethod
-    def read(cls, saved: Mapping[str, Any], hashes: pa.ChunkedArray) -> Seen:
+    def read(cls, saved: Mapping[str, Any], hashes: pa.ChunkedArray) -> BatchFingerprints:
         """What `to_saved` and `hashes` gave; anything else raises KeyError, TypeError or ValueError."""
         every, batches = hashes.to_pylist(), saved["batches"]
         if hashes.type != pa.binary(_BYTES) or None in every or not 0 <= batches <= len(every):
@@ -74,7 +74,7 @@ class Seen:
             pa.binary(_BYTES), len(every), [None, pa.py_buffer(b"".join(every))]
         )
 
-    def with_batch(self, batch: pa.Table, person: str | None = None) -> Seen:
+    def with_batch(self, batch: pa.Table, person: str | None = None) -> BatchFingerprints:
         """The hashes with those of one more batch.
 
         Args:
@@ -88,7 +88,7 @@ class Seen:
         Raises:
             InputError: the batch came before, or somebody of it did, or has two records in it.
 
-        >>> seen = Seen().with_batch(pa.table({"who": [1, 2], "age": [30, 40]}), "who")
+        >>> seen = BatchFingerprints().with_batch(pa.table({"who": [1, 2], "age": [30, 40]}), "who")
         >>> seen.with_batch(pa.table({"who": [2, 3], "age": [41, 50]}), "who")
         Traceback (most recent call last):
         incrowd.errors.InputError: 1 of 2 records is of a person who came before; leave out ...

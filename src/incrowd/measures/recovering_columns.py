@@ -1,4 +1,4 @@
-"""What a kept column gives back, and what that leads to."""
+"""Kept columns by which a quasi-identifier is recovered, and what that leads to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from incrowd.wording import listed
 
 
 @dataclass(frozen=True, slots=True)
-class GivenBack(Result):
+class RecoveringColumn(Result):
     """A kept column that tells a quasi-identifier, for nearly all records or by single values, and what that leads to.
 
     Attributes:

@@ -47,7 +47,7 @@ class _Runs:
     widths: _Codes
 
 
-class BehindLabels:
+class LabelCoverage:
     """A release beside its original.
 
     Rows need not be in the same order: a record may be of all people who are the same in what is released as it was and
@@ -82,7 +82,7 @@ class BehindLabels:
             keys = keys * one.size + self._runs(one.name).ranks[one.codes]
         order = np.argsort(keys)
         keys = keys[order]
-        rows, place = _distinct([after, *(self._after[one.name].codes for one in coarse)])
+        rows, cell_of_record = _distinct([after, *(self._after[one.name].codes for one in coarse)])
         labels = {one.name: self._after[one.name].codes[rows] for one in coarse}
         runs = self._runs(along.name)
         work = runs.counts[labels[along.name]]
@@ -90,7 +90,7 @@ class BehindLabels:
             work = work * self._runs(one.name).widths[labels[one.name]]
         if work.sum() > _MOST_LOOKED_UP:
             return None
-        found = np.zeros((len(facts), rows.size), dtype=np.int32)
+        counts = np.zeros((len(facts), rows.size), dtype=np.int32)
         totals = [np.concatenate([[0], np.cumsum(fact[order], dtype=np.int32)]) for fact in facts]
         for part in np.split(np.arange(rows.size), _ends(work)):
             cell, prefix = part, after[rows[part]]
@@ -99,9 +99,9 @@ class BehindLabels:
             at, run = _expand(runs.starts[labels[along.name][cell]], runs.counts[labels[along.name][cell]])
             cell, first = cell[at], prefix[at] * along.size
             low, high = (np.searchsorted(keys, first + limit[run]) for limit in (runs.low, runs.high))
-            for one_found, total in zip(found, totals, strict=True):
-                one_found += np.bincount(cell, weights=total[high] - total[low], minlength=rows.size).astype(np.int32)
-        return found[:, place]
+            for count, total in zip(counts, totals, strict=True):
+                count += np.bincount(cell, weights=total[high] - total[low], minlength=rows.size).astype(np.int32)
+        return counts[:, cell_of_record]
 
     def _spread(self, column: Coded, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:
         """Cells and the first digits of their keys, once for every value of a column that the cell's label covers."""
@@ -175,8 +175,8 @@ def _read_runs(released: Coded, original: Coded) -> _Runs:
         if isinstance(meaning, Interval | Anything):
             continue
         if isinstance(meaning, Choice):
-            found = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
-            codes = [code for one in found for code in one] if all(found) else []  # of one not known: stands for all
+            meant = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
+            codes = [code for one in meant for code in one] if all(meant) else []  # of one not known: stands for all
         elif isinstance(meaning, Prefix):
             codes = lookup("start", len(meaning.start), meaning.hidden)[meaning.start]
         else:

@@ -1,4 +1,4 @@
-"""Work that survives a restart: tables, settings, decisions and candidates of sessions in a private folder.
+"""Sessions that survive a restart: tables, settings, decisions and candidates in a private folder.
 
 The folder is readable by this user alone and holds rows in clear text; a session that ends takes its files with it.
 """
@@ -36,7 +36,7 @@ _SESSION, _CANDIDATE = re.compile(r"[0-9a-f]{64}\.json"), re.compile(r"[0-9a-f]{
 _RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
 
 
-class KeptWork:
+class SavedSessions:
     """A folder of kept work: `files` of tables, `sessions` with a JSON file each, and `candidates`.
 
     Args:

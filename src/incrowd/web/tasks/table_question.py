@@ -1,4 +1,4 @@
-"""What a risk is held against: the people in the table or a population, on Protect as on Risk."""
+"""The question that is asked of an open table, and what its risk is held against: the people in it or a population."""
 
 from __future__ import annotations
 

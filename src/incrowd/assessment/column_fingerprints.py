@@ -1,4 +1,4 @@
-"""What a column held when a person judged it, so that a saved role does not outlive it."""
+"""What a column held when a person judged it, in a few words, so that a saved role does not outlive it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 
 from incrowd import read_table
 from incrowd.assessment import Question, judge_release
-from incrowd.assessment.contents import content_of, with_contents
+from incrowd.assessment.column_fingerprints import content_of, with_contents
 from incrowd.assessment.settings_file import from_toml, to_toml
 from incrowd.errors import InputError
 from incrowd.tables import suggest_roles
