@@ -238,3 +238,20 @@ def test_an_amount_to_the_cent_that_only_a_home_shares_links_its_people(homes):
     table = {"age": draw.integers(0, 90, people), "sex": draw.integers(1, 3, people)}
     allowance = np.where(draw.random(homes) < 0.5, 0.0, draw.lognormal(8, 0.7, homes).round(2))
     assert describe(**table, allowance=np.repeat(allowance, sizes)).kind == "transactions"
+
+
+HOMES = [(24, 0), (35, 0), (39, 0), (100, 0.1), (500, 0.05), (500, 0.1), (2_000, 0.2)]
+
+
+@pytest.mark.parametrize(("homes", "usual"), HOMES)
+@pytest.mark.parametrize(("least", "digits"), [(2, 2), (1, 2), (2, 0)])
+def test_an_amount_that_many_homes_have_hides_none_that_only_one_has(homes, usual, least, digits):
+    draw = np.random.default_rng(homes)
+    sizes = draw.integers(least, 6, homes)
+    people = int(sizes.sum())
+    income = np.where(draw.random(homes) < usual, round(1216.37, digits), draw.lognormal(10, 0.6, homes).round(digits))
+    table = {"age": draw.integers(0, 3, people) * 30, "sex": draw.integers(1, 3, people)}
+    order = draw.permutation(people)
+    found = describe(**table, household_income=np.repeat(income, sizes)[order])
+    assert found.kind == "transactions"
+    assert "household_income" in found.reason

@@ -29,8 +29,9 @@ _IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
 _LINKED = 0.2  # share of the rows with a value that must share it with others
 _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
-_MONEY, _OF_A_TARIFF = {"income", "wealth and spending"}, 0.01  # and the share of the rows that more than a home share
-_ROUND, _AMOUNTS = 5, 40  # units, of which multiples are round; other amounts that several rows share, at least
+_MONEY, _ROUND = {"income", "wealth and spending"}, 5  # where they may link; units, of which multiples are round
+_A_FEW, _ALL = 0.02, 0.4  # common amounts for each that a home may share: up to which they prove little; of a tariff
+_ALONE = 0.7  # amounts that several rows share for each that one row has, below which wages may be so
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -106,9 +107,8 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
 def _is_shared(table: Table, one: SuggestedRole) -> bool:
     """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
 
-    Round amounts are passed over, because many people name them. Whole amounts are looked at where the column is about
-    money. Where more rows than a home has share an amount, it is one that many are paid, as wages are; then the amounts
-    that few share are such too.
+    Round amounts are passed over, because many people name them, and so are those that more rows share than a home has.
+    Whole amounts are looked at where the column is about money.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
@@ -128,13 +128,25 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     for apart in range(1, _NEIGHBOURS + 1):
         place = np.minimum(np.searchsorted(values, values + apart), values.size - 1)
         near += int(np.sum(few * few[place] * (values[place] == values + apart)))
-    if np.count_nonzero(few > 1) < _AMOUNTS:
-        return False
     equal = int(np.sum(few * (few - 1)))
-    rows = int(times.sum()) if values.size else 0
-    if int(times[times > _IN_HOUSEHOLD].sum()) > _OF_A_TARIFF * rows:
+    if equal < max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) or few[few > 1].sum() < _LINKED * few.sum():
         return False
-    return equal >= _TIMES_NEAR * near / _NEIGHBOURS and int(few[few > 1].sum()) >= _LINKED * max(rows, 1)
+    return not _are_wages(*(int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD)))
+
+
+def _are_wages(alone: int, shared: int, common: int) -> bool:
+    """Whether amounts are what people of different homes are paid alike, by how many rows have each.
+
+    A tariff has about as many amounts that many rows share as it has others. Where there are some of these, or few
+    amounts in all, most others must be shared too: of wages most have one row, of incomes of homes about half.
+
+    Args:
+        alone: how many amounts one row has.
+        shared: how many amounts as many rows share as a home may have.
+        common: how many amounts more rows share.
+    """
+    unsure = shared < _FEWEST or common > _A_FEW * shared
+    return common > _ALL * shared or (unsure and shared < _ALONE * alone)
 
 
 def _may_link(one: SuggestedRole) -> bool:
