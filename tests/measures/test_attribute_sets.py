@@ -4,14 +4,16 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import reference
 
-from incrowd import InputError
-from incrowd.measures import kernels, minimal_sets, risk_by_group, risk_by_subset, subset_counts
-from incrowd.measures.subset_counts import chains
+from incrowd import InputError, read_table
+from incrowd.measures import contributions, kernels, minimal_sets, risk_by_group, risk_by_subset, subset_counts
+from incrowd.measures.subset_counts import chains, class_table
 
 NAMES = ["a", "b", "c", "d"]
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=14)
@@ -145,3 +147,19 @@ def test_words_are_sorted_with_their_values(lowest):
     found, values = kernels.sort_with_values(keys, np.arange(500), lowest)
     np.testing.assert_array_equal(found, keys[order])
     np.testing.assert_array_equal(values, order)
+
+
+def test_sets_are_counted_singly_where_the_classes_do_not_fit_and_say_the_same(tmp_path):
+    draw = np.random.default_rng(3)
+    rows = 420_000  # 124 bytes each by three columns: 52 MB
+    columns = {
+        "age": draw.integers(0, 90, rows),
+        "sex": draw.integers(0, 2, rows),
+        "zip": draw.integers(0, 5_000, rows),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    tight, wide = (read_table(tmp_path / "people.parquet", memory=memory) for memory in ("50MB", "1GB"))
+    assert class_table(tight, [*columns]) is None
+    assert class_table(wide, [*columns]) is not None
+    assert list(risk_by_subset(tight, [*columns])) == list(risk_by_subset(wide, [*columns]))
+    assert contributions(tight, [*columns]).to_dict() == contributions(wide, [*columns]).to_dict()

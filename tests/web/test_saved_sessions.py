@@ -426,3 +426,44 @@ def test_a_session_that_names_a_file_outside_its_folder_opens_nothing(tmp_path, 
         assert client.get(table).status_code == 404
         assert "its file is none that is kept here" in client.get("/api/v1/session").text
     assert secret.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda table: table["history"]["steps"].pop(0), "not among those that were kept"),
+        (lambda table: table["history"].update(now=-1), "damaged"),
+        (lambda table: table["history"].update(version="2"), "damaged"),
+        (lambda table: table["history"]["steps"][1].pop("roles"), "do not give every column a role"),
+        (lambda table: table["source"].update(kind="2024-02-30"), "damaged"),
+        (lambda table: table.update(name=-1), "damaged"),
+    ],
+)
+def test_a_table_whose_kept_history_no_server_wrote_is_lost_in_words(tmp_path, change, words):
+    with started(tmp_path / "kept") as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        server.save()
+    (saved,) = (tmp_path / "kept" / "sessions").iterdir()
+    state = json.loads(saved.read_text())
+    change(state["tables"][0])
+    saved.write_text(json.dumps(state))
+    with started(tmp_path / "kept") as (client, _):
+        assert client.get("/api/v1/tables").json() == []
+        (lost,) = client.get("/api/v1/session").json()["lost"]
+        assert words in lost
+        assert client.get(f"{table}/settings").status_code == 404
+
+
+def test_a_name_of_a_candidate_that_is_no_text_is_lost_in_words(tmp_path):
+    with started(tmp_path / "kept") as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        protected(client, table, k=3)
+        server.save()
+    (saved,) = (tmp_path / "kept" / "sessions").iterdir()
+    state = json.loads(saved.read_text())
+    saved.write_text(json.dumps(state | {"candidates": dict.fromkeys(state["candidates"], -1)}))
+    with started(tmp_path / "kept") as (client, _):
+        assert client.get("/api/v1/tables").status_code == 200
+        assert "cannot be read" in client.get("/api/v1/session").text

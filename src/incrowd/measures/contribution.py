@@ -199,7 +199,7 @@ def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]
 def _from_single_counts(
     table: Table, names: list[str], person: str | None, orders: int, seed: int, progress: Progress
 ) -> Contributions:
-    """Contributions where each set takes a query of its own: histories, and tables that stay in their engine."""
+    """Contributions where each set takes a query of its own: histories, and classes too many for memory."""
     known: dict[tuple[int, ...], tuple[int, int]] = {}
     people = 0
 

@@ -25,6 +25,8 @@ from incrowd.tables import Table
 _WORTHWHILE = 0.75  # share of the classes, up to which those by fewer columns are kept for sets of still fewer
 _KEPT = 8  # times as many classes as the table has that are kept in all
 _FEW_BITS = 24  # bits of the codes of some columns, up to which their combinations are counted without sorting
+_BYTES_A_CODE = 8  # of a record in a column, and of its class
+_BYTES_SORTED = 48  # of a class: packed codes and people, sorted by two orders of columns at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +60,11 @@ class ClassTable:
 
 
 def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
-    """The classes of a table; None where it stays in a cluster and they are too many for memory."""
+    """The classes of a table; None where they are too many for memory, so that each set is counted by itself."""
+    backend = table.backend
+    a_record = backend.needs.record_class + _BYTES_A_CODE * len(columns) + _BYTES_SORTED
+    if backend.rows_are_local and backend.rows * a_record > table.memory:
+        return None
     try:
         return ClassTable.of(table, columns)
     except TooManyDistinctError:

@@ -125,6 +125,16 @@ class RecordedDecision(Model):
         return self.decision == "release" and (judged is None or judged.decision != "within")
 
 
+class SavedHistory(Model):
+    """The settings of a table with the steps back, its audit trail and decisions, as they are kept over a restart."""
+
+    steps: Annotated[list[TableSettings], Field(min_length=1)]
+    now: Count
+    version: Count
+    trail: list[TrailEntry]
+    decisions: list[RecordedDecision]
+
+
 class ProjectRun(Model):
     """Work that was done: what was asked, and what came out in a few numbers."""
 

@@ -24,9 +24,11 @@ from incrowd._support.private_folders import locked
 from incrowd.assessment import Question
 from incrowd.errors import InputError
 from incrowd.web import models
+from incrowd.web.fields import Id, Model, Name
 from incrowd.web.jobs import Job, Outcome
+from incrowd.web.project_models import SavedHistory
 from incrowd.web.releases import Release
-from incrowd.web.session_table import OpenTable
+from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.uploads import TABLE_FOLDER
 
 Saved = dict[str, Any]
@@ -34,6 +36,23 @@ MARKER = ".incrowd-kept-work"
 """The file by which a folder of kept work is known; no other folder is written to or cleared."""
 _SESSION, _CANDIDATE = re.compile(r"[0-9a-f]{64}\.json"), re.compile(r"[0-9a-f]{16}\.json")
 _RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
+
+
+class SavedTable(Model):
+    """A table of a session as it is kept: its file by name, in its own folder, or by its path."""
+
+    id: Id
+    name: Name
+    source: TableSource
+    folder: str | None
+    file: str
+    seen: tuple[int, ...] | None
+    history: SavedHistory
+
+    @classmethod
+    def read(cls, saved: Saved) -> SavedTable:
+        """A table as it was saved; a part that no server wrote is refused."""
+        return cls.model_validate_json(json.dumps(saved))
 
 
 class SavedSessions:
@@ -151,15 +170,15 @@ class SavedSessions:
             question=saved["question"],
         )
 
-    def place_of(self, saved: Saved) -> tuple[Path, Path | None]:
+    def place_of(self, saved: SavedTable) -> tuple[Path, Path | None]:
         """The file of a saved table, and its own folder if it has one."""
-        file, is_path = saved["file"], saved["source"]["kind"] == "path"
-        if saved["folder"] is None and is_path:  # whether it may be opened is asked of the server
-            return Path(file), None
-        if is_path or not TABLE_FOLDER.fullmatch(saved["folder"] or "") or Path(file).name != file:
+        is_path = saved.source.kind == "path"
+        if saved.folder is None and is_path:  # whether it may be opened is asked of the server
+            return Path(saved.file), None
+        if is_path or not TABLE_FOLDER.fullmatch(saved.folder or "") or Path(saved.file).name != saved.file:
             raise InputError("its file is none that is kept here; open the table again")
-        folder = self.files / saved["folder"]
-        return folder / saved["file"], folder
+        folder = self.files / (saved.folder or "")
+        return folder / saved.file, folder
 
     def _dump_table(self, table: OpenTable) -> Saved:
         file = Path(table.table.source or "")
@@ -268,7 +287,8 @@ def _read(file: Path, *needed: str) -> Saved | None:
         kinds: dict[str, type] = {"tables": list, "candidates": dict, "file": str}
         fits = all(isinstance(found[name], kinds[name]) for name in needed)
         fits = fits and all(isinstance(table["folder"], str | None) for table in found.get("tables", ()))
-        fits = fits and all(_CANDIDATE.fullmatch(f"{key}.json") for key in found.get("candidates", ()))
+        named = found.get("candidates", {}).items()
+        fits = fits and all(_CANDIDATE.fullmatch(f"{key}.json") and isinstance(name, str) for key, name in named)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
     return found if fits else None

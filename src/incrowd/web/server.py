@@ -19,7 +19,7 @@ from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
-from incrowd.web.saved_sessions import SavedSessions
+from incrowd.web.saved_sessions import SavedSessions, SavedTable
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, TableSource, identity
 from incrowd.web.sessions import Session, Sessions
@@ -95,7 +95,7 @@ class Server:
                 saved = {"tables": [], "candidates": {}}
             for one in saved["tables"]:
                 try:
-                    session.tables[one["id"]] = self._reopen(one)
+                    session.tables[one["id"]] = self._reopen(SavedTable.read(one))
                 except Exception as error:  # whatever is wrong with one table, the others are opened
                     session.lost.append(f"{one.get('name', 'a table')}: {_why(error)}")
             for key, name in saved["candidates"].items():
@@ -109,18 +109,17 @@ class Server:
                     session.lost.append(f"{name or 'a protected table'}: {_why(error)}")
             session.is_asleep = False
 
-    def _reopen(self, saved: dict[str, Any]) -> OpenTable:
+    def _reopen(self, saved: SavedTable) -> OpenTable:
         """A table that an earlier server kept; a file that was opened by its path must be unchanged."""
         assert self.kept is not None
         file, folder = self.kept.place_of(saved)
-        source = TableSource(**{**saved["source"], "before": tuple(saved["source"]["before"])})
-        if source.kind == "path":
+        if saved.source.kind == "path":
             self._allowed(str(file))
-        table = open_table(file, saved["name"], source, self.settings, saved["id"], folder)
-        if source.kind == "path":
-            table.seen = tuple(saved["seen"])
+        table = open_table(file, saved.name, saved.source, self.settings, saved.id, folder)
+        if saved.source.kind == "path":
+            table.seen = saved.seen or ()
             table.check_file()
-        table.history.restore(saved["history"])
+        table.history.restore(saved.history)
         return table
 
     def open_upload(

@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
 from incrowd.web.fields import ChosenRole, Model
-from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, TrailEntry
+from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, SavedHistory, TrailEntry
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
@@ -45,14 +45,16 @@ class TableHistory:
             "decisions": [decision.model_dump(mode="json") for decision in self.decisions],
         }
 
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Go on from what `to_dict` gave."""
-        steps = [models.TableSettings(**step) for step in saved["steps"]]
-        for step in steps:
-            self._check(step, self.suggested | step.roles)
-        self._steps, self._now, self.version = steps, saved["now"], saved["version"]
-        self.trail[:] = [TrailEntry(**entry) for entry in saved["trail"]]
-        self.decisions[:] = [RecordedDecision(**decision) for decision in saved["decisions"]]
+    def restore(self, saved: SavedHistory) -> None:
+        """Go on from what `to_dict` gave; what it cannot have given is refused."""
+        for step in saved.steps:
+            self._check(step, step.roles)
+            if {*step.roles} != {*self.suggested}:
+                raise InputError("its settings do not give every column a role; open the table again")
+        if saved.now >= len(saved.steps):
+            raise InputError("its settings are not among those that were kept; open the table again")
+        self._steps, self._now, self.version = saved.steps, saved.now, saved.version
+        self.trail, self.decisions = saved.trail, saved.decisions
 
     def note(self, what: str, **details: Any) -> None:
         """Write something down in the audit trail; the last few thousand entries are kept."""
