@@ -105,11 +105,11 @@ def kept_column_facts(
     missing = tuple(facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person))
     gone = {fact.column for fact in missing}
     telling = [column for column in telling if column.name not in gone]
-    whole = [column for column in telling if not (column.name in secrets and column.has_null)]
-    following = tuple(facts_of_following_columns(whole, known, read_table(released), coarsened, person=person))
+    after = read_table(released)
+    following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
     gone = {fact.column for fact in following}
     telling = [column for column in telling if column.name not in gone]
-    expected = facts_of_expected_values(telling, known, read_table(released), coarsened, person=person)
+    expected = facts_of_expected_values(telling, known, after, coarsened, person=person)
     return (*alone, *computed, *together, *missing, *following, *expected)
 
 
