@@ -179,7 +179,8 @@ def list_internal_reasons(
     if evidence.row_order and not evidence.is_release:
         yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
     if evidence.expected:
-        yield Advice(describe_expected(evidence.expected), ("apart", "drop", "quasi_identifiers"))
+        apart = ["apart"] if any(one.partly for one in evidence.expected) else []
+        yield Advice(describe_expected(evidence.expected), (*apart, "drop", "quasi_identifiers"))
     yield from evidence.unanswered
     if evidence.rows.kind != "people" and question.rows_are_people:
         yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")

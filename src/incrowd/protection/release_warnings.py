@@ -91,10 +91,11 @@ def describe_expected(facts: Sequence[GivenBack]) -> str:
     they, them, known = ("they count", "them", "quasi-identifiers")
     if len(facts) == 1:
         they, them, known = ("it counts", "it", "a quasi-identifier")
+    apart = "keep those people apart, " if any(one.partly for one in facts) else ""
     return (
         f"Others may expect values that follow from what they know: {names}. For whoever does the smallest class has "
         f"as many people as stand in brackets, and not {ordered[0].k_without:,}. Here {they} as unknown; if others can "
-        f"tell {them}, keep those people apart, leave {them} out or make {them} {known}"
+        f"tell {them}, {apart}leave {them} out or make {them} {known}"
     )
 
 
