@@ -1,5 +1,7 @@
 """What a person says of columns is looked at: columns to drop, weights, secrets that are nearly certain, rows."""
 
+import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -328,7 +330,41 @@ def test_a_secret_that_follows_from_a_quasi_identifier_is_judged_alike_by_protec
     facts = read_mark(read_table(file)).given_back
     assert [(one.column, one.follows) for one in facts] == [("tariff", True)]
     assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"
-    assert judge_release(file, replace(question, sensitive=("tariff",))).decision == "within"
+    as_secret = judge_release(file, replace(question, sensitive=("tariff",)))
+    assert as_secret.decision == "within"
+    assert any("tariff (from age: " in one.sentence for one in as_secret.internal_reasons)
+    write_protected(protect(table, **known, k=11, sensitive=["tariff"], identifiers=[]), file, force=True)
+    assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"  # as it was told above
+
+
+def crosses(limits):
+    """Whether a range has ages of both sides of the first at which there are pensions."""
+    return limits[0] < 55 <= limits[-1]
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_a_yes_tells_of_values_that_everybody_expects_of_some_people(tmp_path, role):
+    draw = np.random.default_rng(1)
+    age = draw.integers(20, 85, 2_000)
+    pension = np.where((age >= 55) & (draw.random(2_000) < 0.6), draw.integers(300, 2_000, 2_000), 0)
+    table = {"age": age, "town": draw.choice(list("abcdefgh"), 2_000), "pension": pension}
+    known = {"quasi_identifiers": ["age", "town"], role: ["pension"]}
+    safe = protect(table, **known, k=11, identifiers=[])
+    file = write_protected(safe, tmp_path / "safe.parquet")
+    ages, towns, pensions = (safe.table[name].to_pylist() for name in table)
+    classes = Counter(zip(ages, towns, (amount == 0 for amount in pensions), strict=True))
+    limits = {label: [int(one) for one in re.findall(r"\d+", label)] for label in ages}
+    smallest = min(
+        classes[label, town, True] for label, town in zip(ages, towns, strict=True) if crosses(limits[label])
+    )
+    expected = f"pension (from age: {smallest})"
+    assert smallest < 11
+    for found in (judge_release(file, Question(**known)), judge_protected(safe, Question(**known))):
+        (told,) = [one for one in found.internal_reasons if expected in one.sentence]
+        assert (found.decision, told.hint) == ("within", ("apart", "drop", "quasi_identifiers"))
+    assert any(expected in note for note in safe.notes)
+    apart = protect(table, **known, k=11, identifiers=[], apart=["pension"])
+    assert not any("Others may expect" in note for note in apart.notes)
 
 
 @pytest.mark.parametrize("role", ["other", "sensitive"])

@@ -152,3 +152,15 @@ def test_the_verdict_is_plain():
     safe = protect({"x": [1, 2, 8, 9]}, quasi_identifiers=["x"], k=2).evaluate()
     assert safe.verdict.startswith("no record is unique; everybody shares their values with at least 1 other,")
     assert "not safe: 4 of 4" in evaluate({"x": [1, 2, 8, 9]}, {"x": [1, 2, 8, 9]}, quasi_identifiers=["x"]).verdict
+
+
+def test_a_blanked_cell_costs_all_its_detail_where_the_original_has_missing_cells_too():
+    """A date of death that is blanked looks as that of somebody alive, so that no missing cell tells anything now."""
+    days = [f"2020-01-{day:02}" for day in range(1, 11)]
+    table = {"died": [*days, *[None] * 30], "sex": ["f", "m"] * 20}
+    safe = protect(table, quasi_identifiers=["died", "sex"], k=11, method="blank", identifiers=[])
+    assert read_table(safe.table).rows == 40
+    cost = {column.column: column for column in evaluate(table, safe.table, quasi_identifiers=["died", "sex"]).columns}
+    assert (cost["died"].changed, cost["died"].granularity) == (40, 0.0)
+    same = {column.column: column for column in evaluate(table, table, quasi_identifiers=["died", "sex"]).columns}
+    assert (same["died"].changed, same["died"].granularity) == (0, 1.0)

@@ -62,6 +62,17 @@ def test_a_value_that_nobody_expects_makes_no_class_smaller():
     assert (fact.column, fact.k) == ("a", min(expected.values()))
 
 
+@pytest.mark.parametrize("secrets", [(), ("band",)])
+def test_a_secret_that_some_refuse_to_tell_follows_too(secrets):
+    draw = np.random.default_rng(1)
+    before, after = people(draw)
+    band = np.array(["low", "middle", "high", "top"])[np.digitize(before["age"], [24, 35, 57])]
+    kept = {"band": [None if draw.random() < 0.03 else one for one in band]}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["age", "region"], ["band"], secrets=secrets)
+    classes = Counter(cells for cells in zip(after["age"], after["region"], kept["band"], strict=True) if cells[2])
+    assert (fact.column, fact.gives_back, fact.partly, fact.k) == ("band", "age", False, min(classes.values()))
+
+
 def test_parts_of_a_code_that_only_together_give_it_back_follow_from_it():
     draw = np.random.default_rng(3)
     before, after = people(draw)

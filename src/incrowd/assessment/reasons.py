@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.protection.release_warnings import describe_row_order
+from incrowd.protection.release_warnings import describe_expected, describe_row_order
 from incrowd.recipients import Limits
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
@@ -178,6 +178,9 @@ def list_internal_reasons(
             )
     if evidence.row_order and not evidence.is_release:
         yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
+    if evidence.expected:
+        apart = ["apart"] if any(one.partly for one in evidence.expected) else []
+        yield Advice(describe_expected(evidence.expected), (*apart, "drop", "quasi_identifiers"))
     yield from evidence.unanswered
     if evidence.rows.kind != "people" and question.rows_are_people:
         yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")

@@ -50,13 +50,24 @@ def granularity(meaning: Meaning) -> float:
     """1 − (values covered − 1) / (values in the domain − 1), on average over the cells of a column."""
     domain = max(meaning.original.size - 1, 1)
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    return 1.0 - float(tally @ (meaning.covered - 1)) / domain / float(tally.sum())
+    return 1.0 - float(tally @ (_covered(meaning) - 1)) / domain / float(tally.sum())
 
 
 def changed_cells(meaning: Meaning) -> int:
     """Cells that cover more than one value."""
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    return int(tally[meaning.covered > 1].sum())
+    return int(tally[_covered(meaning) > 1].sum())
+
+
+def _covered(meaning: Meaning) -> NDArray[np.int64]:
+    """The values that each label may stand for: a missing cell for any, if more are missing than in the original."""
+    original, covered = meaning.original, meaning.covered.copy()
+    if original.has_null:
+        null = original.filled_size
+        is_null = np.array([members is not None and [*members[:2]] == [null] for members in meaning.members])
+        if np.count_nonzero(is_null[meaning.codes]) > np.count_nonzero(original.codes == null):
+            covered[is_null] = original.size
+    return covered
 
 
 class Correlations(NamedTuple):

@@ -30,7 +30,13 @@ _TOLD = 0.9  # share of the records of a value that follow, from which on it is 
 
 
 def facts_of_following_columns(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
+    kept: Sequence[Coded],
+    known: Sequence[Coded],
+    table: Table,
+    coarse: Sequence[str],
+    *,
+    secrets: Sequence[str] = (),
+    person: str | None = None,
 ) -> Iterator[RecoveringColumn]:
     """Find kept columns that follow from one or two quasi-identifiers, of which one was made coarser.
 
@@ -39,6 +45,7 @@ def facts_of_following_columns(
         known: its quasi-identifiers.
         table: the protected table.
         coarse: the quasi-identifiers that were made coarser.
+        secrets: the columns of which a missing cell is no value.
         person: the column that says whose record it is, where people have several.
 
     Yields:
@@ -48,7 +55,9 @@ def facts_of_following_columns(
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     for column in kept:
-        telling = next(find_telling(column, known, coarse, bits), None)
+        rows = column.is_filled if column.name in secrets and column.has_null else slice(None)
+        column, *those = (Coded(one.name, one.codes[rows], one.values) for one in (column, *known))
+        telling = next(find_telling(column, those, coarse, bits), None)
         if telling is None:
             continue
         columns, determined = telling
@@ -123,9 +132,9 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
-    return np.bincount(codes, weights=follows[place], minlength=column.size) >= _TOLD * np.bincount(
-        codes, minlength=column.size
-    )
+    records = np.bincount(codes, minlength=column.size)
+    told = np.bincount(codes, weights=follows[place], minlength=column.size)
+    return np.asarray((told >= _TOLD * records) & (records > 0))
 
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:

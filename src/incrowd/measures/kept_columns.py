@@ -18,6 +18,7 @@ from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.recovering_columns import RecoveringColumn
@@ -102,10 +103,14 @@ def kept_column_facts(
     gone = {fact.column for fact in together}
     telling = [column for column in telling if column.name not in gone]
     missing = tuple(facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person))
-    gone = {*(fact.column for fact in missing), *secrets}  # of secrets that is disclosure
+    gone = {fact.column for fact in missing}
     telling = [column for column in telling if column.name not in gone]
-    following = facts_of_following_columns(telling, known, read_table(released), coarsened, person=person)
-    return (*alone, *computed, *together, *missing, *following)
+    after = read_table(released)
+    following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
+    gone = {fact.column for fact in following}
+    telling = [column for column in telling if column.name not in gone]
+    expected = facts_of_expected_values(telling, known, after, coarsened, person=person)
+    return (*alone, *computed, *together, *missing, *following, *expected)
 
 
 def released_column_facts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,7 +21,13 @@ from scipy.special import rel_entr
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import OF_CHANCE, Determination
-from incrowd.measures.following_columns import ROWS_FOR_EACH, count_classes, entropy, find_telling, join_codes
+from incrowd.measures.following_columns import (
+    ROWS_FOR_EACH,
+    count_classes,
+    entropy,
+    find_telling,
+    join_codes,
+)
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
@@ -38,13 +44,14 @@ _MOSTLY = 2 / 3  # share from which those who differ count as people who refused
 _RARE_VALUE = 3  # records of a value up to which it is judged together with the other rare ones behind a label
 _UNLIKELY = 1e-6  # how seldom chance may show so many values that are told
 _FALSELY_TOLD = 0.01  # share of the values that are told which chance may have told
+_COMMON = 0.1  # share of the records from which on people may be expected to have a value
 _MORE = 30  # records that two columns must tell beyond one of them
 _PAIRS = 3  # pairs of columns that are counted
 _ROWS = 20_000  # rows by which pairs are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pattern:
+class Pattern:
     """Quasi-identifiers that tell which cells are missing.
 
     `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
@@ -89,8 +96,8 @@ def facts_of_missing_cells(
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
     behind = LabelCoverage(known, released, coarse)
-    find_behind = cache(lambda pattern: _find_behind(behind, pattern))
-    seen: dict[bytes, list[_Pattern]] = {}
+    behind_pattern = cache(lambda pattern: find_behind(behind, pattern))
+    seen: dict[bytes, list[Pattern]] = {}
     undone = set[str]()
     for sort, flag in flags:
         after = missing_flags(*encode(table, [flag.name])).get(sort)
@@ -100,7 +107,7 @@ def facts_of_missing_cells(
         if key not in seen:
             seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
         for pattern in seen[key]:
-            open_flag, expected = _expect(find_behind(pattern), after)
+            open_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
                 count_classes(table, [*released, open_flag], expected, person),
                 count_classes(table, [*released, *harmless, open_flag], expected & told, person),
@@ -116,7 +123,7 @@ def facts_of_missing_cells(
                 break
         else:
             if seen[key]:
-                open_flag, expected = _expect(find_behind(seen[key][0]), after)  # of what tells most
+                open_flag, expected = expect(behind_pattern(seen[key][0]), after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
 
@@ -125,7 +132,7 @@ def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tupl
     """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
 
     Args:
-        kept: the columns that only some people were asked.
+        kept: the columns that only some people were asked; of one without missing cells, its common values count so.
         known: the quasi-identifiers.
 
     Returns:
@@ -133,7 +140,7 @@ def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tupl
         number of its run of such values: no range or set of values of one run covers values of another.
     """
     names, bits = [column.name for column in known], [entropy(one) for one in known]
-    flags = [flag for column in kept for flag in missing_flags(column).values()]
+    flags = [flag for column in kept for flag in (missing_flags(column) or common_flags(column)).values()]
     distinct = {_key(flag): flag for flag in flags}.values()
     found = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
     return [_sides(pattern) for pattern in sorted(found, key=lambda one: -one.records)]
@@ -144,7 +151,7 @@ def _key(flag: Coded) -> bytes:
     return np.packbits(flag.codes).tobytes()
 
 
-def _sides(pattern: _Pattern) -> tuple[_Codes, _Codes]:
+def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
     """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
 
     Runs are along the column that has an order, or the most values. Values of the other column that are the same all
@@ -176,10 +183,28 @@ def missing_flags(column: Coded) -> dict[Any, Coded]:
         sorts[_ANY_OF_THEM] = [number for numbers in sorts.values() for number in numbers]
     flags = {}
     for sort, numbers in sorts.items():
-        is_set = np.isin(column.codes, numbers).astype(np.int64)
-        if 0 < is_set.sum() < is_set.size:
-            flags[sort] = Coded(column.name, is_set, pa.array([False, True]))
+        flag = _flag(column, numbers)
+        if 0 < flag.codes.sum() < flag.codes.size:
+            flags[sort] = flag
     return flags
+
+
+def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[Any, Coded]:
+    """Which cells have each common value of a column, or each of `values`, or do not say which they have.
+
+    Whoever expects a value of somebody knows that people may refuse to tell it. Flags that all cells have are left out.
+    """
+    nobody_asked = [number for number, _ in _values_of_nobody_asked(column)]
+    counts = np.bincount(column.codes, minlength=column.size)
+    codes = np.setdiff1d(np.flatnonzero(counts >= _COMMON * column.codes.size), nobody_asked).tolist()
+    if values is not None:
+        codes = [code for code, value in enumerate(column.values.to_pylist()) if value in values]
+    flags = {column.values[code].as_py(): _flag(column, [code, *nobody_asked]) for code in codes}
+    return {value: flag for value, flag in flags.items() if not flag.codes.all()}
+
+
+def _flag(column: Coded, numbers: Sequence[int]) -> Coded:
+    return Coded(column.name, np.isin(column.codes, numbers).astype(np.int64), pa.array([False, True]))
 
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
@@ -200,14 +225,14 @@ def count_with_missing_cells(
     return count_classes(table, [*known, flag], np.ones(table.rows, dtype=bool), person)
 
 
-def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[_Pattern]:
+def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[Pattern]:
     """What tells a flag: single columns, two that tell nearly all of it, and the two that tell most more than one."""
-    alone = {one.name: _pattern((one,), flag) for one in known}
+    alone = {one.name: find_pattern((one,), flag) for one in known}
     yield from (alone[name] for name in coarse if name in alone and alone[name].records)
     nearly_all = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
     first = next((columns for columns in nearly_all if not _is_told_anyway(columns, flag, coarse)), None)
     if first is not None:
-        yield _pattern(first, flag)
+        yield find_pattern(first, flag)
         return
     some = slice(None, None, -(-flag.codes.size // _ROWS))
     few, told = _part(flag, some), {name: _any(pattern.told)[some] for name, pattern in alone.items()}
@@ -215,11 +240,11 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: 
     for pair in itertools.combinations(known, 2):
         is_shared = pair[0].size * pair[1].size <= few.codes.size / ROWS_FOR_EACH
         if is_shared and any(one.name in coarse for one in pair):
-            beyond = _any(_pattern(tuple(_part(one, some) for one in pair), few).told)
+            beyond = _any(find_pattern(tuple(_part(one, some) for one in pair), few).told)
             beyond &= ~(told[pair[0].name] | told[pair[1].name])
             more.append((np.count_nonzero(beyond), pair))
     more = sorted((one for one in more if one[0] >= _MORE), key=lambda one: -one[0])[:_PAIRS]
-    yield from (_pattern(pair, flag) for _, pair in more)
+    yield from (find_pattern(pair, flag) for _, pair in more)
 
 
 def _part(column: Coded, rows: slice) -> Coded:
@@ -244,24 +269,27 @@ def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
     return flags[0] | flags[1]
 
 
-def _pattern(columns: tuple[Coded, ...], flag: Coded) -> _Pattern:
-    """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance."""
+def find_pattern(columns: tuple[Coded, ...], flag: Coded, *, expected: float = _EXPECTED) -> Pattern:
+    """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance.
+
+    `expected` is the share of the records of a value from which others of it are expected to be so too.
+    """
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
     sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
     found, rate = _judge_groups(sizes, missing), float(is_set.mean())
     told, alike = list[_Flags](), list[_Flags]()
     for errors, of_chance in _errors(sizes, missing, rate):
         if found.tells_nearly_all:
-            is_told = (errors <= np.maximum((1 - _EXPECTED) * sizes, _FEW)) & (2 * errors < sizes)
+            is_told = (errors <= np.maximum((1 - expected) * sizes, _FEW)) & (2 * errors < sizes)
         else:
-            is_told = (errors <= min(1 - _EXPECTED, OF_CHANCE * of_chance) * sizes) & (sizes > 1)
+            is_told = (errors <= min(1 - expected, OF_CHANCE * of_chance) * sizes) & (sizes > 1)
             chance = _chance(errors, sizes, of_chance)
             is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
         told.append((is_told & (sizes > 1))[joint])
         alike.append(_are_alike(errors, sizes)[joint])
     is_rare = (sizes <= _RARE_VALUE)[joint]
     rare = is_rare, is_rare & (flag.codes == 1)
-    return _Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]), rare, rate)
+    return Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]), rare, rate)
 
 
 def _errors(sizes: _Numbers, missing: _Numbers, rate: float) -> tuple[tuple[_Numbers, float], tuple[_Numbers, float]]:
@@ -301,7 +329,7 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
     return float(ordered[beyond].max(initial=0.0))
 
 
-def _find_behind(behind: LabelCoverage, pattern: _Pattern) -> tuple[_Flags, ...] | None:
+def find_behind(behind: LabelCoverage, pattern: Pattern) -> tuple[_Flags, ...] | None:
     """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
 
     Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
@@ -324,7 +352,7 @@ def _find_behind(behind: LabelCoverage, pattern: _Pattern) -> tuple[_Flags, ...]
     return tuple(found)
 
 
-def _expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
+def expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
     """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
 
     Where all who may be behind a range are expected to have the same, the others in it are those who refused. Where it

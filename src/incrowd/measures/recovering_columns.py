@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,8 +25,9 @@ class RecoveringColumn(Result):
         others: the further columns that are needed to recover the quasi-identifier. Then `k` and `uniques` are for an
             attacker who computes it from all of them.
         follows: whether it is the other way round: the column follows from the quasi-identifier and the others, so that
-            whoever knows these expects its value. Of a secret that is counted as disclosure.
+            whoever knows these expects its value.
         missing: whether only that is known which of the column's cells are missing, as that follows.
+        partly: whether it follows for some people only: no pension before 50. `told` is their share.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("undoes",)
@@ -39,6 +41,7 @@ class RecoveringColumn(Result):
     others: tuple[str, ...] = ()
     follows: bool = False
     missing: bool = False
+    partly: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -53,6 +56,10 @@ class RecoveringColumn(Result):
         if not self.others:
             return f"{self.column} is kept and gives"
         return f"{listed(self.others)} and {self.column} are kept and together give"
+
+    def is_only_told(self, secrets: Collection[str]) -> bool:
+        """Whether it is told and decides nothing: values that follow, of a secret or for some people only."""
+        return self.follows and not self.missing and (self.partly or self.column in secrets)
 
     @property
     def undoes(self) -> bool:

@@ -36,7 +36,12 @@ from incrowd.protection.protect_options import Aim, DiversityKind, OutputKind
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
 from incrowd.protection.release import columns_of_order, draw_uninformative_order, in_order
-from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_row_order, warn_of_undoing
+from incrowd.protection.release_warnings import (
+    describe_expected,
+    warn_of_nearly_unique,
+    warn_of_row_order,
+    warn_of_undoing,
+)
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import (
     SettledColumns,
@@ -303,11 +308,14 @@ def _describe(
     given_back = kept_column_facts(table, ranges, names, kept, settled.person, coarse=changed, secrets=secrets)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     person, unknown = settled.person, settled.other
-    warnings = tuple(warn_of_undoing(table, ranges, names, left, given_back, person=person, unknown=unknown))
+    expected = [one for one in given_back if one.undoes and one.is_only_told(secrets)]
+    undoing = [one for one in given_back if one not in expected]
+    warnings = tuple(warn_of_undoing(table, ranges, names, left, undoing, person=person, unknown=unknown))
+    only_told = [describe_expected(expected)] if expected else []
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     nearly_unique = warn_of_nearly_unique(distinct, table.rows)
-    notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique)
+    notes = (*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *only_told, *nearly_unique)
     followed = columns_of_order(table, ranges, person)
     # the order in which random numbers first come would be that of the people whom they stand for
     is_shuffled = bool(followed) or person is not None if shuffle is None else shuffle

@@ -212,7 +212,7 @@ def _given_back(saved: dict[str, Any]) -> RecoveringColumn:
     found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
     _names([found.column, found.gives_back])
-    flags = (found.follows, found.missing)
+    flags = (found.follows, found.missing, found.partly)
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
         raise TypeError
     if not all(0 <= one <= _MOST for one in numbers):  # NaN is in no range

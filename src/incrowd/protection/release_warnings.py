@@ -84,6 +84,21 @@ def describe_given_back(fact: RecoveringColumn) -> str:
     )
 
 
+def describe_expected(facts: Sequence[RecoveringColumn]) -> str:
+    """Kept columns whose values follow from what others know, in words, the one that tells most first."""
+    ordered = sorted(facts, key=lambda fact: fact.k)
+    names = listed([f"{one.column} (from {listed([one.gives_back, *one.others])}: {one.k:,})" for one in ordered])
+    they, them, known = ("they count", "them", "quasi-identifiers")
+    if len(facts) == 1:
+        they, them, known = ("it counts", "it", "a quasi-identifier")
+    apart = "keep those people apart, " if any(one.partly for one in facts) else ""
+    return (
+        f"Others may expect values that follow from what they know: {names}. For whoever does the smallest class has "
+        f"as many people as stand in brackets, and not {ordered[0].k_without:,}. Here {they} as unknown; if others can "
+        f"tell {them}, {apart}leave {them} out or make {them} {known}"
+    )
+
+
 def warn_of_known_columns(
     after: Table, names: Sequence[str], looks: Sequence[SuggestedRole], before_k: int, *, person: str | None = None
 ) -> Iterator[str]:

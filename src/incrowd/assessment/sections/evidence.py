@@ -64,6 +64,7 @@ class Evidence(Result):
         harmless: columns that nobody judged and that cannot matter, because they have one value.
         secrets: what classes give away about the sensitive columns; None where there are none.
         given_back: kept columns that give back a coarsened quasi-identifier.
+        expected: kept columns whose values others may expect from what they know, though they count as unknown.
         rows: what a row is: a person, a person in a wave, a household member, or no person at all.
         unanswered: what could not be counted; the verdict is then undecided at best.
         row_order: columns that the order of the rows follows, so that neighbours tell more than their cells do.
@@ -81,6 +82,7 @@ class Evidence(Result):
     row_order: tuple[str, ...] = ()
     is_release: bool = False
     not_counted: tuple[str, ...] = ()
+    expected: tuple[RecoveringColumn, ...] = ()
     _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
@@ -122,17 +124,19 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     followed = followed_columns(table, person=person) if table.backend.rows_are_local else ()
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
+    given_back = _given_back(work, original, unanswered)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered),
-        _given_back(work, original, unanswered),
+        tuple(one for one in given_back if not one.is_only_told(roles.sensitive)),
         rows,
         tuple(unanswered),
         () if work.question.synthetic else tuple(dict.fromkeys(order)),
         original is not None or bool(roles.generalised_quasi_identifiers),
         table.not_counted,
+        tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
     )
 
 
@@ -258,7 +262,7 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
 def _given_back(
     work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
 ) -> tuple[RecoveringColumn, ...]:
-    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
+    """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
     if not kept or not (coarse or table.backend.rows_are_local):
@@ -270,8 +274,6 @@ def _given_back(
     seen = {(one.columns, False): one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():
-        if one.follows and not one.missing and roles.role(one.column) == "sensitive":
-            continue
         if one.missing and any(fact.undoes and fact.column == one.column for fact in seen.values()):
             continue
         key = (one.columns, one.missing)
@@ -294,7 +296,7 @@ def _counted_here(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[
     if to_go and to_go[0] != fact.column:  # it is known now, and another may go
         others = tuple(name for name in fact.columns if name != to_go[0])
         fact = replace(fact, column=to_go[0], others=others)
-    if to_go and (fact.others or fact.missing) and fact.k < k:
+    if to_go and (fact.others or fact.follows) and fact.k < k:
         return replace(fact, k_without=k)
     if to_go and fact.missing:
         counted = count_with_missing_cells(work.table, roles.quasi_identifiers, fact.column, roles.person)
