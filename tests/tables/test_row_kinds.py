@@ -243,7 +243,7 @@ def test_an_amount_to_the_cent_that_only_a_home_shares_links_its_people(homes):
     assert describe(**table, allowance=np.repeat(allowance, sizes)).kind == "transactions"
 
 
-HOMES = [(24, 0), (35, 0), (39, 0), (100, 0.1), (500, 0.05), (500, 0.1), (2_000, 0.2)]
+HOMES = [(24, 0), (30, 0), (35, 0), (39, 0), (100, 0.1), (500, 0.05), (500, 0.1), (2_000, 0.2)]
 
 
 @pytest.mark.parametrize(("homes", "usual"), HOMES)

@@ -31,7 +31,7 @@ _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
 _MONEY, _ROUND = {"income", "wealth and spending"}, 5  # where they may link; units, of which multiples are round
 _A_FEW, _ALL = 0.02, 0.4  # common amounts for each that a home may share: up to which they prove little; of a tariff
-_ALONE = {True: 0.7, False: 1.5}  # shared amounts for each of one row, below which wages may be so: with cents, without
+_ALONE = {True: 0.7, False: 1.5}  # shared amounts for each of one row, below which wages may be so; whole and common
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -135,7 +135,7 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
         return False
     alone, shared, common = (int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD))
     unsure = shared < _FEWEST or common > _A_FEW * shared
-    is_tariff = common > _ALL * shared or (unsure and shared < _ALONE[bool(has_cents)] * alone)
+    is_tariff = common > _ALL * shared or (unsure and shared < _ALONE[bool(has_cents or not common)] * alone)
     return not is_tariff
 
 
