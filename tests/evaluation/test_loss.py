@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from incrowd import Hierarchy, InputError, evaluate, frontier, read_table
 from incrowd import protect as protect_and_shuffle
 from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
+from incrowd.evaluation.frontier import Frontier, FrontierPoint, worth_choosing
+from incrowd.recipients import Limits
 
 protect = partial(protect_and_shuffle, shuffle=False)  # rows are compared by position
 
@@ -164,3 +166,17 @@ def test_a_blanked_cell_costs_all_its_detail_where_the_original_has_missing_cell
     assert (cost["died"].changed, cost["died"].granularity) == (40, 0.0)
     same = {column.column: column for column in evaluate(table, table, quasi_identifiers=["died", "sex"]).columns}
     assert (same["died"].changed, same["died"].granularity) == (0, 1.0)
+
+
+def test_a_frontier_measures_every_point_by_the_loss_that_was_asked_for():
+    def point(granularity, pmse):
+        return FrontierPoint("sorted", "k=11", 11, 0.0, 0.05, None, None, None, granularity, 0, 0.0, pmse)
+
+    measured, other = point(0.5, 0.1), point(0.95, None)  # 0.05 of its detail is lost, which is no pMSE
+    by_pmse, by_detail = (Frontier(100, (measured, other), Limits(1 / 11), loss) for loss in ("pmse", "granularity"))
+    assert (by_pmse.chosen, by_pmse.best, worth_choosing(by_pmse, ["within"] * 2)) == (
+        measured,
+        (measured,),
+        [measured],
+    )
+    assert (by_detail.chosen, by_detail.best) == (other, (other,))

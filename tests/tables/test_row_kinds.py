@@ -208,8 +208,11 @@ def test_ranges_that_classes_share_link_nobody():
     assert describe(sex=sex, band=band, paid=draw.permutation(60)[classes]).kind == "transactions"
 
 
-@pytest.mark.parametrize("rows", [400, 700, 1_000, 4_000])
-@pytest.mark.parametrize(("name", "column"), [("atus", "hourly_wage"), ("atus", "weekly_earn"), ("cpssw8", "earnings")])
+WAGES = [("atus", "hourly_wage"), ("atus", "weekly_earn"), ("cpssw8", "earnings"), ("adult", "capital_gain")]
+
+
+@pytest.mark.parametrize("rows", [400, 700, 1_000, 2_000, 4_000])
+@pytest.mark.parametrize(("name", "column"), WAGES)
 def test_wages_that_many_are_paid_link_nobody(shared_data, name, column, rows):
     table = pq.read_table(shared_data / f"{name}.parquet")
     for seed in range(3):
@@ -240,7 +243,7 @@ def test_an_amount_to_the_cent_that_only_a_home_shares_links_its_people(homes):
     assert describe(**table, allowance=np.repeat(allowance, sizes)).kind == "transactions"
 
 
-HOMES = [(24, 0), (35, 0), (39, 0), (100, 0.1), (500, 0.05), (500, 0.1), (2_000, 0.2)]
+HOMES = [(24, 0), (30, 0), (35, 0), (39, 0), (100, 0.1), (500, 0.05), (500, 0.1), (2_000, 0.2)]
 
 
 @pytest.mark.parametrize(("homes", "usual"), HOMES)

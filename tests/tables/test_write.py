@@ -3,6 +3,7 @@
 import csv
 import os
 import stat
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -197,4 +198,15 @@ def test_a_dialect_that_cannot_hold_the_rows_is_not_taken_and_that_is_said(tmp_p
     assert (found.separator, found.decimal, found.encoding) == used
     said = describe_text(rows, file, book)
     assert ("not cp1252" in said) == (asked.encoding == "cp1252" and used[2] != "cp1252")
+    assert ("cp1250, which readers do not recognise" in said) == (asked.encoding == "cp1250")
+    assert ("which would not keep every letter" in said) == ("not cp1252" in said)
+    assert ("which a reader may miss or take for a part of a cell" in said) == (used[0] != asked.separator)
     assert ("with commas its numbers" in said) == (used[1] == "." and asked.decimal == ",")
+
+
+def test_tabs_are_written_in_a_tsv_only_and_that_is_said():
+    rows = pa.table({"x": [1.5], "y": ["a"]})
+    tabs, bars = (FileCodebook(dialect=TextDialect(separator)) for separator in "\t|")
+    assert "commas (tabs are written in a .tsv only)" in describe_text(rows, Path("a.csv"), tabs)
+    assert "tabs (as every .tsv has them)" in describe_text(rows, Path("a.tsv"), bars)
+    assert describe_text(rows, Path("a.tsv"), tabs) == "cells parted by tabs, decimal points"

@@ -1,10 +1,13 @@
 """What the pages tell: one answer to one question, and no green mark over what undoes it."""
 
 import html
+import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
+
+from incrowd.wording import percent
 
 TABLES = "/api/v1/tables"
 DRAW = np.random.default_rng(3)
@@ -131,7 +134,12 @@ def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, tabl
     assert result["verdict"]["decision"] == "within"
     assert 'class="verdict within"' in page
     secrets = page.partition("one value in the whole class")[2]
-    assert ">income</th>" in secrets.partition("</table>")[0]
+    row = secrets.partition("</table>")[0].partition(">income</th>")[2].partition("</tr>")[0]
+    was, now = income["before"], income["after"]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[:2] == [
+        f"{percent(was['given_away'])} → 0%",
+        f"{was['distinct']} → {now['distinct']}",
+    ]
 
 
 def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_is_left_out(script, found_by):

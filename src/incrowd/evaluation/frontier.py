@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,8 +108,10 @@ class Frontier(Result):
     loss: str = "granularity"
 
     def lost(self, point: FrontierPoint) -> float:
-        """What a point costs, by the loss that was asked for."""
-        return 1.0 - point.granularity if point.pmse is None else point.pmse
+        """What a point costs, by the loss that was asked for; infinite where that was not measured."""
+        if self.loss == "granularity":
+            return 1.0 - point.granularity
+        return math.inf if point.pmse is None else point.pmse
 
     @property
     def chosen(self) -> FrontierPoint | None:
@@ -293,6 +296,6 @@ def sizes_to_compare(limits: Limits, people: int) -> list[int]:
 
 
 def worth_choosing(found: Frontier, decisions: Sequence[str]) -> list[FrontierPoint]:
-    """The points that are decided to be "within", and that no other such point beats in both risk and detail."""
+    """The points that are decided to be "within", and that no other such point beats in both risk and loss."""
     within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
-    return list(Frontier(found.records, tuple(within)).best)
+    return list(replace(found, points=tuple(within)).best)

@@ -60,21 +60,35 @@ class TextDialect:
 
         >>> asked = TextDialect(";", ",", "cp1252")
         >>> TextDialect(";", ",").in_words(asked)
-        'cells parted by semicolons, decimal commas, encoding utf-8 (not cp1252, which cannot hold it)'
+        'cells parted by semicolons, decimal commas, encoding utf-8 (not cp1252, which would not keep every letter)'
         """
         if asked == TextDialect():
             return ""
         said = [f"cells parted by {SEPARATOR_NAMES[self.separator]}"]
+        if asked.separator != self.separator:
+            said[-1] += f" ({_why_not_separator(asked.separator, self.separator)})"
         said.append("decimal commas" if self.decimal == "," else "decimal points")
         if asked.decimal != self.decimal:
             said[-1] += " (with commas its numbers could not be told from others)"
         if _ENCODINGS.get(asked.encoding, asked.encoding) != self.encoding:
-            said.append(f"encoding {self.encoding} (not {asked.encoding}, which cannot hold it)")
+            known = asked.encoding in _ENCODINGS
+            why = "which would not keep every letter" if known else "which readers do not recognise"
+            said.append(f"encoding {self.encoding} (not {asked.encoding}, {why})")
         elif self.encoding != "utf-8":
             said.append(f"encoding {self.encoding}")
         if asked.particular:
             said.append(f"dates as 2001-12-31 and plain numbers (the table has {', '.join(asked.particular)})")
         return ", ".join(said)
+
+
+def _why_not_separator(asked: str, written: str) -> str:
+    """Why a file does not have the separator that was asked for."""
+    if written == "\t":
+        return "as every .tsv has them"
+    name = SEPARATOR_NAMES.get(asked, "the separator of the table")
+    if asked == "\t":
+        return f"{name} are written in a .tsv only"
+    return f"not {name}, which a reader may miss or take for a part of a cell"
 
 
 class _Fitting:

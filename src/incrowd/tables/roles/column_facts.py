@@ -231,9 +231,10 @@ def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
     """At most `_SAMPLE` filled cells in ascending order, drawn at random: the same in whatever order rows are."""
     order = pc.array_sort_indices(counted.values).to_numpy()
     ends = np.cumsum(counted.times[order])
-    cells = np.arange(ends[-1])
-    if cells.size > _SAMPLE:
-        cells = np.sort(np.random.default_rng(0).choice(cells.size, _SAMPLE, replace=False))
+    if ends[-1] <= _SAMPLE:
+        cells = np.arange(ends[-1])
+    else:
+        cells = np.sort(np.random.default_rng(0).choice(ends[-1], _SAMPLE, replace=False))
     found = counted.values.take(pa.array(order[np.searchsorted(ends, cells, side="right")])).to_pylist()
     if kind in {"integer", "number"}:
         return tuple(float(cell) for cell in found)

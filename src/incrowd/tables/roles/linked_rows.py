@@ -31,7 +31,7 @@ _CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in
 _CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
 _MONEY, _ROUND = {"income", "wealth and spending"}, 5  # where they may link; units, of which multiples are round
 _A_FEW, _ALL = 0.02, 0.4  # common amounts for each that a home may share: up to which they prove little; of a tariff
-_ALONE = 0.7  # amounts that several rows share for each that one row has, below which wages may be so
+_ALONE = {True: 0.7, False: 1.5}  # shared amounts for each of one row, below which wages may be so; whole and common
 _NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
 _ROWS = 20_000  # rows that are looked at
 _TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
@@ -108,7 +108,9 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
 
     Round amounts are passed over, because many people name them, and so are those that more rows share than a home has.
-    Whole amounts are looked at where the column is about money.
+    Whole amounts are looked at where the column is about money. Wages and tariffs have nearly as many amounts that many
+    rows share as others. Where there are some of these, or few amounts in all, most of the others must be shared too:
+    of wages most have one row, of the incomes of homes fewer.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
@@ -131,22 +133,10 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     equal = int(np.sum(few * (few - 1)))
     if equal < max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) or few[few > 1].sum() < _LINKED * few.sum():
         return False
-    return not _are_wages(*(int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD)))
-
-
-def _are_wages(alone: int, shared: int, common: int) -> bool:
-    """Whether amounts are what people of different homes are paid alike, by how many rows have each.
-
-    A tariff has about as many amounts that many rows share as it has others. Where there are some of these, or few
-    amounts in all, most others must be shared too: of wages most have one row, of incomes of homes about half.
-
-    Args:
-        alone: how many amounts one row has.
-        shared: how many amounts as many rows share as a home may have.
-        common: how many amounts more rows share.
-    """
+    alone, shared, common = (int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD))
     unsure = shared < _FEWEST or common > _A_FEW * shared
-    return common > _ALL * shared or (unsure and shared < _ALONE * alone)
+    is_tariff = common > _ALL * shared or (unsure and shared < _ALONE[bool(has_cents or not common)] * alone)
+    return not is_tariff
 
 
 def _may_link(one: SuggestedRole) -> bool:
