@@ -271,6 +271,8 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         yield (
             f"it is assumed that no other file has the numbers in {roles.person}; protect replaces them by random ones"
         )
+    if roles.note_on_key is not None:
+        yield roles.note_on_key
     if roles.unused_person is not None:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "

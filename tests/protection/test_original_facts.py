@@ -302,6 +302,7 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"kept": [["code"]]},
         {"perturbed": {"town": 1}},
         {"pseudonymised": None},
+        {"keyed": None},
     ],
 )
 def test_a_hostile_mark_is_refused_in_words(tmp_path, hostile):

@@ -87,6 +87,8 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
     flag = str(option.flag)
     if option.kind == "switch":
         return [f"--{'' if value else 'no-'}{option.typed}"]
+    if option.kind == "key" and isinstance(value, bytes):
+        return [flag, "KEY"]  # the file is not known, and the key itself is never shown
     if option.kind in ("texts", "codes", "steps"):
         texts = value.split(";") if option.kind == "codes" else value
         return [word for text in texts for word in given(flag, text if isinstance(text, str) else ":".join(text))]

@@ -169,6 +169,8 @@ def list_internal_reasons(
         yield Advice(
             f"It is assumed that no other file has the numbers in {roles.person}; protect replaces them by random ones."
         )
+    if roles.note_on_key is not None:
+        yield Advice(f"{roles.note_on_key}.")
     for one in roles.suggested:
         if one.column in roles.known_anyway:
             what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"

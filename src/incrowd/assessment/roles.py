@@ -11,6 +11,7 @@ from incrowd.populations.design import read_weights, refuse_other_columns
 from incrowd.protection.marks import pseudonyms_in
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, TableLike, find_times, read_table, suggest_roles
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -38,12 +39,12 @@ class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
     `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
-    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, and `known_anyway` those
-    that were called unknown to others or secret, and cannot be: days of birth, exact places, and what numbers a
-    person's records.
+    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, `keyed` those of them
+    that every table under the same key shares, and `known_anyway` those that were called unknown to others or secret,
+    and cannot be: days of birth, exact places, and what numbers a person's records.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "known_anyway"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "keyed", "known_anyway"})
     _derived: ClassVar[tuple[str, ...]] = ("columns",)
 
     quasi_identifiers: tuple[str, ...]
@@ -57,6 +58,18 @@ class Roles(Result):
     stated: tuple[str, ...] = ()
     pseudonyms: tuple[str, ...] = ()
     known_anyway: tuple[str, ...] = ()
+    keyed: tuple[str, ...] = ()
+
+    @property
+    def note_on_key(self) -> str | None:
+        """What pseudonyms of a key mean for every verdict; None where there are none."""
+        if not self.keyed:
+            return None
+        return (
+            f"{listed(self.keyed)} {'holds' if len(self.keyed) == 1 else 'hold'} pseudonyms of a key: the table joins "
+            "with every table under the same key, and whoever has several knows more than each tells; judge them "
+            "together"
+        )
 
     @property
     def overlooked_quasi_identifiers(self) -> tuple[str, ...]:
@@ -201,7 +214,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         guessed = (name for name in guesses if name is not None and name not in stated)
         return (*guessed, *(name for name in stated if stated[name] == role))
 
-    drawn = pseudonyms_in(table, original)
+    drawn, keyed = pseudonyms_in(table, original)
     person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
     guess = question.quasi_identifiers is None
     known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
@@ -224,6 +237,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         confirmed=not guess,
         stated=tuple(stated),
         pseudonyms=drawn,
+        keyed=tuple(name for name in keyed if name in table.columns),
     )
     hidden = {*named("other"), *roles.sensitive}
     known_anyway = [one.column for one in roles.suggested if one.exact and one.column in hidden]

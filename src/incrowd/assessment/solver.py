@@ -16,6 +16,7 @@ from incrowd.assessment.search import Attempt, Cost, Plan, least_costly, likely_
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
 from incrowd.protection import Protected, protect
+from incrowd.protection.keys import read_key
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.protection.protect_options import SearchKeywords
@@ -112,6 +113,8 @@ def find_release(
     >>> found.passes, found.protected.guarantee.k, [trial.k for trial in found.trials]
     (True, 11, [11])
     """
+    if (key := options.get("key")) is not None:
+        options["key"] = read_key(key)  # once, not in every trial
     table = read_table(data)
     until = time.monotonic() + seconds
     ways: list[SearchKeywords] = [{**options, "method": method} for method in methods] or [options]

@@ -95,7 +95,7 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     if safe.removed:
         terminal.note(f"left out: {', '.join(safe.removed)}")
     if safe.pseudonymised:
-        by = "numbers under your key, which tables under it share" if safe.keyed else "random numbers"
+        by = "pseudonyms under your key, which tables under it share" if safe.keyed else "random numbers"
         untraced = "only the key tells whose they are" if safe.keyed else "they cannot be traced back"
         terminal.note(f"replaced by {by}: {', '.join(safe.pseudonymised)}; {untraced}")
     if safe.unchanged:

@@ -18,7 +18,7 @@ from incrowd.protection.build import ReleaseBuilder
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.k_map import RandomSample, read_population
-from incrowd.protection.keys import Key
+from incrowd.protection.keys import Key, read_key
 from incrowd.protection.method_options import (
     BlankOptions,
     GeneraliseOptions,
@@ -30,6 +30,7 @@ from incrowd.protection.method_options import (
     PerturbOptions,
 )
 from incrowd.protection.outputs import read_outputs
+from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.perturb import read_steps
 from incrowd.protection.problem import Demand, Problem, settle_aim
 from incrowd.protection.protect_options import Aim, DiversityKind, OutputKind
@@ -119,7 +120,7 @@ def protect(
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
             with all their records, and the column is replaced by random numbers that nothing can reproduce.
-        key: bytes, or a file that holds them: people get the numbers that they have in every table under this key.
+        key: bytes, or a file that holds them: people get the pseudonyms that they have in every table under this key.
             Whoever has the key can tell who they are; without it nobody can, but the tables can be put together.
         identifiers: columns that name people, which are removed. None: those that look like identifiers.
         leave_out: further columns to remove.
@@ -174,8 +175,11 @@ def protect(
             hint=("person", "k_map"),
         )
     if key is not None and person is None:
-        raise InputError("a key is for numbers of people; name the person column", hint="person")
+        raise InputError("a key is for pseudonyms of people; name the person column", hint="person")
+    secret = None if key is None else read_key(key)
     table = read_table(data)
+    if isinstance(options, PerturbOptions):
+        options = replace(options, steps=read_steps(options.steps, table))
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
     demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
@@ -186,7 +190,7 @@ def protect(
         check_wishes(wishes, method_name, entry, person, demand)
     limits = [value for option, value in given.items() if option != "population_table"]
     by_column = [one for one in (hierarchies, widest, output, *limits) if isinstance(one, Mapping)]
-    in_steps = _columns_of_steps(options, table)
+    in_steps = _columns_of_steps(options)
     settled = settle_columns(
         table,
         names,
@@ -198,11 +202,13 @@ def protect(
         described={*names, *secrets} if entry.perturbs else {name for one in [*by_column, in_steps] for name in one},
         in_steps=in_steps if entry.perturbs else (),
     )
+    if isinstance(options, PerturbOptions):
+        _require_people_removed(options.steps, table, settled)
     if not table.backend.rows_are_local:
         if shuffle is not None:
             raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
         if key is not None:
-            raise UnsupportedError("numbers of people under a key are made on this machine, not in a cluster")
+            raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
         recoded = bool(hierarchies or wishes or nominal or output)
         where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
         return protect_in_cluster(table, settled, demand, method=method_name, recoded=recoded, **where)
@@ -242,7 +248,7 @@ def protect(
         asked=find_skip_groups(encode(table, of_some), columns) if of_some else (),
     )
     outputs = read_outputs(output, columns, problem.hierarchies)
-    build = ReleaseBuilder(table, problem, method_name, person, settled.removed, outputs, key=key)
+    build = ReleaseBuilder(table, problem, method_name, person, settled.removed, outputs, key=secret)
     return _describe(build, settled, nested, shuffle=shuffle, warn=warn)
 
 
@@ -287,11 +293,23 @@ def _as_sample(demand: Demand, sample: RandomSample, around: int) -> Demand:
     return replace(demand, k=k, sample=sample)
 
 
-def _columns_of_steps(options: MethodOptions | None, table: Table) -> set[str]:
+def _columns_of_steps(options: MethodOptions | None) -> set[str]:
     """The columns that steps of masking or perturbation change."""
     if isinstance(options, PerturbOptions):
-        return {name for step in read_steps(options.steps, table) for name in step.columns}
+        return {name for step in options.steps for name in step.columns}
     return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
+
+
+def _require_people_removed(steps: Sequence[Any], table: Table, settled: SettledColumns) -> None:
+    """Refuse to release the column by which a step tells people apart: perturbation draws no pseudonyms for it."""
+    for step in steps:
+        person = step.person if isinstance(step, ShiftDates) else None
+        if person is not None and table.require([person], "person column of a step")[0] not in settled.removed:
+            raise InputError(
+                f"{person!r} tells a step whose record it is, and would be released as it is; name it as an "
+                "identifier, so that it is removed",
+                hint="identifiers",
+            )
 
 
 def _describe(

@@ -12,7 +12,6 @@ from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.guarantee import Guarantee, count_guarantee
-from incrowd.protection.keys import Key
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
@@ -48,7 +47,7 @@ class ReleaseBuilder:
     person: str | None
     removed: list[str]
     outputs: Mapping[str, str] = field(default_factory=dict)
-    key: Key | None = None
+    key: bytes | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> BuiltRelease:

@@ -169,7 +169,7 @@ def make_codebook(protected: Protected) -> Codebook:
 
 def _describe(protected: Protected, name: str, original: str, kind: str) -> Variable:
     if original in protected.pseudonymised:
-        by = "numbers under a secret key" if protected.keyed else "random numbers that nothing can reproduce"
+        by = "pseudonyms under a secret key" if protected.keyed else "random numbers that nothing can reproduce"
         return Variable(name, "person", kind, f"replaced by {by}", changed=1.0)
     role = "sensitive" if original in protected.sensitive else "other"
     steps = protected.settings.get("treatments", {}).get(original)

@@ -1,4 +1,4 @@
-"""Keys that the user keeps: the same person gets the same number in every table that is protected under one key."""
+"""Keys that the user keeps: a person gets the same pseudonym in every table that is protected under one key."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from incrowd.wording import counted
 
 Key = bytes | str | os.PathLike[str]
 _SHORTEST = 16  # bytes; a shorter one can be guessed
-_BITS = 53  # of a number: spreadsheets and JSON keep whole numbers up to 2^53
+_FEWEST = 8  # different bytes; one of fewer is typed, not drawn
+_BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
 
 
 def read_key(key: Key) -> bytes:
-    """A key as bytes, or from a file, in which blanks and line ends around it do not count.
+    """A key as bytes, or from a file; blanks and line ends around it do not count.
 
     Raises:
-        InputError: the file cannot be read, or the key is so short that it can be guessed.
+        InputError: the file cannot be read, or the key is so short or so uniform that it can be guessed.
     """
     try:
-        content = key if isinstance(key, bytes) else Path(key).read_bytes().strip()
+        content = (key if isinstance(key, bytes) else Path(key).read_bytes()).strip()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"the key cannot be read: {why}; write one to a file that only you can read") from None
@@ -35,19 +36,24 @@ def read_key(key: Key) -> bytes:
         raise InputError(
             f"a key of {counted(len(content), 'byte', 'bytes')} can be guessed; give {_SHORTEST} random ones or more"
         )
+    if (different := len({*content})) < _FEWEST:
+        raise InputError(
+            f"a key of only {counted(different, 'different byte', 'different bytes')} can be guessed; "
+            f"give {_SHORTEST} random ones or more"
+        )
     return content
 
 
-def number_people(person: Coded, key: Key, purpose: bytes = b"person") -> NDArray[np.int64]:
-    """A number below 2^53 for everybody, by a keyed hash of the text that names them (BLAKE2b).
+def derive_pseudonyms(person: Coded, key: bytes, purpose: bytes = b"person") -> NDArray[np.int64]:
+    """A pseudonym for everybody, by a keyed hash of the text that names them (BLAKE2b).
 
-    7, 7.0 and "7 " are one person, as are a date and its midnight. Numbers for different purposes have nothing to do
-    with each other.
+    7, 7.0 and "7 " are one person, as are a date and its midnight. Pseudonyms for different purposes have nothing to do
+    with each other. `key` is what `read_key` gives.
 
     Raises:
-        InputError: the key cannot be used, or two people would get the same number.
+        InputError: some records name nobody, or two people differ only in how they are written.
     """
-    secret = hashlib.sha256(read_key(key)).digest()
+    secret = hashlib.sha256(key).digest()
     texts = cells_as_text(pa.chunked_array([person.values]))
     if None in texts:
         raise InputError(f"some records have no value in the person column {person.name!r}; fill it or leave them out")
@@ -56,8 +62,10 @@ def number_people(person: Coded, key: Key, purpose: bytes = b"person") -> NDArra
             f"{counted(same, 'person differs', 'people differ')} from another in {person.name!r} only by blanks or in "
             "how a number is written; write everybody in one way"
         )
-    hashes = b"".join(
-        hashlib.blake2b(str(text).encode(), key=secret, digest_size=8, person=purpose).digest() for text in texts
-    )
-    numbers: NDArray[np.int64] = (np.frombuffer(hashes, dtype=">u8") >> np.uint64(64 - _BITS)).astype(np.int64)
-    return numbers
+    hashes = (hashlib.blake2b(str(text).encode(), key=secret, digest_size=8, person=purpose).digest() for text in texts)
+    return as_pseudonyms(b"".join(hashes))
+
+
+def as_pseudonyms(drawn: bytes) -> NDArray[np.int64]:
+    """Pseudonyms, whole numbers below 2^53, of eight hashed or random bytes each."""
+    return (np.frombuffer(drawn, dtype=">u8") >> np.uint64(64 - _BITS)).astype(np.int64)

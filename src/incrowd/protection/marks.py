@@ -33,6 +33,7 @@ class OriginalFacts(Result):
         given_back: the kept columns that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
         pseudonymised: columns that hold random numbers in place of people's.
+        keyed: those of them whose numbers every table under the same key has, so that tables can be joined by them.
         perturbed: columns of any role that were changed by chance, so that classes do not show what they tell.
         is_damaged: whether the table that it was made from had a mark that cannot be read, so that more may be true.
         shuffled: whether rows were put in random order, so that they cannot be compared one by one.
@@ -47,6 +48,7 @@ class OriginalFacts(Result):
     is_damaged: bool = False
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
+    keyed: tuple[str, ...] = ()
 
 
 def mark_of(file: Path) -> Path:
@@ -94,7 +96,7 @@ def escape_names(facts: OriginalFacts) -> OriginalFacts:
         )
         for one in facts.given_back
     )
-    named = ("kept", "pseudonymised", "perturbed", "row_order")
+    named = ("kept", "pseudonymised", "perturbed", "row_order", "keyed")
     escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
     return replace(facts, given_back=given_back, **escaped)
 
@@ -123,6 +125,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             is_damaged=found.get("is_damaged", False) is not False,
             shuffled=found.get("shuffled", False) is not False,
             row_order=_names(found.get("row_order", [])),
+            keyed=_names(found.get("keyed", [])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
@@ -167,20 +170,18 @@ def remove_release(file: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def pseudonyms_in(table: Table, original: Any = None) -> tuple[str, ...]:
-    """The columns of a table that hold random numbers in place of people's, as far as that is known.
+def pseudonyms_in(table: Table, original: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a table that hold random numbers in place of people's, and those of them that are of a key.
 
     Args:
         table: a table that may be a release.
         original: what its original tells (`OriginalFacts`), where that is at hand; else its mark is read.
     """
-    if isinstance(original, OriginalFacts):
-        return original.pseudonymised
     try:
-        facts = read_mark(table)
+        facts = original if isinstance(original, OriginalFacts) else read_mark(table)
     except InputError:  # told where the mark would answer a question
-        return ()
-    return () if facts is None else facts.pseudonymised
+        facts = None
+    return ((), ()) if facts is None else (facts.pseudonymised, facts.keyed)
 
 
 def is_shuffled(table: Table) -> bool:

@@ -59,6 +59,7 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
         safe.perturbed,
         shuffled=safe.shuffled,
         row_order=safe.row_order,
+        keyed=safe.pseudonymised if safe.keyed else (),
     )
     return _carry_over(facts, safe.original, ranges.columns)
 
@@ -124,6 +125,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         is_damaged=one.is_damaged or other.is_damaged,
         shuffled=one.shuffled or other.shuffled,
         row_order=_union(one.row_order, other.row_order),
+        keyed=_union(one.keyed, other.keyed),
     )
 
 
@@ -139,6 +141,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
         return replace(facts, kept=(), is_damaged=True)
     if before is None:
         return facts
+    drawn_anew = {*facts.pseudonymised} - {*facts.keyed}
     united = unite_facts(facts, before)
     assert united is not None
     return replace(
@@ -148,6 +151,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
+        keyed=tuple(name for name in united.keyed if name in columns and name not in drawn_anew),
     )
 
 

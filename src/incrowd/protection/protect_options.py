@@ -28,7 +28,7 @@ _K = "Everybody looks like at least k - 1 others. Default 5, or what the recipie
 _METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
 _KIND = f"Kind of l: {', '.join(_KINDS)}. Default: distinct."
 _T = "No class is farther than t from the table; or 'bound': what k allows."
-_KEY = "With a person column: file of a secret key; tables under it have the same numbers for people."
+_KEY = "With a person column: file of a secret key; people have one pseudonym in all tables under it."
 _HIERARCHY = "age=5,10,20, age=cuts:18,65, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."
 _OUTPUT = "range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."
 _IDENTIFIER = "Columns that name people, to remove, or 'none'. Default: those that look so."

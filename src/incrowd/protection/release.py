@@ -23,7 +23,7 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import followed_columns
 from incrowd.protection.guarantee import count_guarantee
-from incrowd.protection.keys import Key, number_people
+from incrowd.protection.keys import as_pseudonyms, derive_pseudonyms
 from incrowd.protection.marks import mark_of
 from incrowd.protection.original_facts import write_mark
 from incrowd.tables import Table, escape_formula, read_table, write_into
@@ -32,9 +32,6 @@ from incrowd.tables.written_file import check_metadata
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
-
-_BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
-
 
 _DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
 
@@ -93,19 +90,19 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def draw_pseudonyms(person: Coded, key: Key | None = None) -> pa.Array:
+def draw_pseudonyms(person: Coded, key: bytes | None = None) -> pa.Array:
     """Replace every person by a random number that nothing can reproduce; a person's records share it.
 
     The numbers come from the system's secure source, never from a seed, and their order tells nothing. With a `key`
     they are those that everybody has in all tables under it.
     """
-    tokens = np.zeros(0, dtype=np.int64) if key is None else number_people(person, key)
-    if key is not None and np.unique(tokens).size < person.size:
-        raise InputError("two people would get the same number under this key; take another one", hint="key")
-    while np.unique(tokens).size < person.size:  # drawn again in the rare case that two people get the same
-        drawn = np.frombuffer(secrets.token_bytes(8 * person.size), dtype=np.uint64)
-        tokens = (drawn >> np.uint64(64 - _BITS)).astype(np.int64)
-    return pa.array(tokens[person.codes])
+    drawn = secrets.token_bytes(8 * person.size)
+    pseudonyms = as_pseudonyms(drawn) if key is None else derive_pseudonyms(person, key)
+    if np.unique(pseudonyms).size == person.size:
+        return pa.array(pseudonyms[person.codes])
+    if key is not None:
+        raise InputError("two people would get the same pseudonym under this key; take another one", hint="key")
+    return draw_pseudonyms(person)  # again, in the rare case that two people got the same
 
 
 def draw_order(rows: int) -> NDArray[np.int64]:

@@ -37,7 +37,7 @@ class Protected(Result):
     `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
     `row_order` are columns of the original that the order of the released rows follows.
     `perturbed` are the columns, of any role, in which records may no longer have their own values.
-    `keyed` says that numbers of people are those of a key, not random ones.
+    `keyed` says that pseudonyms are those of a key, not random ones.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(

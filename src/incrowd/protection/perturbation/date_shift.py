@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.keys import number_people
-from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, as_values
+from incrowd.protection.keys import derive_pseudonyms, read_key
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, taken
 from incrowd.protection.problem import TICKS
 from incrowd.wording import listed
 
 _MOST = 36_525  # days: a hundred years
+_FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,59 +29,89 @@ class ShiftDates(Step):
     """All dates of a `person` move by one number of days, drawn evenly from `-days` to `days`.
 
     Without a person column every record moves by itself, its dates together. With a `key`, bytes or a file, people
-    move by the same days in every table that is shifted under it.
+    move by the same days in every table that is shifted under it. With `multiple=7` they move by whole weeks, so that
+    weekdays stay and tell nothing of the shift.
     """
 
     days: int
     person: str | None = None
-    key: bytes | str | Path | None = None
+    key: bytes | str | Path | None = field(default=None, repr=False)
+    multiple: int = 1
     kind: ClassVar[str] = "shiftdates"
-    reads: ClassVar[Readers] = {"days": int, "person": str, "key": Path}
+    reads: ClassVar[Readers] = {"days": int, "person": str, "key": Path, "multiple": int}
 
     def __post_init__(self) -> None:
         if not 1 <= self.days <= _MOST:
             raise InputError(f"dates moved by up to {self.days!r} days; give a whole number from 1 to {_MOST:,}")
+        if not 1 <= self.multiple <= self.days:
+            raise InputError(
+                f"dates moved by multiples of {self.multiple!r} days; give a whole number from 1 to {self.days:,}, by "
+                "how many days they move at most"
+            )
         if self.key is not None and self.person is None:
             raise InputError("a key makes the dates of a person move alike in several tables; name the person column")
+        if self.key is not None:  # read once, before any work
+            object.__setattr__(self, "key", read_key(self.key))
 
     def apply(self, columns: ColumnsSoFar) -> StepOutcome:
         """Move every date; a missing one stays missing."""
-        found = columns.numbers(self.columns)
-        if wrong := [column.name for column, _ in found if not pa.types.is_temporal(column.values.type)]:
+        found = columns.coded(self.columns)
+        kinds = (pa.types.is_date, pa.types.is_timestamp)
+        if wrong := [one.name for one in found if not any(fits(one.values.type) for fits in kinds)]:
             raise InputError(f"{listed(wrong)} to be moved by days, which holds no dates; use noise", hint="step")
-        moved = self._draw(columns, found[0][1].size)
-        shifted, spread = {}, {}
-        for column, was in found:
-            day = _ticks_of_a_day(column.values.type)
-            shifted[column.name] = as_values(column, was + moved * day)
-            spread[column.name] = day * math.sqrt(((2 * self.days + 1) ** 2 - 1) / 12)
+        moved = self._draw(columns, found[0].codes.size)
+        steps = 2 * (self.days // self.multiple) + 1
+        deviation = self.multiple * math.sqrt((steps**2 - 1) / 12)
         whose = "record" if self.person is None else "person"
+        those = "" if self.multiple == 1 else f"multiples of {self.multiple}, "
         return StepOutcome(
-            shifted,
-            f"all dates of a {whose} were moved by the same number of days, drawn from -{self.days} to {self.days}",
+            {column.name: _move(column, moved, self.days) for column in found},
+            f"all dates of a {whose} were moved by the same number of days, drawn from "
+            f"{those}-{self.days} to {self.days}",
             f"the time between two dates of a {whose} is exact; a date by itself, its season and the time to a column "
-            "that was not moved are unbiased, with a standard deviation of "
-            f"{math.sqrt(((2 * self.days + 1) ** 2 - 1) / 12):.3g} days",
-            {"days": self.days},
-            spread,
+            f"that was not moved are unbiased, with a standard deviation of {deviation:.3g} days. The shift of "
+            f"a {whose} can be found from one known date, from columns that were not moved (an age, a quarter), "
+            "from the first and last days that were observed and, unless it is of whole weeks, from weekdays",
+            {"days": self.days, "multiple": self.multiple},
+            {column.name: _ticks_of_a_day(column.values.type) * deviation for column in found},
         )
 
     def _draw(self, columns: ColumnsSoFar, rows: int) -> NDArray[np.int64]:
         """The days by which every record is moved."""
+        most = self.days // self.multiple
         if self.person is None:
-            return columns.draws.integers(-self.days, self.days, rows, endpoint=True)
+            return self.multiple * columns.draws.integers(-most, most, rows, endpoint=True)
         (person,) = columns.coded([self.person])
         if person.has_null:
             raise InputError(
                 f"some records have no value in the person column {self.person!r}; fill it or leave them out"
             )
-        days: NDArray[np.int64]
+        shifts: NDArray[np.int64]
         if self.key is None:
-            days = columns.draws.integers(-self.days, self.days, person.size, endpoint=True)
+            shifts = columns.draws.integers(-most, most, person.size, endpoint=True)
         else:
-            days = number_people(person, self.key, b"date shift") % (2 * self.days + 1) - self.days
-        moved: NDArray[np.int64] = days[person.codes]
+            shifts = derive_pseudonyms(person, read_key(self.key), b"date shift") % (2 * most + 1) - most
+        moved: NDArray[np.int64] = self.multiple * shifts[person.codes]
         return moved
+
+
+def _move(column: Coded, moved: NDArray[np.int64], most: int) -> pa.Array:
+    """Dates moved by days, `most` at most, in whole ticks: nothing is rounded.
+
+    Raises:
+        InputError: some date may leave the years 1 to 9999, or what the type holds, whatever was drawn.
+    """
+    kind, day = column.values.type, _ticks_of_a_day(column.values.type)
+    stored = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+    ticks = taken(column, column.codes).cast(stored).cast(pa.int64())
+    ends = pc.min_max(ticks).as_py()
+    lowest, highest = max(_FIRST * day, -(2**63) + 1), min((_LAST + 1) * day, 2**63) - 1
+    if ends["min"] is not None and not (lowest <= ends["min"] - most * day and ends["max"] + most * day <= highest):
+        raise InputError(
+            f"some dates of {column.name!r} may leave the years 1 to 9999, or what its type can hold, when they are "
+            f"moved by up to {most:,} days; mark dates that stand for none as missing, or move by fewer days"
+        )
+    return pc.add(ticks, pa.array(moved * day)).cast(stored).cast(kind)
 
 
 def _ticks_of_a_day(kind: pa.DataType) -> int:
