@@ -411,7 +411,9 @@ def test_the_folder_of_somebody_else_is_refused(tmp_path):
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-@pytest.mark.parametrize("part", [{"file": "../../../secret.csv"}, {"folder": None, "file": "SECRET"}])
+@pytest.mark.parametrize(
+    "part", [{"file": "../../../secret.csv"}, {"file": ".."}, {"file": ""}, {"folder": None, "file": "SECRET"}]
+)
 def test_a_session_that_names_a_file_outside_its_folder_opens_nothing(tmp_path, part):
     secret = tmp_path / "secret.csv"
     secret.write_text(CSV)

@@ -88,7 +88,7 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     {'race': 'nominal'}
     """
     unsaid = [one for one in columns if one.column not in table.scales and one.distinct > 1]
-    texts = [one.column for one in unsaid if one.kind == "text"] if table.backend.rows_are_local else []
+    texts = _texts_to_read(table, unsaid)
     places = {
         name
         for name, column in (table.read(texts) if texts else ())
@@ -144,13 +144,18 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     {'town': 1}
     """
     spellings = {}
-    texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
+    texts = _texts_to_read(table, columns)
     for name, column in table.read(texts) if texts else ():
         values = column.unique().drop_null()
         joined = len(values) - count_spellings(values)
         if joined:
             spellings[name] = joined
     return spellings
+
+
+def _texts_to_read(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
+    """The columns of text; none where rows stay in a cluster or a database."""
+    return [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:

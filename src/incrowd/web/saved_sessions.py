@@ -38,6 +38,11 @@ _SESSION, _CANDIDATE = re.compile(r"[0-9a-f]{64}\.json"), re.compile(r"[0-9a-f]{
 _RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
 
 
+def _is_name(file: str) -> bool:
+    """Whether a text is the name of a file, and leads to no other folder."""
+    return Path(file).name == file and file not in ("", "..")
+
+
 class SavedTable(Model):
     """A table of a session as it is kept: its file by name, in its own folder, or by its path."""
 
@@ -175,7 +180,7 @@ class SavedSessions:
         is_path = saved.source.kind == "path"
         if saved.folder is None and is_path:  # whether it may be opened is asked of the server
             return Path(saved.file), None
-        if is_path or not TABLE_FOLDER.fullmatch(saved.folder or "") or Path(saved.file).name != saved.file:
+        if is_path or not TABLE_FOLDER.fullmatch(saved.folder or "") or not _is_name(saved.file):
             raise InputError("its file is none that is kept here; open the table again")
         folder = self.files / (saved.folder or "")
         return folder / saved.file, folder
