@@ -216,6 +216,26 @@ def test_what_is_left_out_is_said_beside_the_table_and_in_the_record_to_sign(scr
     assert "<td>left out</td><td>city, illness</td>" in script.get(f"{table}/record.html").text
 
 
+def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, table, protect, wait_for):
+    script.patch(f"{table}/settings", json={"roles": {"city": "drop"}, "rows_are_people": True})
+    job = protect(k=11, l=2, sensitive=["illness"])
+    (card,) = script.get(f"{table}/candidates").json()
+    verdict = script.get(f"/api/v1/jobs/{job}/result").json()["verdict"]
+    assert verdict["decision"] == "within"
+    (secret,) = [reason for reason in verdict["inside_reasons"] if reason.startswith("This yes takes illness as secret")]
+    assert "in classes smaller than 11" in secret
+    assert card["conditions"] == verdict["inside_reasons"]
+    assert (card["columns"], card["columns_left_out"]) == (4, 1)
+    view = script.get(f"/jobs/{job}/view").text
+    assert f'<p class="condition">{secret}</p>' in view
+    assert "1 of 4 columns left out" in view
+    new = {"decision": "release", "by": "A. Reviewer", "candidate": job}
+    assert script.post(f"{table}/decisions", json=new).status_code == 201
+    assert f"<p>{secret}</p>" in script.get(f"{table}/record.html").text
+    script.patch(f"{table}/settings", json={"recipient": "strict"})
+    assert secret not in script.get(f"/jobs/{job}/view").text  # nor the yes
+
+
 def test_a_candidate_of_another_question_is_not_recommended(script, table, protect):
     job = protect(k=5)
     recommendation = script.get(f"/api/v1/jobs/{job}/result").json()["verdict"]["recommendation"]

@@ -22,7 +22,8 @@ class Candidate(Model):
     """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it.
 
     `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
-    `reason` is what speaks most against giving it away, where the limits are not all.
+    `reason` is what speaks most against giving it away, where the limits are not all; `conditions` are what a yes rests
+    on. `columns` are those of the original.
     """
 
     id: str
@@ -44,9 +45,12 @@ class Candidate(Model):
     headline: str
     sentence: str
     reason: str | None
+    conditions: list[str]
     recipient: str
     rows: int
     suppressed_rows: int
+    columns: int
+    columns_left_out: int
 
 
 class NewName(Model):

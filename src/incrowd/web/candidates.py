@@ -51,9 +51,12 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
         reason=next(iter(verdict["exposures"]), None),
+        conditions=verdict["inside_reasons"] if verdict["decision"] == "within" else [],
         recipient=result["recipient"],
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
+        columns=len(table.table.columns),
+        columns_left_out=len(result["removed"]),
     )
 
 

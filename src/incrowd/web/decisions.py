@@ -130,6 +130,7 @@ def record_page(decision: RecordedDecision) -> str:
         + f"<h2>Question</h2>{_table(('', ''), question)}"
         f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
+        + "".join(f"<p>{escape(condition)}</p>" for condition in (judged.conditions if judged else ()))
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
         f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"

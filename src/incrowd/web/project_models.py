@@ -83,12 +83,13 @@ class DecidedNumbers(Model):
     """The numbers of a table that a decision rests on; those that were not counted are null.
 
     `risk` and `highest` are those of the verdict, about the people of its `basis`: the table, or a population.
-    `correctness` is the average risk within the table.
+    `correctness` is the average risk within the table, `conditions` are what a yes rests on.
     """
 
     decision: Short | None = None
     headline: Text | None = None
     recommendation: Text | None = None
+    conditions: Annotated[list[Text], Field(max_length=1_000)] = []
     risk: float | None = None
     highest: float | None = None
     basis: Short | None = None

@@ -72,6 +72,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     if "frontier" in specs:
         specs["frontier"] = _with_limit(specs["frontier"], result["limits"])
     return {
+        "columns_before": len(columns),
         "result": with_display_names(result, shown),
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],

@@ -5,15 +5,17 @@ import { undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
+/** How many columns of the original are not in a candidate: detail is that of the others. */
+export const leftOut = ({ columns, columns_left_out: gone }) => (gone ? ` · ${count(gone)} of ${count(columns)} columns left out` : "");
 const tile = (name) => document.getElementById(`tile-${name}`);
 let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
 /** Fill a tile: a number, what it is, and the state of its step. */
-function fill(name, strong, words, state = "") {
+function fill(name, strong, words, state = "", more = []) {
   const place = tile(name);
   place.querySelector("strong").textContent = strong;
   place.querySelector("small").textContent = words;
-  place.title = words;
+  place.title = [words, ...more].join("\n");
   place.dataset.state = state;
 }
 
@@ -37,9 +39,9 @@ function drawAfter(candidate) {
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
-  fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}`, state);
-  fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`);
+  const words = { stale: "old settings", done: candidate.conditions.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
+  fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}`, state, state === "done" ? candidate.conditions : []);
+  fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}${leftOut(candidate)}`);
 }
 export { drawAfter };
 

@@ -1,7 +1,7 @@
 // The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
-import { basisInWords, drawAfter } from "./bar.js";
+import { basisInWords, drawAfter, leftOut } from "./bar.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect, withDemands } from "./protect.js";
@@ -40,8 +40,9 @@ function card(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
+    one.question_changed ? null : one.conditions.map((words) => make("p", { class: "small condition" }, words)),
     thumb,
-    make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept`),
+    make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one)}`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
     one.question_changed ? make("p", { class: "small soft" }, short(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, short(one.file_name, 60))),
     make("p", { class: "row" },

@@ -63,6 +63,7 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
         "decision": verdict.decision,
         "headline": verdict.headline,
         "recommendation": verdict.recommendation,
+        "conditions": [str(reason) for reason in verdict.internal_reasons] if verdict.decision == "within" else [],
         "risk": verdict.risk,
         "highest": verdict.highest,
         "basis": verdict.basis,
