@@ -298,6 +298,34 @@ def test_every_point_of_the_frontier_can_be_applied(script, demo, wait_for):
         assert (found["correctness"], found["granularity"]) == (point["correctness"], point["granularity"])
 
 
+def test_the_compared_ways_do_what_the_form_asks_and_say_why_not(script, demo, wait_for):
+    table = demo(script)["id"]
+    known = ["age_yrs", "sex", "race"]
+    roles = {one["name"]: "drop" for one in script.get(f"{TABLES}/{table}").json()["columns"]}
+    roles |= dict.fromkeys(known, "quasi-identifier") | {"charge": "sensitive", "diag_p": "other", "los": "sensitive"}
+    script.put(f"{TABLES}/{table}/settings", json={"roles": roles, "rows_are_people": True})
+    demands = {"l": 2, "leave_out": ["diag_p"], "importance": {"age_yrs": 3}, "hierarchies": {"age_yrs": "5,10"}}
+    asked = {"k": [4, 11], "methods": ["partition", "sorted"], "sensitive": ["charge", "los"], "protection": demands}
+    job = script.post(f"{TABLES}/{table}/frontiers", json=asked).json()
+    assert wait_for(script, job)["state"] == "done", wait_for(script, job)
+    points = script.get(f"/api/v1/jobs/{job['id']}/result").json()["points"]
+    assert [point["setting"] for point in points] == ["k=4, l=2", "k=11, l=2", "k=4", "k=11"]
+    page = script.get(f"/jobs/{job['id']}/view").text
+    for point in points:
+        assert (point["reason"] is None) == (point["decision"] == "within")
+        assert point["reason"] is None or point["reason"][:40] in page
+        made = script.post(f"{TABLES}/{table}/protections", json={"protection": point["protection"]}).json()
+        assert wait_for(script, made)["state"] == "done"
+        found = script.get(f"/api/v1/jobs/{made['id']}/result").json()
+        assert (found["verdict"]["decision"], found["after"]["k"]) == (point["decision"], point["k"])
+        assert (found["evaluation"]["granularity"], "diag_p" in found["removed"]) == (point["granularity"], True)
+    assert points[0]["protection"] == {"method": "partition", "sensitive": ["charge", "los"], "k": 4, **demands}
+    assert points[0]["reason"] == "The smallest class has 4 people; 11 are needed."
+    same = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()
+    assert "demands={'l': 2.0, 'leave_out': ['diag_p']" in same["python"]
+    assert "use the Python script" in same["cli"]
+
+
 def test_a_forecast_needs_no_table(script, wait_for):
     points = [{"n": 100, "correctness": 0.98}, {"n": 1_000, "correctness": 0.9}, {"n": 10_000, "correctness": 0.7}]
     job = script.post("/api/v1/forecasts", json={"points": points, "at": [1_000_000, "world"]}).json()

@@ -49,6 +49,22 @@ class ComparedMethod:
         """Whether it works with a sensitive column only."""
         return self.is_t_close or self.entry.run is None
 
+    def taken_demands(self, demands: Mapping[str, Any], person: str | None = None) -> dict[str, Any]:
+        """Those of the demands on every table (options of `protect`) that the method can meet.
+
+        >>> FRONTIER_METHODS["sorted"].taken_demands({"l": 2, "leave_out": ["note"]})
+        {'leave_out': ['note']}
+        """
+        entry = self.entry
+        met = {
+            "leave_out": True,
+            "hierarchies": True,
+            "l": entry.reaches_l,
+            "importance": entry.takes_wishes,
+            "apart": "apart" in entry.inputs and not self.is_t_close and person is None,
+        }
+        return {name: value for name, value in demands.items() if met[name]}
+
 
 def _compared_methods() -> dict[str, ComparedMethod]:
     """Every method of the registry that can be compared: by k first, those for a secret after the others."""
@@ -167,6 +183,7 @@ def frontier(
     person: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: float = 0.02,
+    demands: Mapping[str, Any] | None = None,
     recipient: str | None = None,
     loss: FrontierLoss = "granularity",
     progress: Progress = silent,
@@ -185,6 +202,8 @@ def frontier(
         person: the column that says whose record it is; risk is then that of people.
         hierarchies: for "generalise".
         suppress: for "generalise": the share of rows that may be left out.
+        demands: what is asked of every table besides, as `protect` takes it: l, apart, leave_out, importance and
+            hierarchies. A method that cannot meet one goes without it, and the setting of a point says its l.
         recipient: for whom; the point with the most detail within their limits is `chosen`, and the class size that
             the limits ask for is tried.
         loss: what is kept small: the detail that is gone ("granularity"), or "pmse", how well a logistic regression
@@ -230,15 +249,16 @@ def frontier(
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
+        met = FRONTIER_METHODS[method].taken_demands(demands or {}, person)
         started = time.perf_counter()
-        options |= {
+        options |= met | {
             "identifiers": [],
             "warn": False,
             "shuffle": False,
         }  # of the same table the same numbers, bit by bit
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
         point = _point(
-            method, setting, time.perf_counter() - started, safe.evaluate(secret=secret, utility=loss == "pmse")
+            method, setting, met, time.perf_counter() - started, safe.evaluate(secret=secret, utility=loss == "pmse")
         )
         if sensitive and secret is None:
             known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
@@ -257,10 +277,13 @@ def _options(method: str, setting: int | str, suppress: float, hierarchies: Any)
     return options | {"t": "bound"} if compared.is_t_close else options
 
 
-def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -> FrontierPoint:
+def _point(
+    method: str, setting: int | str, met: Mapping[str, Any], seconds: float, found: Evaluation
+) -> FrontierPoint:
+    by_k = FRONTIER_METHODS[method].entry.compared_by == "k"
     return FrontierPoint(
         method=method,
-        setting=f"k={setting}" if FRONTIER_METHODS[method].entry.compared_by == "k" else f"1/{parts_of(setting)}",
+        setting=(f"k={setting}" if by_k else f"1/{parts_of(setting)}") + (f", l={met['l']:g}" if "l" in met else ""),
         k=found.k,
         uniqueness=found.uniqueness,
         correctness=found.correctness,

@@ -151,12 +151,16 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
 
 def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
     """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
+    return {**options, **_scripted_hierarchies(asked), "identifiers": ScriptName(options["identifiers"])}
+
+
+def _scripted_hierarchies(asked: ProtectionRequest) -> dict[str, Any]:
+    """The hierarchies of a request as the option of a script, if there are any."""
     made = {
         name: rule if isinstance(rule, str) else ScriptName(f"Hierarchy.from_rows({rule!r})")
         for name, rule in asked.hierarchies.items()
     }
-    coarser = {"hierarchies": made} if made else {}
-    return {**options, **coarser, "identifiers": ScriptName(options["identifiers"])}
+    return {"hierarchies": made} if made else {}
 
 
 def solution(
@@ -198,14 +202,19 @@ def _without_command(found: models.Equivalent, untypable: bool) -> models.Equiva
 
 
 def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
-    """`incrowd frontier`."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    """`incrowd frontier`; what is asked of every way besides has no option there, so the script alone says it."""
+    gone, person = question.protection.leave_out, table.one_with_role("person")
+    known = [name for name in table.with_role("quasi-identifier") if name not in gone]
     sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
-    asked = {"k": sizes, "sensitive": question.sensitive, "person": person}
+    asked = {"k": sizes, "sensitive": question.secrets, "person": person}
     arguments = to_words({"qi": known, "method": question.methods, **asked})
-    options = {"quasi_identifiers": known, "methods": question.methods, **asked}
+    demands = question.demands | _scripted_hierarchies(question.protection)
+    options = {"quasi_identifiers": known, "methods": question.methods, **asked, "demands": demands}
     lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    return command_and_script(table.source, "frontier", arguments, ["frontier"], lines)
+    imports = ["from incrowd.protection import Hierarchy"] if "hierarchies" in demands else []
+    found = command_and_script(table.source, "frontier", arguments, ["frontier"], lines, imports)
+    words = f"# the command compares without {', '.join(demands)}; use the Python script"
+    return models.Equivalent(cli=words, python=found.python) if demands else found
 
 
 def command_and_script(

@@ -34,6 +34,7 @@ from incrowd.web.fields import (
 from incrowd.web.protection_models import ProtectionRequest
 
 ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
+_OF_EVERY_WAY = ("l", "apart", "leave_out", "importance", "hierarchies")  # that is compared
 
 
 class ErrorAnswer(Model):
@@ -305,11 +306,26 @@ class SolutionQuestion(Model):
 
 
 class FrontierQuestion(Model):
-    """Protect in every way and measure each."""
+    """Protect in every way and measure each.
+
+    `protection` is what is asked of every way that can give it: `l`, `apart`, `leave_out`, `importance`, `hierarchies`.
+    """
 
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
     methods: Annotated[list[ComparedMethod], Field(min_length=1, max_length=len(FRONTIER_METHODS))] | None = None
-    sensitive: Name | None = None
+    sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
+    protection: ProtectionRequest = Field(default_factory=ProtectionRequest)
+
+    @property
+    def secrets(self) -> list[str]:
+        """The sensitive columns, as a list."""
+        return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
+
+    @property
+    def demands(self) -> dict[str, Any]:
+        """What is asked of every way, as requests have it."""
+        given = {name: getattr(self.protection, name) for name in _OF_EVERY_WAY}
+        return {name: value for name, value in given.items() if value}
 
 
 class AttackQuestion(Model):

@@ -1,10 +1,11 @@
 // The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
+import { bench } from "./bench.js";
 import { basisInWords, drawAfter, leftOut } from "./bar.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
-import { compare, protect, withDemands } from "./protect.js";
+import { compare, protect } from "./protect.js";
 import { protectedTable } from "./protected.js";
 import { inWords, setFor } from "./ways.js";
 
@@ -161,11 +162,9 @@ watch((job) => KINDS.includes(job.kind) && job.table === table && over(job), ref
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {
   const point = data(compared, "result").points[index];
-  try {
-    const wanted = withDemands(point);
-    say(`Applying ${point.words}, ${point.setting}.`);
-    protect(wanted).catch(problem);
-  } catch (error) { problem(error); }
+  say(`Applying ${point.words}, ${point.setting}.`);
+  const emptied = Object.keys(bench.now.protection).map((name) => [name, null]); // the row and nothing else
+  protect({ ...Object.fromEntries(emptied), ...point.protection }).catch(problem);
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;

@@ -91,10 +91,15 @@ function limits() {
   return found;
 }
 
+/** How columns are to be made coarser and which matter, of those that are known: they have an editor of their own. */
+function ofKnown() {
+  const of = (given) => Object.fromEntries(Object.entries(given).filter(([name]) => known.some((column) => column.name === name)));
+  return { hierarchies: of(bench.now.protection.hierarchies), importance: of(bench.now.protection.importance) };
+}
+
 function asked() {
-  const { aim, suppress, hierarchies, importance } = bench.now.protection; // what the form has no place for stays
-  const ofKnown = (given) => Object.fromEntries(Object.entries(given).filter(([name]) => known.some((column) => column.name === name)));
-  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, hierarchies: ofKnown(hierarchies), importance: ofKnown(importance), apart: chosen(apart), leave_out: chosen(leftOut) };
+  const { aim, suppress } = bench.now.protection; // what the form has no place for stays
+  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, ...ofKnown(), apart: chosen(apart), leave_out: chosen(leftOut) };
   if (wanted.apart.length && !takes("apart")) throw new Error("This method mixes people who were asked with those who were not. Choose the partition, or none of the columns that only some were asked.");
   if (takes("k")) wanted.k = Number(k.value);
   if (takes("resolution")) {
@@ -147,7 +152,8 @@ export async function compare() {
   if (!(await allKept())) return;
   const sizes = [3, 5, classSize(), 2 * classSize(), ...(takes("k") ? [Number(k.value)] : [])];
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.about.rows / 2)).sort((a, b) => a - b);
-  await start(`/tables/${table}/frontiers`, { sensitive: several.has(sensitive.value) ? null : sensitive.value || null, k: sensible });
+  const secret = several.get(sensitive.value) ?? (sensitive.value || null), { hierarchies, importance } = ofKnown(), demands = { hierarchies, importance, apart: chosen(apart), leave_out: chosen(leftOut), l: secret ? written(l.value) : null };
+  await start(`/tables/${table}/frontiers`, { sensitive: secret, k: sensible, protection: demands });
   look("candidates");
   document.dispatchEvent(new CustomEvent("comparing"));
 }
@@ -174,16 +180,6 @@ document.addEventListener("protected", async (event) => {
 more.addEventListener("toggle", () => { if (more.open) fillTables([everybody]).catch(problem); });
 document.getElementById("solve").addEventListener("click", () => solve().catch(problem));
 document.getElementById("compare").addEventListener("click", () => compare().catch(problem));
-
-/** What a point of the comparison asks for, with what was asked for beside it; an Error where both cannot be. */
-export function withDemands(point) {
-  const able = [...method.options].find((one) => one.value === point.protection.method)?.dataset.inputs.split(" ") ?? [];
-  const different = written(l.value);
-  if (chosen(apart).length && !able.includes("apart")) throw new Error(`${point.words} mixes people who were asked with those who were not, and they were to be kept apart. Choose none of these columns first.`);
-  if (different && !able.includes("l")) throw new Error(`${point.words} makes no promise of l = ${different}, which was asked for. Empty that field first.`);
-  const secret = point.protection.sensitive ?? several.get(sensitive.value) ?? (sensitive.value || null);
-  return different ? { ...point.protection, sensitive: secret, l: different } : point.protection;
-}
 
 /** The lists of columns as the roles are now; what is chosen in them stays. */
 function fillLists() {

@@ -19,29 +19,32 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.protect_task import options_of
+from incrowd.web.tasks.protect_task import options_of, read_hierarchy
 from incrowd.web.tasks.table_question import decided_question
-from incrowd.wording import number, percent
+from incrowd.wording import number, people, percent
 
 
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
     """Protect a table with every method; each point carries the settings that make it and the verdict on the result."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    gone, person = question.protection.leave_out, table.one_with_role("person")
+    known = [name for name in table.with_role("quasi-identifier") if name not in gone]
     asked = decided_question(table)
     limits = asked.limits
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        people = table.count(known, person).people
+        in_table = table.count(known, person).people
         measured = frontier(
             table.table,
             quasi_identifiers=known,
             methods=question.methods,
-            k=question.k or sizes_to_compare(limits, people),
-            sensitive=[question.sensitive] if question.sensitive else None,
+            k=question.k or sizes_to_compare(limits, in_table),
+            sensitive=question.secrets or None,
             person=person,
+            demands=demands_of(question),
             progress=part(progress, 0.0, 0.6),
         )
-        decisions = _decisions(table, measured, question, asked, part(progress, 0.6, 1.0))
+        judged = _judge(table, measured, question, asked, part(progress, 0.6, 1.0))
+        decisions = [decision for decision, _ in judged]
         best = worth_choosing(measured, decisions)
         result = {
             "records": measured.records,
@@ -52,10 +55,11 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                     **point.to_dict(),
                     "words": NAMES[point.method],
                     "decision": decision,
+                    "reason": reason,
                     "best": point in best,
-                    "protection": _as_asked(point, question),
+                    "protection": _as_asked(point, question, person),
                 }
-                for point, decision in zip(measured.points, decisions, strict=True)
+                for point, (decision, reason) in zip(measured.points, judged, strict=True)
             ],
         }
         return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, decisions, best)]))
@@ -63,34 +67,46 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
     return run
 
 
-def _decisions(
+def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
+    """What is asked of every way, as `frontier` takes it."""
+    demands = question.demands
+    if "hierarchies" in demands:
+        demands["hierarchies"] = {name: read_hierarchy(given) for name, given in demands["hierarchies"].items()}
+    return demands
+
+
+def _judge(
     table: OpenTable, found: Frontier, question: models.FrontierQuestion, asked: Question, progress: Progress
-) -> list[Decision]:
-    """The verdict on every point, made as the Protect page makes it.
+) -> list[tuple[Decision, str | None]]:
+    """The verdict on every point, made as the Protect page makes it, and what speaks first against it.
 
     Points whose smallest class alone is above the limit are not made again where no population can lower the risk.
     """
     counted = asked.population is None and asked.weights is None
-    decisions: list[Decision] = []
+    judged: list[tuple[Decision, str | None]] = []
+    person, least = table.one_with_role("person"), asked.limits.class_size
     for done, point in enumerate(found.points):
         progress(f"judging {NAMES[point.method]}, {point.setting}", done / len(found.points))
         if counted and judge(1 / point.k, asked.limits.highest) == "over":
             over = judge(point.correctness, asked.limits.of_average) == "over"
-            decisions.append("over" if over else "exposed")
+            reason = f"The smallest class has {people(point.k)}; {least:,} are needed."
+            judged.append(("over" if over else "exposed", reason))
             continue
-        options = options_of(ProtectionRequest(**_as_asked(point, question)), table)
-        safe = protect(table.table, **options, warn=False)
-        decisions.append(judge_protected(safe, asked).decision)
-    return decisions
+        options = options_of(ProtectionRequest(**_as_asked(point, question, person)), table)
+        verdict = judge_protected(protect(table.table, **options, warn=False), asked)
+        against = None if verdict.decision == "within" else next(iter(verdict.exposures), verdict.recommendation)
+        judged.append((verdict.decision, against))
+    return judged
 
 
-def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
+def _as_asked(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:
     """The settings that /protections takes to make a point."""
     compared = FRONTIER_METHODS[point.method]
     plain: dict[str, Any] = {"method": compared.method, "sensitive": question.sensitive}
+    plain |= compared.taken_demands(question.demands, person)
     if compared.entry.compared_by == "resolution":
         return plain | {"resolution": int(point.setting.removeprefix("1/"))}
-    plain["k"] = int(point.setting.removeprefix("k="))
+    plain["k"] = int(point.setting.removeprefix("k=").partition(",")[0])
     if compared.is_t_close:
         plain["t"] = "bound"
     if "suppress" in compared.entry.inputs:
