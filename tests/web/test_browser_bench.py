@@ -9,6 +9,12 @@ from tests.web.browsing import KNOWN, ask, choose, demo, look, settled
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
 
+HAS_COLOUR = """() => {
+    const crowd = document.getElementById("crowd"), side = crowd?.width;
+    const cells = side ? crowd.getContext("2d").getImageData(0, 0, side, side).data : [];
+    return cells.some((value, place) => place % 4 === 0 && cells[place + 3] && Math.abs(value - cells[place + 2]) > 40);
+}"""
+
 
 def test_the_guided_tour_finds_a_neighbour(opened, shots):
     page = opened()
@@ -90,6 +96,14 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.wait_for_selector("#comparison .rows td.changed")
     expect(page.locator("#comparison .rows").first).to_contain_text("••••")
     page.screenshot(path=shots / "comparison.png", full_page=True)
+    page.reload()
+    settled(page)
+    expect(page.locator("#shelf .pin[aria-pressed=true]")).to_have_count(2)
+    expect(page.locator("#comparison figure")).to_have_count(len(KNOWN))
+    page.click("#theme")
+    page.click("#tab-crowd")
+    page.wait_for_function(HAS_COLOUR)  # chosen while the crowd was not looked at
+    page.click("#tab-candidates")
     page.click("#shelf .report >> nth=0")
     with page.expect_download() as download:
         page.click("#shelf .candidate a >> text=external")

@@ -59,7 +59,7 @@ export async function api(method, path, body) {
   try {
     answer = await fetch("/api/v1" + path, options);
   } catch {
-    throw new Error("The app does not answer. Is incrowd still running? Start it again and reload this page.");
+    throw new Error("The app does not answer. Is incrowd still running? Start it again, and open the address that incrowd serve prints: it has a new key.");
   }
   const text = await answer.text();
   let said = null;

@@ -13,7 +13,8 @@ const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs by the candidate that they are about
-let cards = [], pinned = [], picked = null, pressed = null, renaming = false;
+const PINNED = `pinned ${table}`; // in this tab: a reload does not forget it
+let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), paired = "", picked = null, pressed = null, renaming = false;
 
 /** What made a candidate, in words: as it stands on its card. */
 export function madeBy({ protection }) {
@@ -85,6 +86,15 @@ export async function refresh() {
   cards = found;
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
+  pair();
+}
+
+/** Keep which are pinned, and compare them if they are others than before. */
+function pair() {
+  sessionStorage.setItem(PINNED, JSON.stringify(pinned));
+  if (paired === pinned.join()) return;
+  paired = pinned.join();
+  comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one))).catch(problem);
 }
 const refreshSoon = settled(() => refresh().then(match).catch(problem), 60);
 
@@ -108,7 +118,7 @@ function togglePin(id) {
   draw();
   shelf.querySelector(`[data-job="${id}"] .pin`)?.focus();
   say(pinned.length === 2 ? "Two are pinned: they are compared below." : "Pin another to compare the two.");
-  comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one))).catch(problem);
+  pair();
 }
 
 /** The name becomes a field; Enter keeps it, Escape leaves it as it was. */

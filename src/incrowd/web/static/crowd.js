@@ -42,13 +42,13 @@ function stamp(kind, radius) {
 /** The colours have changed: what was drawn with the old ones is drawn anew. */
 function recolour() {
   stamps.clear();
-  inks = colours();
+  inks = null;
   paint();
 }
 
 function paint() {
   const half = fit(), ink = canvas.getContext("2d");
-  if (!half || !now) return;
+  if (!canvas.isConnected || !half || !now) return; // outside the page it has no colours
   inks ??= colours();
   ink.clearRect(0, 0, 2 * half, 2 * half);
   const reach = 0.95 * half;
