@@ -1,5 +1,6 @@
 """What follows from results: actions that are buttons, reports of protected tables, attacks on them."""
 
+import hashlib
 import io
 
 import pytest
@@ -78,6 +79,14 @@ def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table,
     page = script.get(f"{reported}/report.html")
     assert page.status_code == 200
     assert found["verdict"]["headline"] in page.text
+    assert "people-partition-k-11-l-2-report.html" in page.headers["content-disposition"]
+    assert "people-partition-k-11-l-2.parquet" in page.text.partition("</h1>")[0]
+    new = {"decision": "later", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{table}/decisions", json=new).status_code == 201
+    record = script.get(f"{table}/record.html").text
+    for kind, name in (("upload", candidate["file_name"]), ("parquet", "people-partition-k-11-l-2.parquet")):
+        file = script.get(f"{protected}/table", params={"format": kind}).content
+        assert f"{name}, SHA-256 {hashlib.sha256(file).hexdigest()}" in record
     assert script.get(f"{reported}/report-external.html").status_code == 200
     assert script.get(f"/jobs/{reported[-16:]}/view").status_code == 200
     assert "incrowd assess protected.parquet" in script.get(f"{reported}/equivalent").json()["cli"]

@@ -277,9 +277,7 @@ def _options(method: str, setting: int | str, suppress: float, hierarchies: Any)
     return options | {"t": "bound"} if compared.is_t_close else options
 
 
-def _point(
-    method: str, setting: int | str, met: Mapping[str, Any], seconds: float, found: Evaluation
-) -> FrontierPoint:
+def _point(method: str, setting: int | str, met: Mapping[str, Any], seconds: float, found: Evaluation) -> FrontierPoint:
     by_k = FRONTIER_METHODS[method].entry.compared_by == "k"
     return FrontierPoint(
         method=method,

@@ -8,6 +8,7 @@ from html import escape
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
 from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.downloads import release_hashes
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
 from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, NewDecision, RecordedDecision
@@ -68,10 +69,18 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         after=DecidedNumbers(**candidate.answer().summary) if candidate else None,
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
+        files=_hash_files(candidate, made.name, judged) if candidate and made else {},
     )
     if decided.is_against_verdict and not new.note.strip():
         raise Refusal(409, "the verdict is not yes: write in the note why it goes out all the same")
     return decided
+
+
+def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
+    """The files that a candidate is downloaded as, with their SHA-256."""
+    release = candidate.answer().release
+    assert release is not None
+    return release_hashes(release, name, table)
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
@@ -106,6 +115,7 @@ def record_page(decision: RecordedDecision) -> str:
     ]
     if decision.protection is not None:
         kept_secret = decision.protection.secrets
+        question += [("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items()]
         question += [("protected by", name_of(decision.protection))]
         question += [("kept secret", listed(kept_secret))] if kept_secret else []
         gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}

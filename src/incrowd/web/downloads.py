@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from incrowd._support.compressed_files import full_suffix
+from incrowd._support.files import file_hash
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.tables import read_table
@@ -16,7 +18,7 @@ from incrowd.tables.formats import WRITERS
 from incrowd.tables.formats.spool import load_batches, load_rows
 from incrowd.tables.formats.write_delimited import csv_blocks
 from incrowd.tables.text_dialect import TextDialect
-from incrowd.tables.write import write_into
+from incrowd.tables.write import is_text, write_into
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 
@@ -58,6 +60,21 @@ def csv_of(file: Path, wanted: TextDialect, ending: str) -> Iterator[bytes]:
     """A Parquet file as text, in the nearest dialect that holds it; a block of rows at a time, to bound memory."""
     dialect = wanted.for_file(load_batches(file, _ROWS), f".{ending}")
     return csv_blocks(load_batches(file, _ROWS), dialect)
+
+
+def release_hashes(release: Release, name: str, table: OpenTable) -> dict[str, str]:
+    """The SHA-256 of a protected table by the names of its downloads: in Parquet, and as text where it came so.
+
+    Files of other formats are written anew for each download and may differ in their dates.
+    """
+    ending = upload_ending(table)
+    found = {file_name(table.name, name, "parquet"): file_hash(release.file)}
+    if is_text(Path(f"table.{ending}")):
+        text = hashlib.sha256()
+        for block in csv_of(release.file, table.table.codebook.dialect, ending):
+            text.update(block)
+        found = {file_name(table.name, name, ending): text.hexdigest()} | found
+    return found
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:

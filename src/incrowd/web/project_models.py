@@ -104,7 +104,8 @@ class RecordedDecision(Model):
     """A decision with all that it was made on, so that its record says the same whatever is changed later.
 
     `before` are numbers of the table, `after` those of the `candidate` that was made by `protection`. The settings are
-    those by which they were judged; values that somebody named in them are left out.
+    those by which they were judged; values that somebody named in them are left out. `files` are those that the
+    candidate is downloaded as, with their SHA-256; the table itself may be guessed by its hash, so it has none.
     """
 
     at: Short
@@ -118,6 +119,7 @@ class RecordedDecision(Model):
     after: DecidedNumbers | None = None
     candidate: Text | None = None
     protection: ProtectionRequest | None = None
+    files: Annotated[dict[Text, Short], Field(max_length=10)] = {}
 
     @property
     def is_against_verdict(self) -> bool:

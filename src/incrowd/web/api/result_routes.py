@@ -20,6 +20,7 @@ from incrowd.web import models
 from incrowd.web.action_buttons import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import queue_job, start_protection_of
+from incrowd.web.candidates import describe_candidate
 from incrowd.web.downloads import Format, as_attachment, csv_of, file_name, upload_ending, write_as
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal, not_found
@@ -130,10 +131,11 @@ def whole_assessment(job: Job) -> Assessment:
 
 
 def _file_name(job: Job, tables: Any, ending: str) -> str:
-    """A file name for a download, with the name of the table."""
+    """A file name for a download, with the name of the table and of the candidate that a report is about."""
     table = tables.get(job.table)
     what, _, kind = ending.rpartition(".")
-    return file_name(table.name if table else "table", what, kind)
+    called = [job.question["name"]] if job.kind == "release" and "name" in job.question else []
+    return file_name(table.name if table else "table", " ".join([*called, what]), kind)
 
 
 def _attachment(text: str, kind: str, name: str) -> Response:
@@ -177,7 +179,7 @@ def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.
     release = job.answer().release
     if release is None or release.question is None or job.source is None:
         raise Refusal(409, "only a protection has a table to report on")
-    name = job.source.source.protected_file
+    name, called = job.source.source.protected_file, describe_candidate(job, job.source).name
     asked = replace(release.question, source=name)
     command = to_command(asked) or "# a name has a letter that the command line reads otherwise; use the Python script"
     script = [job.equivalent.python, "from incrowd import assess, read_table", f"table = read_table({name!r})"]
@@ -186,10 +188,10 @@ def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.
         session.key,
         "release",
         job.table,
-        report_task(release, name),
+        report_task(release, file_name(job.source.name, called, "parquet"), name),
         equivalent,
         source=job.source,
         settings=job.settings,
-        question={"candidate": job.id},
+        question={"candidate": job.id, "name": called},
     )
     return queue_job(server, session, new)

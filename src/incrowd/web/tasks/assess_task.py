@@ -70,14 +70,20 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def report_task(release: Release, name: str) -> Task:
-    """Assess a protected table by the settings of its original, for its report."""
+def report_task(release: Release, name: str, place: str) -> Task:
+    """Assess a protected table by the settings of its original, for its report.
+
+    Args:
+        release: the protected table.
+        name: what the report calls it.
+        place: the file that commands name.
+    """
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         assert release.question is not None
         table = release.table
         table.name = name
-        table.place, table.reading = name, {}
+        table.place, table.reading = place, {}
         asked = replace(release.question, quasi_identifiers=release.quasi_identifiers, protection=False)
         if not release.question.quasi_identifiers:
             asked = replace(asked, quasi_identifiers=None)  # guessed ones stay guessed
