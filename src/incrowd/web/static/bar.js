@@ -6,7 +6,7 @@ import { undecided } from "./roles.js";
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
 /** How many columns of the original are not in a candidate: detail is that of the others. */
-export const leftOut = ({ columns, columns_left_out: gone }) => (gone ? ` · ${count(gone)} of ${count(columns)} columns left out` : "");
+export const leftOut = ({ columns, columns_left_out: gone }) => (gone ? `${count(gone)} of ${count(columns)} columns left out` : "");
 const tile = (name) => document.getElementById(`tile-${name}`);
 let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
@@ -39,9 +39,10 @@ function drawAfter(candidate) {
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const words = { stale: "old settings", done: candidate.conditions.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
-  fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}`, state, state === "done" ? candidate.conditions : []);
-  fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}${leftOut(candidate)}`);
+  const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
+  const basis = basisInWords(candidate.highest_basis), ifs = state === "done" ? candidate.conditions : [];
+  fill("after", percent(candidate.highest), ifs.length ? `${words}, on conditions` : `${basis}; ${words}`, state, ifs.length ? [basis, ...ifs] : []);
+  fill("detail", percent(candidate.detail), leftOut(candidate) || `with k = ${count(candidate.after.k)}`, "", [`k = ${count(candidate.after.k)}`]);
 }
 export { drawAfter };
 

@@ -44,7 +44,7 @@ function card(one) {
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
     one.question_changed ? null : one.conditions.map((words) => make("p", { class: "small condition" }, words)),
     thumb,
-    make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one)}`),
+    make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one) && ` · ${leftOut(one)}`}`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
     one.question_changed ? make("p", { class: "small soft" }, short(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, short(one.file_name, 60))),
     make("p", { class: "row" },
