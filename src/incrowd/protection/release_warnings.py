@@ -69,8 +69,7 @@ def warn_of_row_order(followed: Sequence[str], *, shuffled: bool) -> Iterator[st
 
 def describe_row_order(followed: Sequence[str]) -> str:
     """Which columns the order of the rows follows, and what that does."""
-    names = followed if len(followed) <= _FEW_NAMES else [*followed[: _FEW_NAMES - 1], "others"]
-    return f"the order of the rows follows {listed(names)}, so neighbouring rows tell more than their cells do"
+    return f"the order of the rows follows {listed(followed, _FEW_NAMES)}, so neighbouring rows tell more than their cells do"
 
 
 def describe_given_back(fact: RecoveringColumn) -> str:
