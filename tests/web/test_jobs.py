@@ -332,11 +332,12 @@ def test_a_forecast_needs_no_table(script, wait_for):
     assert wait_for(script, job)["state"] == "done"
     result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
     from incrowd import fit_curve, forecast
+    from incrowd.forecasts.population_sizes import POPULATIONS
 
     expected = forecast(fit_curve([100, 1_000, 10_000], correctness=[0.98, 0.9, 0.7]), at=[1_000_000, "world"])
     assert result["forecast"]["correctness"] == expected.to_dict()["correctness"]
     assert result["curve"]["at"][0] == 1
-    assert result["curve"]["at"][-1] == 8e9
+    assert result["curve"]["at"][-1] == POPULATIONS["world"]
     assert len(result["sentences"]) == 2
     assert list(script.get(f"/api/v1/jobs/{job['id']}/figures").json()) == ["forecast"]
 
