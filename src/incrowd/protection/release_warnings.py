@@ -69,7 +69,8 @@ def warn_of_row_order(followed: Sequence[str], *, shuffled: bool) -> Iterator[st
 
 def describe_row_order(followed: Sequence[str]) -> str:
     """Which columns the order of the rows follows, and what that does."""
-    return f"the order of the rows follows {listed(followed, _FEW_NAMES)}, so neighbouring rows tell more than their cells do"
+    names = listed(followed, _FEW_NAMES)
+    return f"the order of the rows follows {names}, so neighbouring rows tell more than their cells do"
 
 
 def describe_given_back(fact: RecoveringColumn) -> str:
