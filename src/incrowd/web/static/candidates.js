@@ -42,7 +42,7 @@ function card(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : one.conditions.map((words) => make("p", { class: "small condition" }, words)),
+    one.question_changed || !one.conditions.length ? null : make("p", { class: "small condition", title: one.conditions.join(" ") }, "on conditions, which stand below when it is shown"),
     thumb,
     make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one) && ` · ${leftOut(one)}`}`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
