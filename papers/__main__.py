@@ -52,7 +52,7 @@ def reproduce_paper(
         terminal.problem(f"stopped; finished parts are kept in {out}, and the same command goes on with the rest")
         raise typer.Exit(130) from None
     if json:
-        terminal.as_json({name: [part.to_dict() for part in parts] for name, parts in found.items()})
+        terminal.print_json({name: [part.to_dict() for part in parts] for name, parts in found.items()})
         return
     _show_parts(found)
     for one in papers:
@@ -70,7 +70,7 @@ def _run(papers: list[Paper], out: Path, context: Context, force: bool) -> dict[
     lines = {} if sys.stderr.isatty() else {"announce": terminal.note}
     found: dict[str, list[KeptPart]] = {}
     for one in papers:
-        with terminal.working(one.name) as progress:
+        with terminal.show_progress(one.name) as progress:
             found[one.name] = reproduce(one, out, replace(context, progress=progress), force=force, **lines)
             write_pages(out, one, found[one.name])
     return found

@@ -8,7 +8,7 @@ import pytest
 
 from incrowd import InputError, check, measure
 from incrowd.assessment import Question
-from incrowd.gate import RULES, assert_anonymous, checked_limits
+from incrowd.gate import RULES, assert_anonymous, limits_that_are_set
 
 TABLE = {
     "age": [30, 30, 30, 41, 41, 50, 50],
@@ -66,7 +66,10 @@ def test_a_rule_that_makes_no_sense_is_refused(limits, message):
 
 
 def test_a_rule_that_is_not_known_is_refused_in_words():
-    for refuse in (checked_limits, lambda limits: assert_anonymous(TABLE, quasi_identifiers=["age"], k=2, **limits)):
+    for refuse in (
+        limits_that_are_set,
+        lambda limits: assert_anonymous(TABLE, quasi_identifiers=["age"], k=2, **limits),
+    ):
         with pytest.raises(InputError, match="there are: min_k"):
             refuse({"max_rsik": 0.1})
 

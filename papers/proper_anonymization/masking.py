@@ -15,7 +15,7 @@ from incrowd.backends import encode
 from incrowd.classes import ClassSizes
 from incrowd.demo import AS_NUMBERS, FULL_SIZE, GROUPS, QUASI_IDENTIFIERS
 from incrowd.evaluation import unique_records
-from incrowd.evaluation.labels import Meaning, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.evaluation.loss import correlations
 from incrowd.protection import HIPAA_STEPS, protect, regenerate
 from incrowd.tables import read_table
@@ -42,7 +42,7 @@ class Masked:
     """A masked table, what its columns mean, and unique records by the box rule for every set of groups."""
 
     table: pa.Table
-    meanings: dict[str, Meaning]
+    meanings: dict[str, LabelMeanings]
     uniques: dict[str, int]
 
     @property

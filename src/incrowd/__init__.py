@@ -4,7 +4,7 @@ The public names are listed in `__init__.pyi` and nowhere else. Each is imported
 stays quick.
 """
 
-import incrowd._wiring  # noqa: F401 - registers figures, reports and evaluations
+import incrowd._service_providers  # noqa: F401 - registers figures, reports and evaluations
 from incrowd._support.lazy_names import lazy_names
 from incrowd.version import __version__  # noqa: F401 - public
 

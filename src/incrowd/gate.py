@@ -20,7 +20,7 @@ from incrowd.tables import Table, TableLike, read_table
 from incrowd.wording import number
 
 
-class _Kind(NamedTuple):
+class _RuleKind(NamedTuple):
     """What a rule looks at: the field that holds its number, in words, and what limits make sense."""
 
     field: str
@@ -31,18 +31,20 @@ class _Kind(NamedTuple):
     of_column: bool = False
 
 
-def _secret(field: str, words: str, **limits: Any) -> _Kind:
-    return _Kind(field, words, of_column=True, **limits)
+def _secret(field: str, words: str, **limits: Any) -> _RuleKind:
+    return _RuleKind(field, words, of_column=True, **limits)
 
 
 class LimitKeywords(TypedDict, total=False):
     """The rules of `check` with their limits, by name. None, or left out: there is no such rule."""
 
-    min_k: Annotated[float | None, _Kind("k", "people in the smallest class", at_least=True, lowest=1)]
-    max_risk: Annotated[float | None, _Kind("correctness", "average chance of being named", highest=1)]
-    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of people nobody looks like", highest=1)]
-    max_identifiers: Annotated[float | None, _Kind("identifiers", "columns that name people or records")]
-    max_attack: Annotated[float | None, _Kind("attack", "highest risk of an attack that is not ruled out", highest=1)]
+    min_k: Annotated[float | None, _RuleKind("k", "people in the smallest class", at_least=True, lowest=1)]
+    max_risk: Annotated[float | None, _RuleKind("correctness", "average chance of being named", highest=1)]
+    max_uniqueness: Annotated[float | None, _RuleKind("uniqueness", "share of people nobody looks like", highest=1)]
+    max_identifiers: Annotated[float | None, _RuleKind("identifiers", "columns that name people or records")]
+    max_attack: Annotated[
+        float | None, _RuleKind("attack", "highest risk of an attack that is not ruled out", highest=1)
+    ]
     min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
     min_entropy_l: Annotated[
         float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
@@ -54,7 +56,7 @@ class LimitKeywords(TypedDict, total=False):
     max_given_away: Annotated[float | None, _secret("given_away", "share of records whose value is certain", highest=1)]
 
 
-RULES: Mapping[str, _Kind] = {
+RULES: Mapping[str, _RuleKind] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(LimitKeywords, include_extras=True).items()
 }
 """Every rule by name; those of sensitive columns are checked for each of them."""
@@ -210,7 +212,9 @@ def check(
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
-    limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None)
+    limits = limits_that_are_set(
+        {name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None
+    )
     asked = _with_roles(
         question,
         quasi_identifiers=quasi_identifiers,
@@ -285,7 +289,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         )
 
 
-def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
+def limits_that_are_set(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
     """The limits that are set.
 
     None is not set; with `any_of` one at least must be.
@@ -379,7 +383,7 @@ def assert_anonymous(
     AssertionError: the table is not anonymous enough: people in the smallest class: 1 (rule: at least 2)
     """
     __tracebackhide__ = True
-    rules: dict[str, Any] = checked_limits({"min_k": k, **cast(dict[str, float | None], limits)})
+    rules: dict[str, Any] = limits_that_are_set({"min_k": k, **cast(dict[str, float | None], limits)})
     result = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
     if not result.passed:
         raise AssertionError(

@@ -33,7 +33,7 @@ def changes_before_writing(monkeypatch, path, rows, *, noticed=True):
     def replaced(backend, names):
         pq.write_table(rows, path)
         if not noticed:
-            monkeypatch.setattr(type(backend), "confirm", lambda backend: None)
+            monkeypatch.setattr(type(backend), "check_unchanged", lambda backend: None)
         return joined(backend, names)
 
     monkeypatch.setattr(class_size_writer, "_with_class_sizes", replaced)

@@ -13,7 +13,7 @@ from tests.cli.running import run
 
 from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
-from incrowd.cli.command_files import STORED_TABLE, TABLE_OUTPUT, Input, Output, declared
+from incrowd.cli.command_files import STORED_TABLE, TABLE_OUTPUT, Input, Output, marked_parameters
 from incrowd.errors import InputError
 from incrowd.tables import write_table
 from incrowd.tables.formats import WRITERS
@@ -27,15 +27,15 @@ NO_FILES = {"separator", "encoding", "folder", "max_upload", "people"}  # they s
 def pairs():
     """Every output option of every verb with every input option of it."""
     for verb, command in VERBS.items():
-        for output, marker in declared(command.callback, Output).items():
-            for given, source in declared(command.callback, Input).items():
+        for output, marker in marked_parameters(command.callback, Output).items():
+            for given, source in marked_parameters(command.callback, Input).items():
                 yield pytest.param(verb, output, marker, given, source, id=f"{verb}-{output}-{given}")
 
 
 def words(verb, values):
     """The command line that gives these values to the parameters of a verb."""
     found, arguments = [verb], []
-    outputs = declared(VERBS[verb].callback, Output)
+    outputs = marked_parameters(VERBS[verb].callback, Output)
     for one in VERBS[verb].params:
         if one.name in values and one.param_type_name == "argument":
             arguments.append(values[one.name])
@@ -82,7 +82,7 @@ def test_there_are_pairs_to_look_at():
     [
         (verb, name)
         for verb, command in VERBS.items()
-        for name, one in declared(command.callback, Output).items()
+        for name, one in marked_parameters(command.callback, Output).items()
         if not one.next_to_table
     ],
 )
@@ -104,7 +104,7 @@ def test_an_address_is_no_output_and_its_password_is_not_shown(capsys, tmp_path,
     [
         (verb, name, one)
         for verb, command in VERBS.items()
-        for name, one in declared(command.callback, Input).items()
+        for name, one in marked_parameters(command.callback, Input).items()
         if not one.address
     ],
 )
@@ -151,7 +151,7 @@ def test_a_database_that_is_read_is_not_written_to(capsys, tmp_path):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_that_names_a_file_says_whether_it_is_read_or_written(verb):
     callback = VERBS[verb].callback
-    marked = {*declared(callback, Input), *declared(callback, Output)}
+    marked = {*marked_parameters(callback, Input), *marked_parameters(callback, Output)}
     helps = {one.name: getattr(one, "help", None) or "" for one in VERBS[verb].params}
     for name, parameter in inspect.signature(callback, eval_str=True).parameters.items():
         kind = typing.get_args(parameter.annotation)[0]

@@ -35,23 +35,23 @@ def test_every_person_is_in_one_bin(found):
 
 @pytest.mark.parametrize("kind", ["svg", "html"])
 def test_a_figure_becomes_a_file(found, tmp_path, kind):
-    assert save(plots.overview(found), tmp_path / f"risk.{kind}").stat().st_size > 2_000
+    assert save(plots.verdict_chart(found), tmp_path / f"risk.{kind}").stat().st_size > 2_000
 
 
 def test_figures_hold_the_numbers(found):
-    assert found.verdict.risk in [row.get("risk") for row in values(plots.overview(found))]
-    added = {row["column"]: row["added"] for row in values(plots.contributions(found.knowledge.contributions))}
+    assert found.verdict.risk in [row.get("risk") for row in values(plots.verdict_chart(found))]
+    added = {row["column"]: row["added"] for row in values(plots.contributions_chart(found.knowledge.contributions))}
     assert added == {part.column: part.correctness for part in found.knowledge.contributions.columns}
-    law = [row["risk"] for row in values(plots.forecast(found.forecast)) if "risk" in row]
+    law = [row["risk"] for row in values(plots.forecast_chart(found.forecast)) if "risk" in row]
     assert max(law) == pytest.approx(found.facts.correctness)
-    assert {row["k"] for row in values(plots.protection(found.protection)) if "k" in row} >= {"k = 3", "k = 11"}
-    assert len(values(plots.leaks(found.leaks))) == 5 * 4
+    assert {row["k"] for row in values(plots.protection_chart(found.protection)) if "k" in row} >= {"k = 3", "k = 11"}
+    assert len(values(plots.leaks_chart(found.leaks))) == 5 * 4
 
 
 @pytest.mark.parametrize("decision", ["within", "undecided", "borderline", "exposed", "over"])
 def test_both_risks_stand_against_the_limits_whatever_is_decided(found, decision):
     verdict = replace(found.verdict, decision=decision, interval=(0.01, 0.2))
-    chart = plots.against_thresholds(verdict)
+    chart = plots.risk_against_limits_chart(verdict)
     rows = values(chart)
     names = ["trusted 1/3", "restricted 1/3", "public 1/11", "strict 1/20"]
     assert [row["name"] for row in rows if "bound" in row][:4] == names
@@ -68,7 +68,7 @@ def test_both_risks_stand_against_the_limits_whatever_is_decided(found, decision
 def test_no_figure_of_a_population_that_was_not_given():
     alone = assess(demo_table(300), quasi_identifiers=["sex"], protection=False)
     with pytest.raises(InputError, match="population="):
-        plots.population(alone)
+        plots.population_chart(alone)
 
 
 def test_pictures_of_the_concepts_tell_the_truth():

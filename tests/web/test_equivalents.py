@@ -187,7 +187,7 @@ def test_odd_names_stay_whole_in_command_and_script(script, wait_for):
     words = shlex.split(same["cli"])
     given = [word.partition("=")[2] if word.startswith("--qi=") else words[place + 1]
              for place, word in enumerate(words) if word.startswith("--qi")]  # fmt: skip
-    assert options.names(given, odd) == odd
+    assert options.parse_names(given, odd) == odd
     assert words[2] == "./-odd name's.csv"
     compile(same["python"], "script", "exec")
     script.patch(f"{TABLES}/{table}/settings", json={"groups": {"a=b": ["it's"]}})

@@ -1,7 +1,7 @@
 """What the rooms that define results need of the rooms below them, which they never import.
 
 Results are drawn ("figure"), reported on ("report"), evaluated ("evaluation") and attacked ("linkage") further down, by
-the functions of `incrowd._wiring`.
+the functions of `incrowd._service_providers`.
 """
 
 from collections.abc import Callable

@@ -31,7 +31,7 @@ _NULL = 2.0  # where a null lies on the scale from 0 to 1: as far from every val
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labels:
+class ScaledLabels:
     """A column of one table on the common scale.
 
     Attributes:
@@ -63,7 +63,7 @@ class ScaledColumn:
     least: float
     size: float
     values: tuple[str, ...]
-    labels: tuple[Labels, ...]
+    labels: tuple[ScaledLabels, ...]
     temporal: bool = False
 
     @cached_property
@@ -88,13 +88,13 @@ class ScaledColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedTables:
     """Some columns of the original, the released table and, where there is one, the holdout."""
 
     columns: tuple[ScaledColumn, ...]
     rows: tuple[int, ...]
 
-    def only(self, names: Sequence[str]) -> Encoded:
+    def only(self, names: Sequence[str]) -> EncodedTables:
         """The named columns."""
         by_name = {column.name: column for column in self.columns}
         return replace(self, columns=tuple(by_name[name] for name in names))
@@ -104,14 +104,14 @@ class Encoded:
         return next(column for column in self.columns if column.name == name)
 
 
-def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> Encoded:
+def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> EncodedTables:
     """Encode columns of the original, the released table and maybe a holdout on one scale.
 
     Raises:
         InputError: a column of numbers has labels that are no numbers, or a column holds infinite numbers.
     """
     sides = zip(*(encode(table, names) for table in tables), strict=True)
-    return Encoded(tuple(_column(side) for side in sides), tuple(table.rows for table in tables))
+    return EncodedTables(tuple(_column(side) for side in sides), tuple(table.rows for table in tables))
 
 
 def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
@@ -151,7 +151,7 @@ def _number_column(sides: tuple[Coded, ...]) -> ScaledColumn:
             np.where(null, instead, (end - least) / (size or 1.0))
             for end, instead in zip((low, high), ends_of_null, strict=True)
         ]
-        labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
+        labels.append(ScaledLabels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
     has_both = nullable and finite.size > 0
     temporal = pa.types.is_temporal(kind)
     return ScaledColumn(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
@@ -266,7 +266,7 @@ def _text_labels(
     values: tuple[str, ...],
     rank: dict[str, int],
     blanked: bool,
-) -> Labels:
+) -> ScaledLabels:
     ranks: list[list[int] | None] = []
     null = len(values) + 1
     for text in texts:
@@ -282,7 +282,7 @@ def _text_labels(
     return _ranked(side, ranks)
 
 
-def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> Labels:
+def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> ScaledLabels:
     """Labels by the ascending ranks of the values that each stands for; None stands for everything."""
     low, high = np.full(len(ranks), -np.inf), np.full(len(ranks), np.inf)
     members = {}
@@ -292,10 +292,10 @@ def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> Labels:
             low[label], high[label] = some[0], some[-1]
             if some[-1] - some[0] + 1 > len(some):
                 members[label] = np.array(some, dtype=np.int64)
-    return Labels(side.codes.astype(np.int64), low, high, members)
+    return ScaledLabels(side.codes.astype(np.int64), low, high, members)
 
 
-def _possible(first: Labels, second: Labels) -> NDArray[np.bool_]:
+def _possible(first: ScaledLabels, second: ScaledLabels) -> NDArray[np.bool_]:
     """Which labels of the first overlap some label of the second, by their intervals."""
     order = np.argsort(second.low, kind="stable")
     reach = np.maximum.accumulate(second.high[order])
@@ -303,7 +303,7 @@ def _possible(first: Labels, second: Labels) -> NDArray[np.bool_]:
     return np.asarray((place >= 0) & (reach[np.maximum(place, 0)] >= first.low))
 
 
-def missed_pairs(probes: Labels, gallery: Labels) -> NDArray[np.bool_]:
+def missed_pairs(probes: ScaledLabels, gallery: ScaledLabels) -> NDArray[np.bool_]:
     """For every label of one table and of another, whether no value fits both."""
     missed = (probes.low[:, None] > gallery.high) | (probes.high[:, None] < gallery.low)
     for one, members in probes.members.items():

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.attacks.encoding import Encoded, ScaledColumn, missed_pairs
-from incrowd.attacks.record_index import NORMAL, NUMBER, SETS, STEP, RecordColumn, RecordIndex, Runs
+from incrowd.attacks.encoding import EncodedTables, ScaledColumn, missed_pairs
+from incrowd.attacks.record_index import NORMAL, NUMBER, SETS, STEP, RecordColumn, RecordIndex, RecordRuns
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.special import Floats
@@ -39,7 +39,7 @@ class Probes:
     codes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, encoded: Encoded, side: int, rows: NDArray[np.int64]) -> Probes:
+    def of(cls, encoded: EncodedTables, side: int, rows: NDArray[np.int64]) -> Probes:
         """Rows of one of the tables as they are."""
         labels = [column.labels[side] for column in encoded.columns]
         codes = np.stack([one.codes[rows] for one in labels], axis=1)
@@ -82,7 +82,7 @@ class Gallery:
 
     def __init__(
         self,
-        encoded: Encoded,
+        encoded: EncodedTables,
         side: int,
         probes_side: int,
         *,
@@ -123,7 +123,7 @@ class Gallery:
             ]
         )
 
-    def _runs(self, probes: Probes, limits: Floats) -> Runs:
+    def _runs(self, probes: Probes, limits: Floats) -> RecordRuns:
         """The records that each probe is compared with: all within its limit are among them."""
         return self._index.runs(probes.low, probes.high, probes.codes != _EVERYTHING, limits)
 
@@ -170,7 +170,7 @@ class Gallery:
         size = probes.low.shape[0]
         arguments = self._arguments(probes, _USUAL_DISTANCE)
 
-        def search(runs: Runs, told: Progress) -> tuple[Floats, NDArray[np.int64]]:
+        def search(runs: RecordRuns, told: Progress) -> tuple[Floats, NDArray[np.int64]]:
             distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
             loops = (*arguments, tuple(runs), self.weights, SLACK)
             in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, told)

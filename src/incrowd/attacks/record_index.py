@@ -25,7 +25,7 @@ _APART = 8.0  # between combinations of text, on the scale of the numbers within
 _MARGIN = 1e-6  # by which runs are wider than their limits: more than rounding can take away
 
 
-class Runs(NamedTuple):
+class RecordRuns(NamedTuple):
     """For each probe a run of records: from `begins` to `ends` of the order `which`."""
 
     orders: NDArray[np.int32]
@@ -92,7 +92,7 @@ class RecordIndex:
         """Combinations of text as numbers in mixed radix."""
         return np.asarray(sum(radix * text for radix, text in zip(self._radix, texts, strict=True)))
 
-    def runs(self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats) -> Runs:
+    def runs(self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats) -> RecordRuns:
         """For each probe the shortest run that holds every record within its limit.
 
         Args:
@@ -115,9 +115,9 @@ class RecordIndex:
             shorter = last - first < ends[some] - begins[some]
             better = some[shorter]
             which[better], begins[better], ends[better] = number, first[shorter], last[shorter]
-        return Runs(self._orders, which, begins, np.maximum(ends, begins))
+        return RecordRuns(self._orders, which, begins, np.maximum(ends, begins))
 
-    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[Runs]:
+    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[RecordRuns]:
         """In each order the records on either side of each probe, from which a first limit is learnt."""
         records = self._orders.shape[1]
         middles = [
@@ -129,7 +129,7 @@ class RecordIndex:
             middles.append(np.searchsorted(self._places, self._place(low, number)))
         for order, middle in enumerate(middles, start=1):
             begins, ends = np.clip(middle - _NEARBY, 0, records), np.clip(middle + _NEARBY, 0, records)
-            yield Runs(self._orders, np.full(middle.size, order), begins, ends)
+            yield RecordRuns(self._orders, np.full(middle.size, order), begins, ends)
 
     def _place(self, low: Floats, number: Floats) -> Floats:
         """Where probes stand in the order of combinations; those of no record stand before all."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
-from incrowd.attacks.encoding import Encoded, encode_tables
+from incrowd.attacks.encoding import EncodedTables, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
 from incrowd.attacks.result import AttackKind, AttackRisk, excess, wilson
 from incrowd.backends import Coded, class_numbers, pack
@@ -48,7 +48,7 @@ class AttackOptions:
 class Setting:
     """One attacker against one release."""
 
-    encoded: Encoded
+    encoded: EncodedTables
     known: tuple[str, ...]
     secret: str | None
     targets: NDArray[np.int64]
@@ -223,7 +223,7 @@ def _check_sizes(tables: Sequence[Table], targets: int) -> None:
             )
 
 
-def _check_columns(encoded: Encoded) -> list[str]:
+def _check_columns(encoded: EncodedTables) -> list[str]:
     """Notes on columns that tell nothing; an error where none tells anything."""
     constant = [column.name for column in encoded.columns if column.is_constant]
     apart = [column.name for column in encoded.columns if not column.is_constant and not column.overlap()]
@@ -243,7 +243,7 @@ def _check_columns(encoded: Encoded) -> list[str]:
     return notes
 
 
-def _check_holdout(encoded: Encoded) -> None:
+def _check_holdout(encoded: EncodedTables) -> None:
     """Refuse a holdout with more of the original's records than the original has twins."""
     numbers, _ = class_numbers(pack(_joined(column) for column in encoded.columns))
     rows = encoded.rows[ORIGINAL]

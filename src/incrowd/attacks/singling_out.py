@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.encoding import Labels
+from incrowd.attacks.encoding import ScaledLabels
 from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
@@ -138,7 +138,7 @@ def _first_of_each(rows: Floats) -> NDArray[np.int64]:
     return np.sort(np.unique(as_bytes, return_index=True)[1])
 
 
-def _middle(labels: Labels) -> float:
+def _middle(labels: ScaledLabels) -> float:
     """The median of a column's cells by where they begin."""
     return float(np.median(labels.low[labels.codes]))
 

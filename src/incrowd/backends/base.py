@@ -74,7 +74,7 @@ class BaseBackend:
         rows = pa.table(dict(self.read(names)))
         return int(rows.group_by(list(names)).aggregate([]).num_rows)
 
-    def confirm(self) -> None:
+    def check_unchanged(self) -> None:
         """Stop if the rows changed since the table was opened; what the caller holds, only the caller can change."""
 
     @property
@@ -134,7 +134,7 @@ class BaseBackend:
         key = (frozenset(names), person)
         known = self._class_counts.get(key)
         if known is not None:
-            self.confirm()
+            self.check_unchanged()
             return known
         counts = self._count_classes(self.require(names), person)
         while len(self._class_counts) >= _COUNTS_KEPT:

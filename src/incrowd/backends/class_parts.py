@@ -76,7 +76,7 @@ def split_by_class(
             raise record_without_person(person)
         sql = _by_records(keys, parts) if person is None else _by_people(keys, whose, parts)
         relation.query("whole_table", sql).write_parquet(str(folder), partition_by=["part"], compression="lz4")
-    backend.confirm()
+    backend.check_unchanged()
     files = tuple(sorted(folder.rglob("*.parquet")))
     return ClassParts(workspace, files, tuple(wanted), backend.name, backend.memory, backend.needs, backend.scales)
 

@@ -52,7 +52,7 @@ def write_with_class_sizes(
         keys = [f"c{place}" for place in range(len(backend.columns))]
         frame = frame.select(*keys, *added).rename(dict(zip(keys, backend.columns, strict=True)))
     with backend.write_relation(frame, target, force) as written:
-        backend.confirm()
+        backend.check_unchanged()
         _check_tally(backend.name, written, rows, class_counts)
     return target if "://" in target else Path(target)  # an address is no path: two slashes would become one
 

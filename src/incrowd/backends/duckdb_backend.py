@@ -136,7 +136,7 @@ class FileBackend(BaseBackend):
         self._seen = self._state()
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
-    def confirm(self) -> None:
+    def check_unchanged(self) -> None:
         """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
         if self._state() != self._seen:
             raise InputError(
@@ -161,7 +161,7 @@ class FileBackend(BaseBackend):
         try:
             yield
         except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
-            self.confirm()
+            self.check_unchanged()
             if "UTF8" in str(error):
                 raise InputError(f"{self.name} holds text that is not UTF-8; write it again in UTF-8") from None
             raise InputError(
@@ -181,7 +181,7 @@ class FileBackend(BaseBackend):
                     if len(column) != self.rows:
                         raise IndexError("rows are missing")
                 values = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
-            self.confirm()
+            self.check_unchanged()
             yield from zip(part, values, strict=True)
 
     def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:

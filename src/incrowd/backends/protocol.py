@@ -109,7 +109,7 @@ class Backend(Protocol):
     def count_distinct(self, names: Sequence[str]) -> int:
         """How many different rows some columns have."""
 
-    def confirm(self) -> None:
+    def check_unchanged(self) -> None:
         """Stop if the rows are not the ones they were when the table was opened."""
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:

@@ -21,7 +21,7 @@ def count_in_engine(backend: Backend, names: Sequence[str]) -> ClassCounts:
     """Class sizes and how many classes have each, counted by the engine of a backend."""
     with engine_errors(backend.name):
         tally = tally_groups(comparable(backend.lazy(backend.require(names))))
-    backend.confirm()
+    backend.check_unchanged()
     return class_counts(tally, backend.name)
 
 
@@ -48,7 +48,7 @@ def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tup
         keys = frame.collect_schema().names()
         counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
         distinct = counted.head(most + 1).collect("pyarrow").to_native()
-    backend.confirm()
+    backend.check_unchanged()
     if distinct.num_rows > most:
         return None
     return distinct.select(keys).rename_columns(list(names)), distinct.column(_SIZE).to_numpy().astype(np.int64)

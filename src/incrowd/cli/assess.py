@@ -16,7 +16,7 @@ from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, 
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.command_files import Input, Output
-from incrowd.cli.declared_options import ASSESS, question_from, takes_question_options
+from incrowd.cli.declared_options import ASSESS, question_from, with_question_options
 from incrowd.cli.hints import words_typed
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import confirm_roles, note_missing_codes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @opens_table
-@takes_question_options(*ASSESS)
+@with_question_options(*ASSESS)
 def assess_table(
     table: options.TablePath,
     html: Annotated[Path | None, Option(help="Write the report as one self-contained page."), Output("report")] = None,
@@ -71,13 +71,13 @@ def assess_table(
     if not question.quasi_identifiers:
         words = words_typed(besides, inspect.signature(assess_table).parameters, besides=())
         question = confirm_roles(table, question, *words, yes=yes, quiet=json)
-    with terminal.working("assessing") as progress:
+    with terminal.show_progress("assessing") as progress:
         from incrowd.assessment import assess_question
 
         assessment = assess_question(table, question, progress=progress)
         _write(assessment, html, external, plot, force, progress)
     if json:
-        terminal.as_json(assessment.to_dict())
+        terminal.print_json(assessment.to_dict())
     else:
         show_assessment(assessment, already_shown=table.notes, full=full)
     note_missing_codes(table, [*assessment.roles.quasi_identifiers, *assessment.roles.sensitive])

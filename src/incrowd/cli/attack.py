@@ -78,8 +78,8 @@ def attack_release_of_table(
 
     if known and groups:
         raise InputError("--known is what one attacker knows, --groups what several know; give one of them")
-    attackers: Any = options.groups(groups) or options.names(known, table.columns) or None
-    with terminal.working("attacking") as progress:
+    attackers: Any = options.parse_groups(groups) or options.parse_names(known, table.columns) or None
+    with terminal.show_progress("attacking") as progress:
         attacks = attack_release(
             table,
             read_table(released),
@@ -88,14 +88,14 @@ def attack_release_of_table(
             holdout=None if holdout is None else read_table(holdout),
             targets=targets,
             seed=seed,
-            kinds=options.names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
+            kinds=options.parse_names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
             noise={
-                name: float(options.decimal(text[0], "noise", "age=1"))
-                for name, text in options.groups(noise, "noise", "age=1").items()
+                name: float(options.parse_decimal(text[0], "noise", "age=1"))
+                for name, text in options.parse_groups(noise, "noise", "age=1").items()
             },
             missing=missing,
             kept_rows=kept_rows,
-            population=() if population is None else options.count(population, "population"),
+            population=() if population is None else options.parse_count(population, "population"),
             progress=progress,
         )
     people = attacks.by_group(table, by) if by is not None else []
@@ -104,7 +104,7 @@ def attack_release_of_table(
 
         terminal.note(f"page written to {write_attacks(attacks, html, groups=people, force=force)}")
     if json:
-        terminal.as_json({**attacks.to_dict(), "groups": [one.to_dict() for one in people]})
+        terminal.print_json({**attacks.to_dict(), "groups": [one.to_dict() for one in people]})
     else:
         _show(attacks, people)
     if max_attack is not None and not attacks.within(max_attack):
@@ -192,8 +192,8 @@ def synthesise_table(
     from incrowd.attacks import synthesise
     from incrowd.tables import read_table, write_table
 
-    with terminal.working("drawing people") as progress:
-        chosen_columns = options.names(columns, table.columns) or None
+    with terminal.show_progress("drawing people") as progress:
+        chosen_columns = options.parse_names(columns, table.columns) or None
         made = synthesise(
             table,
             rows=rows,
@@ -210,7 +210,7 @@ def synthesise_table(
     if made.attacks is not None:
         made = replace(made, attacks=replace(made.attacks, released=Path(written).name))
     if json:
-        terminal.as_json({"file": str(written), **made.to_dict()})
+        terminal.print_json({"file": str(written), **made.to_dict()})
         return
     terminal.line(f"{made.rows:,} rows written to {written}")
     if made.attacks is not None:

@@ -16,7 +16,7 @@ from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
-from incrowd.cli.declared_options import question_from, takes, takes_question_options
+from incrowd.cli.declared_options import question_from, with_options, with_question_options
 from incrowd.cli.hints import with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
@@ -71,8 +71,8 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @opens_table
-@takes_question_options(*_ROLES, "recipient", *_OF_THE_VERDICT)
-@takes(_RULES.values())
+@with_question_options(*_ROLES, "recipient", *_OF_THE_VERDICT)
+@with_options(_RULES.values())
 def check_table(
     table: options.TablePath,
     policy: Annotated[
@@ -115,7 +115,7 @@ def check_table(
     if junit is not None:
         _write_junit(result.to_junit(), junit)
     if json:
-        terminal.as_json(result.to_dict())
+        terminal.print_json(result.to_dict())
     else:
         for rule in result.rules:
             terminal.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
@@ -150,10 +150,10 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
 
 
 def _check(table: Table, question: Question, attacked: Mapping[str, str | None], *, judged: bool) -> Check:
-    from incrowd.gate import check, checked_limits
+    from incrowd.gate import check, limits_that_are_set
 
-    with terminal.working("counting people who look alike") as progress:
-        limits: dict[str, Any] = {**checked_limits(question.rules, any_of=not judged), **attacked}
+    with terminal.show_progress("counting people who look alike") as progress:
+        limits: dict[str, Any] = {**limits_that_are_set(question.rules, any_of=not judged), **attacked}
         return check(
             table,
             quasi_identifiers=question.quasi_identifiers or (),

@@ -81,7 +81,7 @@ STORED_TABLE = Output("table", _table_endings, store=True)
 FIGURE_OUTPUT = Output("figure", FIGURES)
 
 
-def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
+def marked_parameters(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
     """The marker of that kind of each parameter that has one."""
     markers = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
@@ -93,7 +93,7 @@ def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> d
 
 def check_files(command: Callable[..., None]) -> Callable[..., None]:
     """The verb, with all its output files checked against all its input files before it runs."""
-    inputs, outputs = declared(command, Input), declared(command, Output)
+    inputs, outputs = marked_parameters(command, Input), marked_parameters(command, Output)
 
     @functools.wraps(command)
     def checked(**given: Any) -> None:

@@ -9,7 +9,7 @@ from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input
-from incrowd.cli.declared_options import question_from, takes_question_options
+from incrowd.cli.declared_options import question_from, with_question_options
 from incrowd.cli.open_tables import opens_two_tables
 from incrowd.wording import percent, single_value
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @opens_two_tables
-@takes_question_options("quasi_identifiers", "sensitive", "person", "population")
+@with_question_options("quasi_identifiers", "sensitive", "person", "population")
 def compare_tables(
     before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`."), Input()],
     after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it."), Input()],
@@ -39,7 +39,7 @@ def compare_tables(
     sides = (before, after)
     columns = [name for side in sides for name in getattr(side, "columns", ())]
     question = question_from(typed, columns)
-    with terminal.working("comparing") as progress:
+    with terminal.show_progress("comparing") as progress:
         comparison = compare(
             *sides,
             quasi_identifiers=question.quasi_identifiers,
@@ -49,7 +49,7 @@ def compare_tables(
             progress=progress,
         )
     if json:
-        terminal.as_json(comparison.to_dict())
+        terminal.print_json(comparison.to_dict())
     else:
         terminal.heading(comparison.sentence)
         terminal.table(

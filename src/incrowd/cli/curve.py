@@ -11,7 +11,7 @@ import typer
 from incrowd._support.option import Option
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Output, save_figure
-from incrowd.cli.declared_options import takes
+from incrowd.cli.declared_options import with_options
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
 from incrowd.wording import percent, percent_interval
@@ -31,12 +31,12 @@ _SOURCE = {
     "metric": Option("text", "Robust matching: cosine (the default), euclidean or dot."),
     "ranks": Option("text", "A study: the column with the rank of each probe's true match, 1 is best."),
 }
-takes_source = takes((option.named(name) for name, option in _SOURCE.items()), after=("person",))
+with_source_options = with_options((option.named(name) for name, option in _SOURCE.items()), after=("person",))
 """Gives a verb with `**` the options that say what a curve is measured from, besides the columns of a table."""
 
 
 @opens_table
-@takes_source
+@with_source_options
 def measure_curve(
     table: options.TablePath = None,
     qi: options.QuasiIdentifiers = None,
@@ -55,7 +55,7 @@ def measure_curve(
     **source: Any,
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
-    with terminal.working("measuring the curve") as progress:
+    with terminal.show_progress("measuring the curve") as progress:
         study = CurveSource(table, qi, person, **source)
         curve = study.curve(seed, progress)
         split = _split_study(study, group, confidence)
@@ -69,7 +69,7 @@ def measure_curve(
 
         save_figure(curve_plot(curve), plot, force=force)
     if json:
-        terminal.as_json(curve.to_dict() | ({"study": split.to_dict()} if split else {}))
+        terminal.print_json(curve.to_dict() | ({"study": split.to_dict()} if split else {}))
     else:
         _show(curve)
         if split:
@@ -98,7 +98,7 @@ class CurveSource:
 
     def refuse_mixed(self) -> None:
         """Refuse options that this kind of matching would ignore."""
-        exact, sparse = bool(options.names(self.qi)), bool(options.names(self.item))
+        exact, sparse = bool(options.parse_names(self.qi)), bool(options.parse_names(self.item))
         if self.robust and (exact or self.person or sparse or self.known is not None):
             raise InputError(
                 "robust matching takes --probes and --gallery; leave out --qi, --person, --item and --known"
@@ -131,13 +131,13 @@ class CurveSource:
             raise InputError("name a table, or --probes and --gallery")
         if self.ranks is not None:
             return robust_curve_from_ranks(column_of(self.table, self.ranks))
-        if item := options.names(self.item):
+        if item := options.parse_names(self.item):
             if self.person is None or self.known is None:
                 raise InputError("sparse matching takes --person, --item and --known")
             draws = 5 if self.draws is None else self.draws
             asked: dict[str, Any] = {"item": item, "known": self.known, "draws": draws}
             return sparse_curve(self.table, person=self.person, **asked, seed=seed, progress=progress)
-        columns = options.names(self.qi, self.table.columns)
+        columns = options.parse_names(self.qi, self.table.columns)
         if not columns:
             raise InputError(
                 "say what an attacker knows: --qi columns, or --person, --item and --known for sets of points; the "

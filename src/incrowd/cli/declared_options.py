@@ -30,7 +30,7 @@ _FILES = {"file": Input(), "key": Input(address=False), "hierarchies": Input(aft
 _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "number": float}
 
 
-def annotation(option: Option) -> Any:
+def typer_annotation(option: Option) -> Any:
     """How Typer declares an option."""
     if option.kind == "switch":
         flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
@@ -61,43 +61,44 @@ def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: C
     return command
 
 
-def takes(declared: Iterable[Option], *, after: Container[str] = ("table", "before", "after")) -> Decorator:
+def with_options(declared: Iterable[Option], *, after: Container[str] = ("table", "before", "after")) -> Decorator:
     """Give a verb with `**` these options, after some of its own; what was not typed is None, or a switch's default."""
     added = {
-        option.name: (annotation(option), option.default if option.kind == "switch" else None) for option in declared
+        option.name: (typer_annotation(option), option.default if option.kind == "switch" else None)
+        for option in declared
     }
     return lambda command: add_options(command, added, after=after)
 
 
-def takes_question_options(*names: str) -> Decorator:
+def with_question_options(*names: str) -> Decorator:
     """Give a verb these options of a question; `question_from` reads what was typed."""
-    return takes(option for option in OPTIONS if option.name in names)
+    return with_options(option for option in OPTIONS if option.name in names)
 
 
 def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
     """The value of an option from what was typed; `columns` are the table's, whose names may have commas."""
     if option.kind == "columns":
-        names = tuple(options.names(typed, columns))
+        names = tuple(options.parse_names(typed, columns))
         return [] if names == (option.empty,) else names
     if option.kind == "texts":
         return tuple(typed or ())
     if option.kind == "codes":
         return ";".join(typed) if typed else None
     if option.kind == "groups":
-        return options.groups(typed)
+        return options.parse_groups(typed)
     if option.kind == "hierarchies":
-        return options.rules(typed)
+        return options.parse_hierarchies(typed)
     if option.kind == "people":
-        return options.count(typed, option.name) if typed else None
+        return options.parse_count(typed, option.name) if typed else None
     if option.kind == "numbers":
         return _read_numbers(str(option.flag), typed)
     if option.kind == "number" and option.choices:
         return typed if typed in option.choices else _read_number(option, typed)
     if option.kind == "resolution":
-        parts = [part.partition("=") for part in options.names([typed])]
+        parts = [part.partition("=") for part in options.parse_names([typed])]
         return {name.strip(): text.strip() for name, _, text in parts} if "=" in typed else typed
     if option.kind == "words":
-        return _read_words(option, options.names(typed))
+        return _read_words(option, options.parse_names(typed))
     if option.kind == "steps":
         steps = [step.partition(":") for step in typed]
         if not all(colon and action for _, colon, action in steps):
@@ -128,7 +129,7 @@ def _read_words(option: Option, parts: Sequence[str]) -> str | dict[str, str]:
 def _read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
     """Numbers by column, as age=85."""
     numbers: dict[str, float] = {}
-    for name, _, text in (entry.partition("=") for entry in options.names(typed)):
+    for name, _, text in (entry.partition("=") for entry in options.parse_names(typed)):
         try:
             number = float(text)
         except ValueError:

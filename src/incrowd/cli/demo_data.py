@@ -21,8 +21,8 @@ def write_demo(
     from incrowd.demo import QUASI_IDENTIFIERS, demo_table
     from incrowd.tables import write_table
 
-    size = options.count(rows, "number of rows")
-    with terminal.working("inventing hospital stays"):
+    size = options.parse_count(rows, "number of rows")
+    with terminal.show_progress("inventing hospital stays"):
         write_table(demo_table(size, seed), out, force=force)
     terminal.line(f"{size:,} invented hospital stays written to {out}. To measure them:")
     terminal.line(f"  incrowd measure {out} --qi {','.join(QUASI_IDENTIFIERS)} --sensitive charge")

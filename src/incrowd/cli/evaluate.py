@@ -45,17 +45,17 @@ def evaluate_table(
     from incrowd.protection import Hierarchy
     from incrowd.tables import read_table
 
-    secrets = options.names(sensitive, table.columns)
+    secrets = options.parse_names(sensitive, table.columns)
     if secret is not None and not secrets:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     after = read_table(protected)
-    quasi_identifiers = options.names(qi, after.columns)
+    quasi_identifiers = options.parse_names(qi, after.columns)
     if not quasi_identifiers:
         quasi_identifiers = [name for name in changed_columns(table, after) if name not in {*secrets, person}]
         if not quasi_identifiers:
             raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
         terminal.note(f"comparing the columns that differ: {', '.join(quasi_identifiers)} (name them all with --qi)")
-    with terminal.working("comparing") as progress:
+    with terminal.show_progress("comparing") as progress:
         evaluation = evaluate(
             table,
             after,
@@ -63,13 +63,13 @@ def evaluate_table(
             sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,
-            hierarchies={name: Hierarchy.parse(rule) for name, rule in options.rules(hierarchy).items()},
+            hierarchies={name: Hierarchy.parse(rule) for name, rule in options.parse_hierarchies(hierarchy).items()},
             utility=utility,
             outcome=outcome,
             progress=progress,
         )
     if json:
-        terminal.as_json(evaluation.to_dict())
+        terminal.print_json(evaluation.to_dict())
     else:
         terminal.heading(f"{after.name}: {evaluation.verdict}")
         show_tables(evaluation)

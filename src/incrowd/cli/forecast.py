@@ -11,7 +11,7 @@ from typer import Option
 
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, save_figure
-from incrowd.cli.curve import CurveSource, takes_source
+from incrowd.cli.curve import CurveSource, with_source_options
 from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
     FittedTechnique,
@@ -37,7 +37,7 @@ At = Annotated[
 
 
 @opens_table
-@takes_source
+@with_source_options
 def forecast_population(
     table: options.TablePath = None,
     more: Annotated[
@@ -79,8 +79,10 @@ def forecast_population(
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
     if more and (compare or plot is not None or predictive_check):
         raise InputError("--compare, --plot and --predictive-check are about one technique; name one file for them")
-    asked = Asked(
-        *_populations(at), [int(options.count(text, "k")) for text in options.names([k] if k else None)], seed
+    asked = ForecastRequest(
+        *_populations(at),
+        [int(options.parse_count(text, "k")) for text in options.parse_names([k] if k else None)],
+        seed,
     )
     model = known_model(table, frequencies, entropy, tail)
     if model is not None:
@@ -97,12 +99,12 @@ def forecast_population(
     if not more:
         _answer(techniques[0], compare, predictive_check, seed, plot, force, json)
     elif json:
-        terminal.as_json(plain(techniques))
+        terminal.print_json(plain(techniques))
     else:
         show_side_by_side(techniques)
 
 
-class Asked(NamedTuple):
+class ForecastRequest(NamedTuple):
     """What is asked of every technique: populations, sizes of those with names of their own, class sizes, the seed."""
 
     populations: list[float | str]
@@ -112,15 +114,15 @@ class Asked(NamedTuple):
 
 
 def _technique(
-    label: str, source: CurveSource, asked: Asked, unique: bool, maximum_likelihood: bool, people: int | None
+    label: str, source: CurveSource, asked: ForecastRequest, unique: bool, maximum_likelihood: bool, people: int | None
 ) -> FittedTechnique:
     """Fit the law to one technique and forecast."""
     from incrowd.forecasts import forecast, forecast_table
 
     source.refuse_mixed()
-    columns = options.names(source.qi)
+    columns = options.parse_names(source.qi)
     given: dict[str, Any] = {"k": asked.ks, "populations": asked.named, "seed": asked.seed}
-    with terminal.working("fitting the scaling law") as progress:
+    with terminal.show_progress("fitting the scaling law") as progress:
         curve, fit = _fitted(source, unique, maximum_likelihood, people, asked.seed, progress)
         if source.table is None or not columns or maximum_likelihood:
             return FittedTechnique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
@@ -137,7 +139,7 @@ def _answer(
     from incrowd.pitman_yor import CurveFit, compare_fits
 
     answer = one.answer
-    with terminal.working("checking the fit") as progress:
+    with terminal.show_progress("checking the fit") as progress:
         others = compare_fits(one.curve, seed=seed) if compare else {}
         others = {name: other for name, other in others.items() if name != "PYC"}
         bands = _predictive_checks(one.fit, seed, progress) if predictive_check else None
@@ -145,7 +147,7 @@ def _answer(
         _save(one, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: fit.correctness_at(answer.at) for name, fit in others.items()}
-        terminal.as_json(
+        terminal.print_json(
             {
                 "fit": one.fit.to_dict(),
                 "forecast": answer.to_dict(),
@@ -179,7 +181,7 @@ def _fitted(
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
-    table, quasi_identifiers = source.table, options.names(source.qi)
+    table, quasi_identifiers = source.table, options.parse_names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
     asked = source.qi or source.person or source.item or source.known or source.ranks
     given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
@@ -209,15 +211,15 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     """
     populations: list[float | str] = []
     named: dict[str, float] = {}
-    for entry in options.names([text]):
+    for entry in options.parse_names([text]):
         name, equals, size = entry.partition("=")
         if equals and not name.strip():
             raise InputError("a population without a name before '='; write --at mine=5e5, or the number alone")
         if equals:
-            named[name] = options.count(size, f"population {name!r}")
+            named[name] = options.parse_count(size, f"population {name!r}")
             populations.append(name)
         elif entry[0].isdigit():
-            populations.append(options.count(entry, "population"))
+            populations.append(options.parse_count(entry, "population"))
         else:
             populations.append(entry)
     if not populations:

@@ -37,7 +37,7 @@ def known_model(
         raise InputError("--entropy and --tail describe the law without a table; give both, and no table")
     bits = entropy.lower().removesuffix("bits").strip()
     unit: Any = "bits" if bits != entropy.lower() else "nats"
-    h = float(options.decimal(bits, "an entropy of", "41.5 or 40bits"))
+    h = float(options.parse_decimal(bits, "an entropy of", "41.5 or 40bits"))
     return PitmanYor.from_entropy(h=h, gamma=tail, unit=unit)
 
 
@@ -63,7 +63,7 @@ def show_known(
         for name, size in zip(names, sizes.tolist(), strict=True)
     ]
     if json:
-        terminal.as_json({"expected": rows})
+        terminal.print_json({"expected": rows})
         return
     terminal.heading("Who would be named correctly, expected")
     terminal.table(

@@ -43,13 +43,13 @@ def frontier_of_table(
     if secret is not None and not sensitive:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     quasi_identifiers = options.quasi_identifiers(qi, table)
-    with terminal.working("protecting in every way") as progress:
+    with terminal.show_progress("protecting in every way") as progress:
         compared = frontier(
             table,
             quasi_identifiers=quasi_identifiers,
-            methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
-            k=None if k is None else [options.count(one, "k") for one in options.names([k])],
-            sensitive=options.names(sensitive, table.columns) or None,
+            methods=options.parse_names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
+            k=None if k is None else [options.parse_count(one, "k") for one in options.parse_names([k])],
+            sensitive=options.parse_names(sensitive, table.columns) or None,
             secret=read_secret(secret),
             person=person,
             recipient=recipient,
@@ -61,7 +61,7 @@ def frontier_of_table(
 
         save_figure(frontier_chart(compared), plot, force=force)
     if json:
-        terminal.as_json(compared.to_dict())
+        terminal.print_json(compared.to_dict())
     else:
         _show(compared, recipient)
 

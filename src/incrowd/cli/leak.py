@@ -88,11 +88,11 @@ def leak_attack(
             raise InputError("partial leaks and partial knowledge are about histories: name a table and --person")
         how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
         known = options.quasi_identifiers(qi, table)
-        with terminal.working("simulating partial leaks") as progress:
+        with terminal.show_progress("simulating partial leaks") as progress:
             part = simulate_partial_leak(table, number, quasi_identifiers=known, progress=progress, **how)
         answer = replace(answer, partial=part)
     if json:
-        terminal.as_json(plain(answer))
+        terminal.print_json(plain(answer))
     else:
         show(answer)
     if plot is not None:
@@ -116,7 +116,7 @@ def _answer(
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
     methods: tuple[LeakMethod, ...] = ("recursion", "recursion_by_people") if compare else ()
-    with terminal.working("counting the people named") as progress:
+    with terminal.show_progress("counting the people named") as progress:
         return LeakAnswer(
             sizes=sizes,
             leaked=leaked,
@@ -161,7 +161,7 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: LeakMethod)
 
 def _read_targets(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
-    counts = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
+    counts = [options.parse_count(entry, "--targets", like="1,5,15") for entry in options.parse_names([targets])]
     if not counts:
         raise InputError("say how many people the attacker looks for with --targets, such as 1,5,15")
     return list(dict.fromkeys(counts))
@@ -178,7 +178,7 @@ def parse_leak_size(text: str | None, people: int) -> int:
     if text is None:
         raise InputError("say how much leaks with --leaked: a number of people, or a share such as 10%")
     share = text.strip().endswith("%")
-    value = options.decimal(text.strip().removesuffix("%"), "a leak of", "4000 or 10%")
+    value = options.parse_decimal(text.strip().removesuffix("%"), "a leak of", "4000 or 10%")
     if share:
         return share_of(Fraction(value) / 100, people)
     if 0 < value < 1:
@@ -200,13 +200,13 @@ def _sizes(
         if people is not None or k is not None:
             raise InputError("--people and --k describe a table that does not exist yet; leave them out, or the table")
         known = options.quasi_identifiers(qi, table)
-        with terminal.working("counting people who look alike"):
+        with terminal.show_progress("counting people who look alike"):
             return ClassSizes.from_table(table, quasi_identifiers=known, person=person)
     if people is None or k is None:
         raise InputError("give a table with --qi, or --people and --k to plan for one")
     if qi or person:
         raise InputError("--qi and --person need a table to count in")
-    return uniform_sizes(options.count(people, "people"), k)
+    return uniform_sizes(options.parse_count(people, "people"), k)
 
 
 def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def _chart(answer: LeakAnswer) -> Any:
     usual = list(limits_on_a_person()) if list(labels) == [1] else []
     bounds = [answer.planned["at_most"]] if answer.planned else usual
     lines: dict[str, list[LeakRisk]] = {}
-    with terminal.working("drawing") as progress:
+    with terminal.show_progress("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):
             progress("drawing", index / len(labels))
             steps = leaks_to_draw(targets, leaked, sizes.people)

@@ -61,7 +61,7 @@ def measure_table(
     if item is not None:
         _measure_items(table, person, item, known, min_k, json=json)
         return
-    by_name = options.groups(groups)
+    by_name = options.parse_groups(groups)
     columns = options.quasi_identifiers(qi, table, dict.fromkeys(name for group in by_name.values() for name in group))
     for flag, is_given in (("--fit", fit), ("--minimal", minimal is not None), ("--records", records is not None)):
         if person is not None and is_given:
@@ -72,11 +72,11 @@ def measure_table(
     if records is not None:
         check_name(records)
     place = None if records is None else command_files.place_of(records)
-    with terminal.working("counting people who look alike") as progress:
+    with terminal.show_progress("counting people who look alike") as progress:
         measurement = measure(
             table,
             quasi_identifiers=columns,
-            sensitive=options.names(sensitive, table.columns),
+            sensitive=options.parse_names(sensitive, table.columns),
             person=person,
             progress=progress,
         )
@@ -99,7 +99,7 @@ def measure_table(
         terminal.note(text)
     answer = MeasureAnswer(measurement, by_group, by_set, single, homes, fitting)
     if json:
-        terminal.as_json(plain(answer))
+        terminal.print_json(plain(answer))
     else:
         show(answer)
         if place is not None:
@@ -121,10 +121,10 @@ def _measure_items(table: Table, person: str | None, item: str, known: int, min_
 
     if person is None:
         raise InputError("--item needs the column that says whose item it is: add --person")
-    with terminal.working("counting sets of items") as progress:
+    with terminal.show_progress("counting sets of items") as progress:
         shared = itemset_anonymity(table, person=person, item=item, known=known, progress=progress)
     if json:
-        terminal.as_json(shared.to_dict())
+        terminal.print_json(shared.to_dict())
     else:
         show_items(shared, known)
     if min_k is not None and shared.k < min_k:

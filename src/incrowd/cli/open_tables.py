@@ -14,12 +14,12 @@ from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
-from incrowd.cli.declared_options import Verb, add_options, annotation
+from incrowd.cli.declared_options import Verb, add_options, typer_annotation
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
 
-_READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
+_READING = {"from_table" if option.name == "table" else option.name: typer_annotation(option) for option in READING}
 _LAYOUT = _READING["layout"]
 _READING["layout"] = Annotated[_LAYOUT, Input(address=False)]
 _SWITCHES = {option.name for option in READING if option.kind == "switch"}
@@ -116,7 +116,7 @@ def open_table(path: str, reading: dict[str, Any]) -> Table:
     if reading["sheet"] is None:
         del reading["sheet"]
     slow = choose_engine(reading["engine"], reading.get("master")).slow_start
-    with terminal.working(f"reading {masked(path)}{f' with {slow}' if slow else ''}", lines=bool(slow)):
+    with terminal.show_progress(f"reading {masked(path)}{f' with {slow}' if slow else ''}", lines=bool(slow)):
         table = read_table(path, **reading)
     for text in table.notes:
         terminal.note(text)

@@ -94,12 +94,12 @@ def exit_over_threshold(*reasons: str) -> None:
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
 
-def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
+def parse_names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
     """Parse `--qi a,b --qi c` into ['a', 'b', 'c']; an entry that is the name of a column is not split.
 
-    >>> names(["age,sex", "zip"])
+    >>> parse_names(["age,sex", "zip"])
     ['age', 'sex', 'zip']
-    >>> names(["income, net"], columns=["age", "income, net"])
+    >>> parse_names(["income, net"], columns=["age", "income, net"])
     ['income, net']
     """
     existing = set(columns)
@@ -112,52 +112,54 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
 
 def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iterable[str] = ()) -> list[str]:
     """The columns named with --qi, or those otherwise; one at least."""
-    columns = names(given, table.columns) or list(otherwise)
+    columns = parse_names(given, table.columns) or list(otherwise)
     if not columns:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     return columns
 
 
-def groups(given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex") -> dict[str, list[str]]:
+def parse_groups(
+    given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex"
+) -> dict[str, list[str]]:
     """Parse `--groups census=age,sex spatial=zip` into a mapping.
 
-    >>> groups(["census=age,sex", "spatial=zip"])
+    >>> parse_groups(["census=age,sex", "spatial=zip"])
     {'census': ['age', 'sex'], 'spatial': ['zip']}
     """
     parsed: dict[str, list[str]] = {}
     for entry in given or ():
         label, equals, members = entry.partition("=")
-        if not equals or not label.strip() or not names([members]):
+        if not equals or not label.strip() or not parse_names([members]):
             raise InputError(f"{what} {entry!r} is not understood; write it like {like}")
         if label.strip() in parsed:
             raise InputError(f"{what} {label.strip()!r} is given twice; name each once")
-        parsed[label.strip()] = names([members])
+        parsed[label.strip()] = parse_names([members])
     return parsed
 
 
-def rules(given: Sequence[str] | None) -> dict[str, str]:
+def parse_hierarchies(given: Sequence[str] | None) -> dict[str, str]:
     """Parse `--hierarchy age=5,10 --hierarchy zip=zip.csv` into a text by column.
 
-    >>> rules(["age=5,10", "zip=zip.csv"])
+    >>> parse_hierarchies(["age=5,10", "zip=zip.csv"])
     {'age': '5,10', 'zip': 'zip.csv'}
     """
-    given_rules = groups(given, "hierarchy", "age=5,10,20 or zip=zip.csv")
+    given_rules = parse_groups(given, "hierarchy", "age=5,10,20 or zip=zip.csv")
     return {name: ",".join(members) for name, members in given_rules.items()}
 
 
-def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
+def parse_count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
     """Parse a number of people: 60000000, 60_000_000, 6e7.
 
-    >>> count("6e7", "population")
+    >>> parse_count("6e7", "population")
     60000000
     """
-    value = decimal(text, what, like)
+    value = parse_decimal(text, what, like)
     if not 1 <= value < 2**62 or value != int(value):
         raise InputError(f"{what} must be a whole number of 1 or more; {text!r} was given")
     return int(value)
 
 
-def decimal(text: str, what: str, like: str) -> Decimal:
+def parse_decimal(text: str, what: str, like: str) -> Decimal:
     """Parse a number without rounding: 60_000_000, 6e7, 0.07.
 
     An exponent in the millions is refused: such a number takes hours to expand.

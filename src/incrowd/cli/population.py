@@ -68,13 +68,13 @@ def population_of_table(
     place = None if records is None else command_files.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
-        "population": None if population is None else options.count(population, "--population"),
+        "population": None if population is None else options.parse_count(population, "--population"),
         "fraction": fraction,
         "weights": weights,
         "person": person,
     }
     design: dict[str, Any] = {"strata": stratum, "cluster": cluster}
-    with terminal.working("estimating the risk in the population") as progress:
+    with terminal.show_progress("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **design, **how) if sensitivity or plot else None
@@ -85,7 +85,7 @@ def population_of_table(
 
         command_files.save_figure(plot_sensitivity(by_population), plot, force=force)
     if json:
-        terminal.as_json(_plain(risk, by_population if sensitivity else None, estimates))
+        terminal.print_json(_plain(risk, by_population if sensitivity else None, estimates))
     else:
         _show(risk, by_population if sensitivity else None, estimates)
         if place is not None:

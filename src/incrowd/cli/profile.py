@@ -24,12 +24,12 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
 
-    with terminal.working("looking at the columns"):
+    with terminal.show_progress("looking at the columns"):
         roles = suggest_roles(table)
         suggested = _suggest_reading(table, roles)
     if json:
         columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
-        terminal.as_json({"rows": table.rows, "columns": columns, **suggested})
+        terminal.print_json({"rows": table.rows, "columns": columns, **suggested})
         return
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"

@@ -36,7 +36,7 @@ def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quie
     """
     from incrowd.assessment import propose_roles
 
-    with terminal.working("looking at the columns"):
+    with terminal.show_progress("looking at the columns"):
         roles = propose_roles(table)
     if not roles.quasi_identifiers and (yes or quiet or not _is_terminal()):
         raise InputError(
@@ -165,7 +165,7 @@ def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
 
 
 def _people(text: str) -> int | None:
-    return options.count(text, "population") if text and text.lower() not in _NO else None
+    return options.parse_count(text, "population") if text and text.lower() not in _NO else None
 
 
 def _recipient(text: str) -> str:

@@ -13,11 +13,11 @@ from typer import Option
 from incrowd._support.addresses import masked
 from incrowd.assessment.question import Question
 from incrowd.cli import command_files, options, protect_modes, terminal
-from incrowd.cli.declared_options import PROTECT, read_protect_options, takes
+from incrowd.cli.declared_options import PROTECT, read_protect_options, with_options
 from incrowd.cli.hints import words_typed
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import note_missing_codes, suggest_command
-from incrowd.cli.protect_text import Made, show, to_json
+from incrowd.cli.protect_text import WrittenRelease, show, to_json
 from incrowd.errors import InputError
 from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
 
@@ -35,7 +35,7 @@ _IN_QUESTION = frozenset(
 
 
 @opens_table
-@takes(PROTECT, after=("table", "out"))
+@with_options(PROTECT, after=("table", "out"))
 def protect_table(
     table: options.TablePath,
     out: Annotated[
@@ -95,7 +95,12 @@ def protect_table(
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
     if item is not None or time is not None:
-        columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
+        columns = {
+            "item": item,
+            "time": time,
+            "place": options.parse_names(place, table.columns) or None,
+            "amount": amount,
+        }
         protect_modes.refuse_other_options(typed, declared, protect_modes.OF_SETS)
         asked = read_protect_options(of_protect, table.columns)
         protect_modes.protect_sets(table, out, columns, known, asked, force=force, json=json)
@@ -116,7 +121,7 @@ def protect_table(
     question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
     made = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
     if json:
-        terminal.as_json(to_json(made, masked(out)))
+        terminal.print_json(to_json(made, masked(out)))
     else:
         show(made, masked(out))
     _note_dialect(table, made.safe, out)
@@ -179,13 +184,13 @@ def _protect_and_write(
     kept_rows: str | None,
     *,
     force: bool,
-) -> Made:
+) -> WrittenRelease:
     """Protect the table, for a recipient with the least protection that passes; write and judge it."""
     from incrowd.assessment import METHODS_TO_TRY, find_release
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
     target, in_cluster = command_files.place_of(out), not table.backend.rows_are_local
-    with terminal.working("protecting", lines=in_cluster) as progress:
+    with terminal.show_progress("protecting", lines=in_cluster) as progress:
         trials: Sequence[Trial] = ()
         if question is not None and "k" not in arguments and not in_cluster:
             methods = () if arguments.keys() & {"method", *METHOD_OPTIONS} else METHODS_TO_TRY
@@ -204,7 +209,7 @@ def _protect_and_write(
                 make_codebook(safe).write(codebook, force=force)
             if kept_rows is not None:
                 write_kept_rows(safe, kept_rows, force=force)
-        return Made(safe, cost, linkage, trials, None if question is None else _judge(safe, out, question))
+        return WrittenRelease(safe, cost, linkage, trials, None if question is None else _judge(safe, out, question))
 
 
 def _judge(safe: Protected, out: str, question: Question) -> Verdict:

@@ -57,7 +57,7 @@ def append(
     from incrowd.assessment import Question, judge_release
     from incrowd.protection import append_release
 
-    with terminal.working("protecting") as progress:
+    with terminal.show_progress("protecting") as progress:
         appended = append_release(table, release, out, delay=delay, force=force, progress=progress, **given)
     question = Question(
         quasi_identifiers=appended.log.released,
@@ -69,7 +69,7 @@ def append(
     no_yes = verdict is not None and verdict.decision != "within"
     if json:
         judged = {} if verdict is None else {"verdict": verdict.to_dict()}
-        terminal.as_json({"file": masked(out), **appended.to_dict(), **judged})
+        terminal.print_json({"file": masked(out), **appended.to_dict(), **judged})
         raise typer.Exit(1 if no_yes else 0)
     terminal.heading(f"{masked(out)}: {appended.sentence}")
     terminal.line("Published rows are as they were; all rows are in random order.")
@@ -126,12 +126,12 @@ def protect_sets(
     }
     if known is not None:
         given["known"] = known
-    with terminal.working("protecting") as progress:
+    with terminal.show_progress("protecting") as progress:
         safe: ProtectedItems | ProtectedTrajectories
         safe = (protect_items if "item" in chosen else protect_trajectories)(table, **given, progress=progress)
         write_table(read_table(safe.table).to_arrow(), out, force=force)
     if json:
-        terminal.as_json({"file": masked(out), **safe.to_dict()})
+        terminal.print_json({"file": masked(out), **safe.to_dict()})
         return
     terminal.heading(f"{masked(out)}: {safe.sentence}")
     if isinstance(safe, ProtectedTrajectories):

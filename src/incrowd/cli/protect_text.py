@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class WrittenRelease:
     """A protected table that was written, its cost, and the search and verdict where a recipient was named."""
 
     safe: Protected
@@ -31,7 +31,7 @@ class Made:
     verdict: Verdict | None
 
 
-def to_json(made: Made, out: str) -> dict[str, Any]:
+def to_json(made: WrittenRelease, out: str) -> dict[str, Any]:
     """The result in plain types."""
     answer = {"file": out, **made.safe.to_dict(), "evaluation": made.cost.to_dict() if made.cost else None}
     if made.linkage is not None:
@@ -41,7 +41,7 @@ def to_json(made: Made, out: str) -> dict[str, Any]:
     return answer if made.verdict is None else {**answer, "verdict": made.verdict.to_dict()}
 
 
-def show(made: Made, out: str) -> None:
+def show(made: WrittenRelease, out: str) -> None:
     """The result in words and tables."""
     from incrowd.assessment.search import question_about_rows
 

@@ -86,7 +86,7 @@ def problem(text: str) -> None:
     _err().print(f"[bold red]error:[/bold red] {_safe(text)}", soft_wrap=True)
 
 
-def as_json(result: Any) -> None:
+def print_json(result: Any) -> None:
     """Write the result as JSON."""
     plain = (getattr(sys.stdout, "encoding", None) or "").lower() not in ("utf-8", "utf8")
     sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
@@ -129,7 +129,7 @@ def _longest_word(texts: Sequence[str]) -> int:
 
 
 @contextmanager
-def working(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
+def show_progress(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
     """A progress bar on stderr for work that takes longer than a second, on a terminal only.
 
     With `lines`, for work of minutes, a note for each step is written where stderr is not a terminal.

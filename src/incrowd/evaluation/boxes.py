@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, class_numbers, encode, pack
-from incrowd.evaluation.labels import Meaning, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.protection.recoding import as_text
 from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
 
@@ -48,7 +48,7 @@ class _Atoms(NamedTuple):
 
 
 def unique_records(
-    meanings: Sequence[Meaning], progress: Progress = silent, most_compared: int = _MOST_COMPARED
+    meanings: Sequence[LabelMeanings], progress: Progress = silent, most_compared: int = _MOST_COMPARED
 ) -> Uniques:
     """Count the records that are unique by the box rule.
 
@@ -148,7 +148,7 @@ def _set_of(column: _Atoms, label: int) -> int:
     return (1 << (high + 1)) - (1 << low)
 
 
-def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
+def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
     """Atoms of a numeric column: every limit of a label, and the gap between two limits where a value can lie."""
     kind = meaning.original.values.type
     whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
@@ -187,7 +187,7 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     return _Atoms(first, last, sets, count)
 
 
-def _atoms_of_text(meaning: Meaning) -> _Atoms:
+def _atoms_of_text(meaning: LabelMeanings) -> _Atoms:
     """Atoms of a text column: every value of the original, and the values under a prefix that the original lacks."""
     values = meaning.original.size
     prefixes = sorted({p for p in meaning.prefixes if p is not None}, key=lambda p: (p.start, p.hidden))
@@ -211,7 +211,7 @@ def _atoms_of_text(meaning: Meaning) -> _Atoms:
     return _Atoms(low, high, sets, count)
 
 
-def _are_disjoint(column: _Atoms, meaning: Meaning) -> bool:
+def _are_disjoint(column: _Atoms, meaning: LabelMeanings) -> bool:
     """Whether no two labels of a column share an atom: then boxes are the same or apart."""
     used = np.unique(meaning.codes)
     if column.sets is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.evaluation.labels import Meaning, read_labels
+from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.protection.problem import as_days, offset_of, positions
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
@@ -65,7 +65,7 @@ def distributions(
     return tuple(_distribution(read_labels(was, now, given.get(was.name))) for was, now in pairs)
 
 
-def _distribution(meaning: Meaning) -> ColumnDistribution:
+def _distribution(meaning: LabelMeanings) -> ColumnDistribution:
     column = meaning.original
     names, group = _groups(column)
     by_value = np.eye(len(names))[group]

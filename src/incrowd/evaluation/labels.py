@@ -23,7 +23,7 @@ _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meaning:
+class LabelMeanings:
     """The labels of a protected column in terms of its original.
 
     Per label: `low` and `high` are positions on the original's line, `open_ended` where `high` itself is not covered;
@@ -61,7 +61,7 @@ class Meaning:
         return shares
 
 
-def read_labels(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> Meaning:
+def read_labels(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> LabelMeanings:
     """Read every distinct label of a protected column once."""
     reader = _Reader(original, protected, hierarchy)
     if not reader.is_as_it_was():
@@ -265,7 +265,7 @@ class _Reader:
         self.members[label], self.known[label] = codes, True
         self.low[label], self.high[label] = self.place[codes[0]], self.place[codes[-1]]
 
-    def meaning(self) -> Meaning:
+    def meaning(self) -> LabelMeanings:
         """All labels, with how many of the original's values each covers."""
         values = self.place[: self.filled]
         upper = np.where(
@@ -275,7 +275,7 @@ class _Reader:
         listed = np.array([-1 if member is None else member.size for member in self.members], dtype=np.int64)
         covered = np.where(listed >= 0, listed, np.maximum(covered, 1))
         covered[self.wildcard] = self.original.size
-        return Meaning(
+        return LabelMeanings(
             self.original,
             self.protected.codes,
             self.place,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.evaluation.labels import Meaning
+from incrowd.evaluation.labels import LabelMeanings
 from incrowd.protection.problem import moments
 
 _BLOCK = 250_000  # rows whose coordinates are held at a time
@@ -22,7 +22,7 @@ class Loss(NamedTuple):
     contradicting: int
 
 
-def information_loss(meanings: Sequence[Meaning], kept: NDArray[np.int64] | None) -> Loss:
+def information_loss(meanings: Sequence[LabelMeanings], kept: NDArray[np.int64] | None) -> Loss:
     """Mean distance from every record to the far corner of its box, over the number of columns (eq. 3 and 4).
 
     Per column it is the mean difference to the farther limit in standard deviations. The deviations are the original's;
@@ -46,20 +46,20 @@ def information_loss(meanings: Sequence[Meaning], kept: NDArray[np.int64] | None
     return Loss(float(np.sqrt(squares).mean()) / len(meanings), tuple(by_column), contradicting)
 
 
-def granularity(meaning: Meaning) -> float:
+def granularity(meaning: LabelMeanings) -> float:
     """1 − (values covered − 1) / (values in the domain − 1), on average over the cells of a column."""
     domain = max(meaning.original.size - 1, 1)
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
     return 1.0 - float(tally @ (_covered(meaning) - 1)) / domain / float(tally.sum())
 
 
-def changed_cells(meaning: Meaning) -> int:
+def changed_cells(meaning: LabelMeanings) -> int:
     """Cells that cover more than one value."""
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
     return int(tally[_covered(meaning) > 1].sum())
 
 
-def _covered(meaning: Meaning) -> NDArray[np.int64]:
+def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
     """The values that each label may stand for: a missing cell for any, if more are missing than in the original."""
     original, covered = meaning.original, meaning.covered.copy()
     if original.has_null:
@@ -95,7 +95,7 @@ class Correlations(NamedTuple):
         return float(np.corrcoef(before[both], after[both])[0, 1])
 
 
-def correlations(meanings: Sequence[Meaning]) -> Correlations:
+def correlations(meanings: Sequence[LabelMeanings]) -> Correlations:
     """Pearson correlations of the original's values, and of the middles of protected intervals.
 
     Wildcards are left out, and so are the nulls of numbers, which lie nowhere.
@@ -108,7 +108,7 @@ def correlations(meanings: Sequence[Meaning]) -> Correlations:
     return Correlations(tuple(meaning.original.name for meaning in meanings), before, after)
 
 
-def _without_null(meaning: Meaning, places: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_null(meaning: LabelMeanings, places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Positions of values, NaN in place of the made-up position of a null."""
     if not (meaning.original.has_null and meaning.original.has_distances):
         return places

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
-from incrowd.evaluation.labels import Meaning
+from incrowd.evaluation.labels import LabelMeanings
 from incrowd.evaluation.regressions import (
     Matrix,
     area_under_curve,
@@ -89,7 +89,7 @@ class Utility(Result):
 
 
 def measure_utility(
-    meanings: Sequence[Meaning],
+    meanings: Sequence[LabelMeanings],
     outcome: tuple[Coded, Coded] | None = None,
     kept_rows: NDArray[np.int64] | None = None,
     *,
@@ -145,7 +145,7 @@ def _shares(by_label: Matrix, codes: NDArray[Any]) -> _Shares:
 class _Column:
     """A quasi-identifier as shares of a few groups of values, by original value and by protected label."""
 
-    def __init__(self, meaning: Meaning) -> None:
+    def __init__(self, meaning: LabelMeanings) -> None:
         self.meaning, original = meaning, meaning.original
         self.name, self.number = original.name, original.has_distances
         tally = np.bincount(original.codes, minlength=original.size)

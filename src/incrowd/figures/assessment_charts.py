@@ -58,7 +58,7 @@ def filled_bins(*tables: ClassSizes) -> list[list[dict[str, Any]]]:
     return [rows[: last + 1] for rows in bins]
 
 
-def class_sizes(sizes: ClassSizes) -> Any:
+def class_sizes_chart(sizes: ClassSizes) -> Any:
     """How many people share their class with how many."""
     scale = alt.Scale(domain=["nobody else", "fewer than 5", "5 or more"], range=[RED, ORANGE, BLUE])
     (rows,) = filled_bins(sizes)
@@ -83,7 +83,7 @@ def class_sizes(sizes: ClassSizes) -> Any:
     return with_titles(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
 
 
-def against_thresholds(verdict: Verdict) -> Any:
+def risk_against_limits_chart(verdict: Verdict) -> Any:
     """The person at highest risk and the average, each with its interval, on one line with the limits."""
     marks = [
         {
@@ -139,7 +139,7 @@ def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:
     return usual if verdict.limits in [limits for _, limits in usual] else [*usual, ("chosen", verdict.limits)]
 
 
-def by_attributes_known(knowledge: Knowledge) -> Any:
+def risk_by_attributes_known_chart(knowledge: Knowledge) -> Any:
     """How the risk rises with what the attacker knows: the most telling set of each size."""
     rows = [
         {"known": len(risk.columns), "set": ", ".join(risk.columns), "share": value, "kind": kind}
@@ -167,7 +167,7 @@ def _counts(largest: int) -> Any:
     return alt.Axis(values=list(range(1, largest + 1)), format="d")
 
 
-def most_telling_sets(knowledge: Knowledge) -> Any:
+def most_telling_sets_chart(knowledge: Knowledge) -> Any:
     """The small sets of attributes by which most people are named."""
     rows = [
         {"set": ", ".join(risk.columns), "share": risk.correctness, "uniques": risk.uniques, "size": len(risk.columns)}
@@ -183,7 +183,7 @@ def most_telling_sets(knowledge: Knowledge) -> Any:
     return with_titles(chart, title="The most telling small sets", subtitle="Sets of at most three attributes")
 
 
-def contributions(parts: Contributions) -> Any:
+def contributions_chart(parts: Contributions) -> Any:
     """What each attribute adds to the average risk."""
     rows = [
         {
@@ -219,7 +219,7 @@ def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip
     )
 
 
-def population(result: Assessment) -> Any:
+def population_chart(result: Assessment) -> Any:
     """The average risk in the table and in the population, with the interval."""
     risk = result.population
     if risk is None:
@@ -243,7 +243,7 @@ def population(result: Assessment) -> Any:
     return with_titles(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
 
-def forecast(result: Forecast, threshold: float | None = None) -> Any:
+def forecast_chart(result: Forecast, threshold: float | None = None) -> Any:
     """Correctness from the table's size to the world's, with its interval."""
     rows = sorted(
         (
@@ -268,7 +268,7 @@ def forecast(result: Forecast, threshold: float | None = None) -> Any:
     return with_titles(chart, title="In larger populations", subtitle=subtitle)
 
 
-def leaks(result: Leaks, protection: Protection | None = None) -> Any:
+def leaks_chart(result: Leaks, protection: Protection | None = None) -> Any:
     """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
 
     Where no protection was tried: for tables in which every class has exactly k people.
@@ -304,7 +304,7 @@ def leaks(result: Leaks, protection: Protection | None = None) -> Any:
     return with_titles(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
 
 
-def protection(result: Protection, threshold: float | None = None) -> Any:
+def protection_chart(result: Protection, threshold: float | None = None) -> Any:
     """Risk left against detail kept, for each k."""
     rows = [
         {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in result.costs
@@ -325,6 +325,6 @@ def protection(result: Protection, threshold: float | None = None) -> Any:
     return with_titles(chart, title="What protection leaves and costs", subtitle=subtitle)
 
 
-def overview(result: Assessment) -> Any:
+def verdict_chart(result: Assessment) -> Any:
     """The figure of a whole assessment: highest and average risk on the line of limits."""
-    return against_thresholds(result.verdict)
+    return risk_against_limits_chart(result.verdict)

@@ -25,20 +25,20 @@ def _planned_leaks(table: LeakTable) -> Any:
 
 
 FIGURES: Mapping[type[Result], Callable[[Any], Any]] = {
-    Assessment: assessment_charts.overview,
-    ClassSizes: assessment_charts.class_sizes,
-    Contributions: assessment_charts.contributions,
+    Assessment: assessment_charts.verdict_chart,
+    ClassSizes: assessment_charts.class_sizes_chart,
+    Contributions: assessment_charts.contributions_chart,
     Curve: curve_charts.curve_plot,
-    Forecast: assessment_charts.forecast,
+    Forecast: assessment_charts.forecast_chart,
     Frontier: protection_charts.frontier_chart,
-    Knowledge: assessment_charts.by_attributes_known,
+    Knowledge: assessment_charts.risk_by_attributes_known_chart,
     LeakTable: _planned_leaks,
-    Leaks: assessment_charts.leaks,
-    Measurement: lambda result: assessment_charts.class_sizes(result.sizes),
-    Protection: assessment_charts.protection,
+    Leaks: assessment_charts.leaks_chart,
+    Measurement: lambda result: assessment_charts.class_sizes_chart(result.sizes),
+    Protection: assessment_charts.protection_chart,
     RankSize: curve_charts.rank_size_plot,
     Sensitivity: population_charts.plot_sensitivity,
-    Verdict: assessment_charts.against_thresholds,
+    Verdict: assessment_charts.risk_against_limits_chart,
 }
 """The function that draws each type of result."""
 

@@ -182,7 +182,7 @@ def _measure_distinct(
     sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     merged = table.backend.merge_histories(names, wanted, person)
     _, found = _measure_counted(merged, [*names, person], wanted, progress)
-    table.backend.confirm()
+    table.backend.check_unchanged()
     return sizes, found
 
 

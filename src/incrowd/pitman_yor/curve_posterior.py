@@ -46,7 +46,7 @@ class Covariance(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MeasuredPoints:
     """The points used, largest gallery first, and their noise.
 
     `noise` is the covariance of the measurement; `moments`, where there are any, that of drawing the people.
@@ -59,7 +59,7 @@ class Measured:
     moments: CurveMoments | None
 
     @classmethod
-    def of(cls, fit: CurveFit) -> Measured:
+    def of(cls, fit: CurveFit) -> MeasuredPoints:
         """The points of a fit; their covariance was measured for sparse and robust curves, and is computed for others.
 
         Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
@@ -117,7 +117,7 @@ def _log_spaced(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
 class Likelihood:
     """Log likelihood of the points of a curve, at rows of coordinates."""
 
-    measured: Measured
+    measured: MeasuredPoints
     coordinates: Coordinates
     covariance: Covariance
 
@@ -141,14 +141,14 @@ class Likelihood:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant:
+class ConstantCovariance:
     """One covariance for every model."""
 
     unit_lower: Floats
     log_variance: Floats
 
     @classmethod
-    def of(cls, measured: Measured, model: PitmanYor) -> Constant:
+    def of(cls, measured: MeasuredPoints, model: PitmanYor) -> ConstantCovariance:
         """The covariance under one model."""
         unit_lower, log_variance = measured.factors(np.array([model.d]), np.array([model.alpha]))
         return cls(unit_lower[0], log_variance[0])
@@ -161,7 +161,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Interpolated:
+class InterpolatedCovariance:
     """U and log D as polynomials of log h and γ through some models, never beyond what they are there."""
 
     centre: Floats
@@ -173,7 +173,7 @@ class Interpolated:
     points: int
 
     @classmethod
-    def through(cls, measured: Measured, d: Floats, alpha: Floats, degree: int) -> Interpolated:
+    def through(cls, measured: MeasuredPoints, d: Floats, alpha: Floats, degree: int) -> InterpolatedCovariance:
         """Fit the polynomials to the covariances under these models."""
         place = _place(d, alpha)
         centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-6)
@@ -207,19 +207,19 @@ def curve_posteriors(fit: CurveFit) -> tuple[Posterior, ...]:
 
     A sign that the points rule out is left out, but never that of the fit.
     """
-    measured = Measured.of(fit)
+    measured = MeasuredPoints.of(fit)
     above, below = _posterior_above_zero(fit, measured), _posterior_below_zero(fit, measured)
     own, other = (above, below) if fit.gamma >= 0 else (below, above)
     return (own[0],) if other[1] < own[1] - UNDECIDED else (own[0], other[0])
 
 
-def _posterior_above_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
+def _posterior_above_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Posterior, float]:
     """The posterior over γ ≥ 0, and the highest log likelihood there.
 
     The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
     """
     coordinates = InfiniteClasses(int(people_tested(fit.curve)))
-    likelihood = Likelihood(measured, coordinates, Constant.of(measured, fit.pitman_yor))
+    likelihood = Likelihood(measured, coordinates, ConstantCovariance.of(measured, fit.pitman_yor))
     peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
         flattened = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
@@ -232,10 +232,10 @@ def _posterior_above_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior,
     return posterior_around(coordinates, peak, lambda points: scale * likelihood(points), along=_GRID), height
 
 
-def _posterior_below_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
+def _posterior_below_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Posterior, float]:
     """The posterior over γ < 0, and the highest log likelihood there."""
     coordinates = InfiniteClasses(int(people_tested(fit.curve)))
-    likelihood = Likelihood(measured, coordinates, Constant.of(measured, fit.pitman_yor))
+    likelihood = Likelihood(measured, coordinates, ConstantCovariance.of(measured, fit.pitman_yor))
     if measured.moments is not None:
         wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], fit.h)
         likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
@@ -246,14 +246,14 @@ def _posterior_below_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior,
     return found, height
 
 
-def _covariance_over(wide: Posterior, measured: Measured, moments: CurveMoments) -> Interpolated:
+def _covariance_over(wide: Posterior, measured: MeasuredPoints, moments: CurveMoments) -> InterpolatedCovariance:
     """The covariance of each model, from some of those that are plausible."""
     few = moments.people > _MANY_PEOPLE
     nodes = wide.thinned(_FEW_NODES if few else _NODES)
-    return Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
+    return InterpolatedCovariance.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
 
 
-def _flattening(misfit: float, measured: Measured) -> float:
+def _flattening(misfit: float, measured: MeasuredPoints) -> float:
     """How flat a likelihood must be for the best model to be plausible, where none comes near the points; at most 1."""
     freedom = measured.values.size - 2
     if not freedom:

@@ -29,12 +29,12 @@ def document(assessment: Assessment, *, external: bool = False) -> tuple[ReportS
         assessment: the assessment.
         external: leave out what would help an attacker.
     """
-    shown = (section.show(assessment, external) for section in _page())
+    shown = (section.show(assessment, external) for section in _section_modules())
     return tuple(section for section in shown if section is not None)
 
 
 @cache
-def _page() -> tuple[ModuleType, ...]:
+def _section_modules() -> tuple[ModuleType, ...]:
     """The files of `sections` in the order of the page.
 
     A file shows the section of an assessment that has its name, in the place of that section; a file that shows
@@ -62,7 +62,7 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
     """
     verdict, facts = assessment.verdict, assessment.facts
     if verdict.basis == "attacks":
-        return _of_attacks(assessment)
+        return _numbers_of_attacks(assessment)
     in_population = verdict.basis == "population"
     attack = "journalist risk" if in_population else "prosecutor risk"
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
@@ -84,7 +84,7 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             verdict.highest,
             percent(verdict.highest),
             f"Chance of naming them {where} ({attack}); 1/{verdict.limits.class_size} is accepted.",
-            _sure(verdict.highest_interval, in_population),
+            _certainty(verdict.highest_interval, in_population),
             "the attacker knows all quasi-identifiers",
         ),
         Statement(
@@ -93,13 +93,13 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             verdict.risk,
             percent(verdict.risk),
             f"Share of people named correctly {where} (marketer risk){held}.",
-            _sure(verdict.interval, in_population),
+            _certainty(verdict.interval, in_population),
             "the attacker knows all quasi-identifiers",
         ),
     )
 
 
-def _of_attacks(assessment: Assessment) -> tuple[Statement, ...]:
+def _numbers_of_attacks(assessment: Assessment) -> tuple[Statement, ...]:
     """The numbers of a synthetic release: its rows, and the attack that succeeds most."""
     verdict, found = assessment.verdict, assessment.attacks
     worst = found.worst if found is not None else None
@@ -112,7 +112,7 @@ def _of_attacks(assessment: Assessment) -> tuple[Statement, ...]:
             percent(verdict.risk),
             f"People exposed by {worst.about if worst else 'an attack'} who would be safe without the release; "
             f"{percent(verdict.threshold)} is accepted.",
-            _sure(verdict.interval, True),
+            _certainty(verdict.interval, True),
             "the attacker knows all quasi-identifiers",
         ),
     )
@@ -122,7 +122,7 @@ def _counted(name: str, value: int, meaning: str) -> Statement:
     return Statement("verdict", name, float(value), f"{value:,}", meaning, "counted", "")
 
 
-def _sure(interval: tuple[float, float] | None, estimated: bool) -> str:
+def _certainty(interval: tuple[float, float] | None, estimated: bool) -> str:
     if interval is not None:
         return f"estimated; 95% interval: {percent_interval(*interval)}"
     return "estimated" if estimated else "counted"
@@ -139,7 +139,7 @@ def verdict_figure(assessment: Assessment) -> Figure:
         "verdict",
         "The risk and the limits",
         verdict.sentence,
-        plots.against_thresholds(verdict),
+        plots.risk_against_limits_chart(verdict),
         DataTable(
             "Limits by recipient",
             ("recipient", "smallest class", "highest risk", "this table is", "average risk", "this table is "),

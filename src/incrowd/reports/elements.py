@@ -58,12 +58,12 @@ class ReportSection:
     notes: tuple[str | Advice, ...] = ()
 
 
-def about(assessment: Assessment, section: str) -> tuple[Statement, ...]:
+def statements_of(assessment: Assessment, section: str) -> tuple[Statement, ...]:
     """The statements of one section."""
     return tuple(statement for statement in assessment.statements if statement.section == section)
 
 
-def missing(assessment: Assessment, section: str) -> Advice:
+def why_missing(assessment: Assessment, section: str) -> Advice:
     """Why a section has no answer."""
     reason = assessment.skipped.get(section, Advice("not asked for"))
     return Advice(f"Not answered: {reason}.", reason.hint)

@@ -78,7 +78,7 @@ class CellAssigner:
         if counted.num_rows > most:
             return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
         counted = counted.sort_by(workers.CELL)
-        (coded,) = workers.code_by(counted, (secret,), (values,))
+        (coded,) = workers.encode_by_values(counted, (secret,), (values,))
         starts = np.searchsorted(counted[workers.CELL].to_numpy(), np.arange(tree.size + 1))
         times = counted["count"].to_numpy()
 

@@ -105,7 +105,7 @@ class SparkBackend(FrameBackend):
             )
         return super()._read(names)
 
-    def confirm(self) -> None:
+    def check_unchanged(self) -> None:
         """Stop if a file that the cluster reads is not what it was when it was opened."""
         if self._state() != self._seen:
             raise InputError("a file changed while the cluster read it; nothing of it can be trusted, read it again")
@@ -116,7 +116,7 @@ class SparkBackend(FrameBackend):
         with engine_errors(self.name):
             rows = self._with_person([*names, person])
             tally = tally_groups(nw.from_native(_histories(rows, rows.columns[:-1]).select("history")))
-        self.confirm()
+        self.check_unchanged()
         return class_counts(tally, self.name)
 
     def assign_classes(self, names: Sequence[str], person: str | None = None) -> Never:
@@ -224,7 +224,7 @@ class CountedParts:
             rows: DataFrame = comparable(backend.lazy(self._names)).to_native()
             self._counted = rows.groupBy(*rows.columns).count().persist()
             self._parts = 1 + _PARTS * self._counted.count() // self._most
-        backend.confirm()
+        backend.check_unchanged()
 
     def __iter__(self) -> Iterator[CountedRows]:
         from pyspark.sql import functions as sql

@@ -60,7 +60,7 @@ def protect_on_spark(backend: SparkBackend, job: CellJob[Checked], limits: CellL
             written = backend.like(session.read.parquet(folder))
             checked = job.check(written)
             changed = _count_changed(written.native, protection)
-            backend.confirm()
+            backend.check_unchanged()
     return ProtectedCells(session.read.parquet(target), cells, changed, checked)
 
 

@@ -27,7 +27,7 @@ CELL, CLASS, DISTANCE, HASH = "incrowd cell", "incrowd class", "incrowd distance
 PLACE, TIMES, PART, CODE = "incrowd place", "incrowd times", "incrowd part", "incrowd code"
 
 
-def code_by(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
+def encode_by_values(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
     """Columns as codes of the whole table's values."""
     columns = encode(arrow_backend(rows), names)
     return [Coded(part.name, codes_among(part, every), every) for part, every in zip(columns, values, strict=True)]
@@ -35,12 +35,12 @@ def code_by(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) ->
 
 def code_quasi_identifiers(protection: CellProtection, rows: pa.Table) -> list[Coded]:
     """The quasi-identifiers of some rows as codes of the whole table's values."""
-    return code_by(rows, protection.names, protection.values)
+    return encode_by_values(rows, protection.names, protection.values)
 
 
 def count_values(batches: Batches) -> Batches:
     """In place of rows, the values of every column: its place, the value in that column and nulls in all others."""
-    for rows in gather(batches):
+    for rows in gather_batches(batches):
         for place, name in enumerate(rows.column_names):
             values, counts = rows[name].value_counts().flatten()
             others = {other.name: pa.nulls(len(values), other.type) for other in rows.schema}
@@ -58,8 +58,8 @@ class AddHash:
     below: int
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
-            hashes = row_hashes(code_by(rows, self.names, self.values))
+        for rows in gather_batches(batches):
+            hashes = row_hashes(encode_by_values(rows, self.names, self.values))
             chosen = np.flatnonzero(hashes < self.below)
             yield from with_column(rows.take(pa.array(chosen)), HASH, hashes[chosen])
 
@@ -72,7 +72,7 @@ class AddCell:
     tree: Tree
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
+        for rows in gather_batches(batches):
             points = self.protection.points(code_quasi_identifiers(self.protection, rows))
             yield from with_column(rows, CELL, self.tree.cells(points))
 
@@ -85,7 +85,7 @@ class CountCells:
     tree: Tree
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
+        for rows in gather_batches(batches):
             points = self.protection.points(code_quasi_identifiers(self.protection, rows))
             cell, counts = np.unique(self.tree.cells(points), return_counts=True)
             yield from pa.table({CELL: cell, TIMES: counts}).to_batches()
@@ -98,7 +98,7 @@ class AddDistance:
     protection: CellProtection
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
+        for rows in gather_batches(batches):
             columns = code_quasi_identifiers(self.protection, rows)
             rows = rows.append_column(DISTANCE, pa.array(self.protection.distances(columns)))
             yield from with_column(rows, HASH, row_hashes(columns))
@@ -113,8 +113,8 @@ class AddSensitiveCode:
     starts: NDArray[np.int64]
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
-            (coded,) = code_by(rows, (self.column,), (self.values,))
+        for rows in gather_batches(batches):
+            (coded,) = encode_by_values(rows, (self.column,), (self.values,))
             codes = coded.codes.astype(np.int64)
             numbered = rows.append_column(CODE, pa.array(codes))
             yield from with_column(numbered, PART, np.searchsorted(self.starts, codes, "right") - 1)
@@ -128,7 +128,7 @@ class AddPart:
     cuts: NDArray[np.float64]
 
     def __call__(self, batches: Batches) -> Batches:
-        for rows in gather(batches):
+        for rows in gather_batches(batches):
             yield from with_column(rows, PART, np.searchsorted(self.cuts, rows[self.column].to_numpy(), "right"))
 
 
@@ -145,7 +145,7 @@ class ProtectCell:
         rows = in_one_order(rows)
         sensitive = None
         if known.sensitive is not None:
-            (sensitive,) = code_by(rows, (known.sensitive,), (known.sensitive_values,))
+            (sensitive,) = encode_by_values(rows, (known.sensitive,), (known.sensitive_values,))
         classes = rows[CLASS].to_numpy() if CLASS in rows.column_names else None
         made = known.protect(code_quasi_identifiers(known, rows), sensitive, classes)
         return pa.table({name: made[name] if name in made else rows[name] for name in self.kept})
@@ -157,7 +157,7 @@ def in_one_order(rows: pa.Table) -> pa.Table:
     return rows.take(pa.array(np.argsort(row_hashes(encode(arrow_backend(rows), plain)), kind="stable")))
 
 
-def gather(batches: Batches) -> Iterator[pa.Table]:
+def gather_batches(batches: Batches) -> Iterator[pa.Table]:
     """Batches gathered into tables that are worth encoding; Spark sends ten thousand rows at a time."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:

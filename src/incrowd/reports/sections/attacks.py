@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.assessment import Assessment
-from incrowd.reports.elements import DataTable, HowComputed, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, HowComputed, ReportSection, statements_of, why_missing
 
 _METHODS = (
     HowComputed(
@@ -26,7 +26,9 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     found = assessment.attacks
     if found is None:
-        return ReportSection("attacks", "If it is attacked", lead, notes=(missing(assessment, "attacks"),), methods=())
+        return ReportSection(
+            "attacks", "If it is attacked", lead, notes=(why_missing(assessment, "attacks"),), methods=()
+        )
     table = DataTable(
         "Attacks on the release",
         ("attack", "success", "without the release", "risk", "95% interval"),
@@ -38,7 +40,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "attacks",
         "If it is attacked",
         lead,
-        statements=() if external else about(assessment, "attacks"),
+        statements=() if external else statements_of(assessment, "attacks"),
         tables=(table,),
         notes=() if external else tuple(notes),
         methods=_METHODS,

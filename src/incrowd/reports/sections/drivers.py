@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of
 from incrowd.wording import percent, percentage_points
 
 AFTER = "knowledge"
@@ -45,7 +45,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "drivers",
         "What each attribute adds",
         f"{most.column} adds most: {percent(parts.share(most))} of what all attributes add to the average risk.",
-        plots.contributions(parts),
+        plots.contributions_chart(parts),
         DataTable(
             "What each attribute adds", ("attribute", "points of average risk", "share", "points of uniqueness"), rows
         ),
@@ -55,7 +55,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "drivers",
         "Which attribute drives the risk",
         f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
-        statements=about(assessment, "drivers"),
+        statements=statements_of(assessment, "drivers"),
         figures=(figure,),
         methods=_METHODS,
     )

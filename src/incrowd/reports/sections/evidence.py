@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from incrowd.assessment import Assessment
 from incrowd.assessment.question import OPTIONS
 from incrowd.measures.secret_values import parse_secret
-from incrowd.reports.elements import DataTable, HowComputed, ReportSection, about
+from incrowd.reports.elements import DataTable, HowComputed, ReportSection, statements_of
 from incrowd.wording import counted, listed, percent
 
 _METHODS = (
@@ -30,7 +30,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "What was judged, and what was not",
         "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker; a "
         "secret counts as disclosed (attribute disclosure) where it is certain in an equivalence class and is news.",
-        statements=about(assessment, "evidence"),
+        statements=statements_of(assessment, "evidence"),
         tables=tuple(_tables(assessment)),
         notes=tuple(_notes(assessment)),
         methods=_METHODS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of
 from incrowd.wording import percent
 
 _METHODS = (
@@ -47,11 +47,11 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "How large the crowds are",
         f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(5))} like fewer "
         "than four others.",
-        plots.class_sizes(facts.sizes),
+        plots.class_sizes_chart(facts.sizes),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
         means=CLASS_SIZES,
     )
-    stated = (*about(assessment, "facts"), *about(assessment, "secrets"))
+    stated = (*statements_of(assessment, "facts"), *statements_of(assessment, "secrets"))
     return ReportSection(
         "facts",
         "The table as it is",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
 from incrowd.reports.sections.population import explain_estimate
 from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
@@ -34,7 +34,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     if law is None:
         return ReportSection(
-            "forecast", "In larger populations", lead, notes=(missing(assessment, "forecast"),), methods=()
+            "forecast", "In larger populations", lead, notes=(why_missing(assessment, "forecast"),), methods=()
         )
     rows = tuple(
         (
@@ -49,7 +49,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "forecast",
         "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
-        plots.forecast(law, assessment.verdict.threshold),
+        plots.forecast_chart(law, assessment.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
         means=FORECAST,
     )
@@ -57,7 +57,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "forecast",
         "In larger populations",
         lead,
-        statements=about(assessment, "forecast"),
+        statements=statements_of(assessment, "forecast"),
         figures=(figure,),
         notes=law.notes,
         methods=(explain_estimate(_ESTIMATOR), *_METHODS),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import ROWS, DataTable, Figure, HowComputed, ReportSection, about
+from incrowd.reports.elements import ROWS, DataTable, Figure, HowComputed, ReportSection, statements_of
 from incrowd.wording import percent
 
 _METHODS = (
@@ -44,7 +44,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
             "known",
             "Risk by what the attacker knows",
             f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
-            plots.by_attributes_known(knowledge),
+            plots.risk_by_attributes_known_chart(knowledge),
             DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
             means=_KNOWN,
         ),
@@ -52,7 +52,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
             "sets",
             "The most telling small sets",
             "Whoever knows one of these sets names this share of the people correctly.",
-            plots.most_telling_sets(knowledge),
+            plots.most_telling_sets_chart(knowledge),
             DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),
             means=_SETS,
         ),
@@ -61,7 +61,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "knowledge",
         "By what the attacker knows",
         "Few attackers know everything. This is what smaller knowledge is enough for.",
-        statements=about(assessment, "knowledge"),
+        statements=statements_of(assessment, "knowledge"),
         figures=figures,
         tables=tuple(_singling_out(assessment)),
         notes=knowledge.notes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of
 from incrowd.wording import chosen_percent, percent
 
 _METHODS = (
@@ -43,7 +43,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
             if assessment.protection is not None and assessment.protection.costs
             else "and for tables in which every class has exactly k people; this one may have larger classes, too."
         ),
-        plots.leaks(assessment.leaks, assessment.protection),
+        plots.leaks_chart(assessment.leaks, assessment.protection),
         DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
         means=_MEANS,
     )
@@ -51,7 +51,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "leaks",
         "If part of it is stolen",
         "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
-        statements=about(assessment, "leaks"),
+        statements=statements_of(assessment, "leaks"),
         figures=(figure,),
         methods=_METHODS,
     )

@@ -6,7 +6,7 @@ from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import explain_method
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
 from incrowd.wording import percent, percent_interval
 
 _MEANS = (
@@ -24,7 +24,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     if risk is None:
         return ReportSection(
-            "population", "Sample against population", lead, notes=(missing(assessment, "population"),), methods=()
+            "population", "Sample against population", lead, notes=(why_missing(assessment, "population"),), methods=()
         )
     rows = [
         ("somebody known to be in the table", percent(assessment.facts.correctness), "counted"),
@@ -41,7 +41,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "population",
         "In the table and in the population",
         f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
-        plots.population(assessment),
+        plots.population_chart(assessment),
         DataTable("Risk by what the attacker looks for", ("who", "risk", "95% interval"), tuple(rows)),
         means=_MEANS,
     )
@@ -49,7 +49,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "population",
         "Sample against population",
         lead,
-        statements=about(assessment, "population"),
+        statements=statements_of(assessment, "population"),
         figures=(figure,),
         notes=() if external else tuple(note for note in risk.notes if note != PATENT),
         methods=(explain_estimate(risk.method),),

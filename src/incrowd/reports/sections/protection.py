@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment, Protection
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, about, missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
 from incrowd.wording import chosen_percent, number, percent, percent_interval
 
 _METHODS = (
@@ -30,7 +30,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         return None
     lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
     if assessment.protection is None:
-        reason = missing(assessment, "protection")
+        reason = why_missing(assessment, "protection")
         return ReportSection("protection", "What protection would cost", lead, notes=(reason,), methods=())
     costs = assessment.protection.costs
     rows = tuple(
@@ -57,7 +57,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "on the highest."
         if costs
         else "The table is too small to protect.",
-        plots.protection(assessment.protection, assessment.verdict.threshold),
+        plots.protection_chart(assessment.protection, assessment.verdict.threshold),
         DataTable("Cost of protection", columns, rows),
         means=_MEANS,
     )
@@ -65,7 +65,10 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "protection",
         "What protection would cost",
         lead,
-        statements=(*about(assessment, "protection"), *(() if external else about(assessment, "secrets left"))),
+        statements=(
+            *statements_of(assessment, "protection"),
+            *(() if external else statements_of(assessment, "secrets left")),
+        ),
         figures=(figure,) if costs else (),
         tables=() if external else tuple(_secrets_left(assessment.protection)),
         notes=assessment.protection.notes,
