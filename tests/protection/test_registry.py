@@ -4,16 +4,19 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import get_args
 
+import pyarrow as pa
 import pytest
 from tests.cli.running import run
 
 from incrowd import InputError, protect
 from incrowd._support.option import options_of
 from incrowd.cli.protect import protect_table
+from incrowd.errors import UnsupportedError
 from incrowd.evaluation.frontier import FRONTIER_METHODS
 from incrowd.protection import METHODS, CoarsenOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
+from incrowd.protection.recoding import recode_columns
 from incrowd.protection.registry import ProtectionMethod
 from incrowd.web.protection_models import ProtectionRequest
 
@@ -38,6 +41,21 @@ def test_a_new_method_is_a_line_in_the_registry(monkeypatch):
         protect(AGES, quasi_identifiers=["age"], k=2, method="twice", steps=[("age", "*")])
     with pytest.raises(InputError, match="perturb, twice"):
         protect(AGES, quasi_identifiers=["age"], k=2, method="thrice")
+
+
+def test_what_a_new_method_makes_is_counted_and_refused_where_k_does_not_hold(monkeypatch):
+    def hide(problem):
+        return recode_columns(problem, lambda column: pa.array(["*"] * column.size, pa.string()))
+
+    def leave(problem):
+        return recode_columns(problem, lambda column: None)
+
+    monkeypatch.setitem(METHODS, "hide", ProtectionMethod("everything hidden", hide))
+    monkeypatch.setitem(METHODS, "leave", ProtectionMethod("nothing hidden", leave))
+    guarantee = protect(AGES, quasi_identifiers=["age"], k=3, method="hide").guarantee
+    assert (guarantee.asked_k, guarantee.k) == (3, 4)
+    with pytest.raises(UnsupportedError, match="1"):
+        protect(AGES, quasi_identifiers=["age"], k=3, method="leave")
 
 
 def test_options_of_a_method_are_named_one_by_one_or_given_together():

@@ -69,6 +69,10 @@ def test_a_new_format_is_one_file_and_one_line(tmp_path, monkeypatch):
         read_table(tmp_path / "people.words", sheet="one")
     assert error.value.hint == ("sheet",)
     assert takes_option("people.words", "sheet") is False
+    monkeypatch.setitem(EXTENSIONS, ".words", replace(words, infers_types=True))
+    (tmp_path / "people.words").write_text("age zip pay\n30 01234 2.5\n41 98765 NA\n")
+    typed = read_table(tmp_path / "people.words").to_arrow().to_pydict()
+    assert typed == {"age": [30, 41], "zip": ["01234", "98765"], "pay": [2.5, None]}
 
 
 def test_options_that_were_given_are_told_from_defaults():

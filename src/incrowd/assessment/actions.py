@@ -76,8 +76,9 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             (command,) if command is not None else (),
         )
         return
-    if question.protection and work.table.backend.rows_are_local:
-        yield way_to_yes(work)
+    tried = work.table.backend.examine_rows(lambda: way_to_yes(work), otherwise=None) if question.protection else None
+    if tried is not None:
+        yield tried
     elif verdict.decision in ("exposed", "over", "borderline"):
         only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
         if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():

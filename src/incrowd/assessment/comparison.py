@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -150,9 +150,8 @@ def _measured(
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
     """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
     found = {"rows": table.rows, "columns": len(table.columns)}
-    if not table.backend.rows_are_local:
-        return found
-    return found | {f"plain values of {name}": _count_plain(column) for name, column in table.read(names)}
+    columns: Iterable[tuple[str, Any]] = table.backend.examine_rows(lambda: table.read(names), otherwise=())
+    return found | {f"plain values of {name}": _count_plain(column) for name, column in columns}
 
 
 def _count_plain(column: pa.ChunkedArray) -> int:

@@ -157,7 +157,7 @@ class _Search:
         self._place_of_best = 0
         self._begun, self._done = 0, 0.0
         self._sizes = list(_sizes(question, table.rows))
-        self._rows = describe_rows(table) if table.backend.rows_are_local else None
+        self._rows = table.backend.examine_rows(lambda: describe_rows(table), otherwise=None)
 
     def run(self, until: float, *, must: bool) -> None:
         """Find the smallest classes that pass; no trial is begun after `until`, but for the first if one `must` be."""

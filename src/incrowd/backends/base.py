@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,16 @@ from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.encode import Coded, encode, encode_each
 from incrowd.backends.packed_keys import class_numbers, frequencies, pack
 from incrowd.backends.person_classes import history_classes
-from incrowd.backends.protocol import Backend, ClassCounts, CountedRows, MemoryNeeds
+from incrowd.backends.protocol import (
+    Backend,
+    ClassCounts,
+    ColumnCounts,
+    ComparisonWay,
+    CountedRows,
+    Found,
+    MemoryNeeds,
+    Otherwise,
+)
 from incrowd.backends.relational import count_in_engine, distinct_in_engine
 from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
@@ -70,6 +79,9 @@ class BaseBackend:
     def require_local(self, what: str, advice: str) -> None:
         """Nothing to stop: the rows are here."""
 
+    def examine_rows(self, examine: Callable[[], Found], otherwise: Otherwise) -> Found | Otherwise:
+        return examine()
+
     def count_distinct(self, names: Sequence[str]) -> int:
         rows = pa.table(dict(self.read(names)))
         return int(rows.group_by(list(names)).aggregate([]).num_rows)
@@ -106,12 +118,11 @@ class BaseBackend:
 
     def types(self) -> dict[str, pa.DataType]:
         if self._types is None:
-            if self.rows_are_local:
-                self._types = {name: column.type for name, column in self.read(self.columns)}
-            else:
-                schema = self.lazy(self.columns).head(0).collect("pyarrow").to_native().schema
-                self._types = dict(zip(self.columns, schema.types, strict=True))
+            self._types = self._read_types()
         return self._types
+
+    def _read_types(self) -> dict[str, pa.DataType]:
+        return {name: column.type for name, column in self.read(self.columns)}
 
     def fits(self, names: Sequence[str]) -> bool:
         needed = self.bytes_to_count(names)
@@ -119,6 +130,16 @@ class BaseBackend:
 
     def fits_classes(self) -> bool:
         return self.rows * self.needs.record_class <= self.memory
+
+    def fits_records(self, size: int) -> bool:
+        return self.rows * size <= self.memory
+
+    def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
+        return "rows" if self.fits_values(names, person) else "parts"
+
+    def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts] | None:
+        """Nothing: the cells are read here."""
+        return None
 
     def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
         if person is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Distinct class sizes, and how many classes have each."""
+
+ComparisonWay = Literal["rows", "parts", "distinct"]
+"""How values are compared within classes: by all rows in memory, by parts of them on the disk that hold whole classes,
+or by the distinct rows, which the engine counts."""
+
+Found = TypeVar("Found")
+Otherwise = TypeVar("Otherwise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,21 @@ class CountedRows:
         return self.backend.rows if self.times is None else int(self.times.sum())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnCounts:
+    """What an engine tells of a column: its rows, nulls, different values (-1: not counted) and some cells.
+
+    `ends` are the least value, the mean and the largest of numbers; None of other columns, and where there are none.
+    """
+
+    name: str
+    cells: pa.ChunkedArray
+    rows: int
+    nulls: int
+    distinct: int
+    ends: tuple[float, float, float] | None
+
+
 class TooManyDistinctError(UnsupportedError):
     """More rows differ than may be brought here from an engine."""
 
@@ -79,7 +101,7 @@ class Backend(Protocol):
     keeps_row_order: bool
     """Whether the rows come in the same order each time, so that tables can be compared row by row."""
     rows_are_local: bool
-    """Whether rows can be read on this machine, whatever their number; otherwise only counts come here."""
+    """Whether rows are read and protected on this machine; otherwise the engine writes them, and counts come here."""
     needs_credentials: bool
     """Whether opening the table again takes a user and a password."""
 
@@ -106,6 +128,9 @@ class Backend(Protocol):
     def require_local(self, what: str, advice: str) -> None:
         """Stop work that needs the rows on this machine, where they are elsewhere; `advice` is what to do instead."""
 
+    def examine_rows(self, examine: Callable[[], Found], otherwise: Otherwise) -> Found | Otherwise:
+        """What an examination of rows finds; `otherwise` where rows stay elsewhere, and it is not made."""
+
     def count_distinct(self, names: Sequence[str]) -> int:
         """How many different rows some columns have."""
 
@@ -123,6 +148,18 @@ class Backend(Protocol):
 
     def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
         """Whether comparing sensitive values within the classes by these columns keeps to the limit."""
+
+    def fits_records(self, size: int) -> bool:
+        """Whether so many bytes for each record that is worked on here keep to the limit."""
+
+    def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
+        """How sensitive values are compared within the classes by these columns, so that memory is enough."""
+
+    def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts] | None:
+        """What the engine counts of columns whose cells are not read here; None where they are.
+
+        `sample` is how many cells come here of each column of texts or numbers.
+        """
 
     def count_classes(self, names: Sequence[str], person: str | None = None) -> ClassCounts:
         """Distinct class sizes, in people, and how many classes have each; counted once for each set of columns.

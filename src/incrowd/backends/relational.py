@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.protocol import Backend, ClassCounts
+from incrowd.backends.protocol import Backend, ClassCounts, ColumnCounts
 from incrowd.errors import InputError
 
 _SIZE, _CLASSES = "size", "classes"
@@ -71,3 +71,42 @@ def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> 
 def quote_name(name: str) -> str:
     """A column's name as SQL writes it, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def count_columns(backend: Backend, names: Sequence[str], sample: int) -> list[ColumnCounts]:
+    """What the engine counts of some columns, all at once, and the first filled cells of texts and numbers."""
+    with engine_errors(backend.name):
+        frame = backend.lazy(backend.require(names))
+        kinds = frame.collect_schema()
+        plain = frame.with_columns(
+            nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
+            for key, kind in kinds.items()
+            if kind.is_float()
+        )
+        single = [key for key, kind in kinds.items() if not kind.is_nested()]
+        numbers = [key for key, kind in kinds.items() if kind.is_numeric()]
+        counts = [nw.col(key).null_count().alias(f"null {key}") for key in kinds]
+        counts += [nw.col(key).n_unique().alias(f"distinct {key}") for key in single]
+        for key in numbers:
+            one = nw.col(key)
+            counts += [one.min().alias(f"low {key}"), one.mean().alias(f"mean {key}"), one.max().alias(f"high {key}")]
+        facts = plain.select(nw.len().alias("rows"), *counts).collect("pyarrow").rows(named=True)[0]
+        first_numbers = plain.select(numbers).head(sample).collect("pyarrow").to_native() if numbers else None
+        heads = {
+            key: plain.select(key).filter(~nw.col(key).is_null()).head(sample).collect("pyarrow").to_native()[key]
+            for key, kind in kinds.items()
+            if kind == nw.String
+        }
+        if first_numbers is not None:
+            heads |= {key: first_numbers[key] for key in numbers}
+        empty = frame.head(0).collect("pyarrow").to_native()
+    columns = []
+    for name, key in zip(names, kinds, strict=True):
+        nulls = facts[f"null {key}"]
+        distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
+        ends = None
+        if key in numbers and distinct:
+            ends = float(facts[f"low {key}"]), float(facts[f"mean {key}"]), float(facts[f"high {key}"])
+        cells = heads.get(key, pa.chunked_array(empty[key]))
+        columns.append(ColumnCounts(name, cells, facts["rows"], nulls, distinct, ends))
+    return columns

@@ -131,10 +131,10 @@ def _write(
         progress("writing the report", 1.0)
         write_html(assessment, html, external=external, force=force)
     if plot is not None:
-        from incrowd.figures.assessment_charts import overview
+        from incrowd.figures.assessment_charts import verdict_chart
         from incrowd.figures.theme import save as save_figure
 
-        save_figure(overview(assessment), plot, force=force)
+        save_figure(verdict_chart(assessment), plot, force=force)
 
 
 def _save(table: Table, assessment: Assessment, question: Question) -> Path:

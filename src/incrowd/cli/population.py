@@ -18,6 +18,7 @@ from incrowd.wording import number, number_interval, out_of_hundred, percent, pe
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
+    from incrowd.tables import Table
 
 
 @opens_table
@@ -100,16 +101,16 @@ def population_of_table(
 
 
 def _write_records(
-    table: Any, path: str | Path, known: dict[str, Any], how: dict[str, Any], force: bool
+    table: Table, path: str | Path, known: dict[str, Any], how: dict[str, Any], force: bool
 ) -> dict[str, float]:
     """Write the risk of every record; the columns that make them stand out, where they are known."""
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
-    if table.backend.rows_are_local:
-        risks = record_risk(table, **known, **how)
+    risks = table.backend.examine_rows(lambda: record_risk(table, **known, **how), otherwise=None)
+    if risks is not None:
         write_table(risks.to_arrow(), path, force=force)
-        return risks.telling_columns
+        return dict(risks.telling_columns)
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")

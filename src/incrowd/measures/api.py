@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
-from incrowd.measures.class_values import exceeds_memory, group_records, require_columns
+from incrowd.measures.class_values import group_records, require_columns
 from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
 from incrowd.results import Result
@@ -159,10 +159,11 @@ def measure(
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
-    if not table.backend.rows_are_local:
+    way = table.backend.way_to_compare(names, person)
+    if way == "distinct":
         sizes, diversities = _measure_distinct(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
-    if exceeds_memory(table, names, person):
+    if way == "parts":
         sizes, diversities = measure_partitions(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(diversities), person, tuple(notes))
     groups = group_records(table, names, person)

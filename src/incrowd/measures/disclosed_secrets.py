@@ -25,7 +25,6 @@ from incrowd.errors import InputError
 from incrowd.measures.class_values import (
     ClassValueCounts,
     count_class_values,
-    exceeds_memory,
     group_records,
     require_columns,
 )
@@ -160,12 +159,12 @@ def _counts_of_columns(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> Iterable[tuple[Coded, NDArray[np.int64], Iterable[ClassValueCounts]]]:
     """Every sensitive column, how often each of its values occurs, and the counts of its values in each class."""
-    local = table.backend.rows_are_local
-    if local and exceeds_memory(table, names, person):
+    way = table.backend.way_to_compare(names, person)
+    if way == "parts":
         for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
             yield column, column.codes, partitions
         return
-    numbers = None if not local and person is None else group_records(table, names, person).numbers
+    numbers = None if way == "distinct" and person is None else group_records(table, names, person).numbers
     for name in sensitive:
         counted = table.backend.counted_rows([*names, name]) if numbers is None else CountedRows(table.backend)
         classes = classes_of_counted(counted, names).numbers if numbers is None else numbers
@@ -268,7 +267,7 @@ class _SkipPatterns:
     def __init__(self, table: Table, names: Sequence[str]) -> None:
         self.table, self.names = table, list(names)
         self.sets: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
-        self.in_memory = table.backend.rows_are_local and not exceeds_memory(table, self.names)
+        self.in_memory = table.backend.way_to_compare(self.names) == "rows"
         self.found: dict[bytes, tuple[int, tuple[str, ...]]] = {}
 
     @cached_property
@@ -330,6 +329,6 @@ def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
 def _rows_by(table: Table, chosen: Sequence[str], column: str) -> CountedRows | None:
     """The rows, or where they do not fit into memory the distinct ones; None where those do not fit either."""
     wanted = [*chosen, column]
-    if table.backend.rows_are_local and not exceeds_memory(table, wanted):
+    if table.backend.way_to_compare(wanted) == "rows":
         return CountedRows(table.backend)
     return table.backend.distinct_rows(wanted, table.backend.most_distinct(len(wanted)))

@@ -94,7 +94,7 @@ def followed_columns(
     ['age']
     """
     names = [name for name in columns or table.columns if name not in table.nested]
-    if table.rows < _FEWEST or not names:
+    if table.rows < _FEWEST or not names or not table.backend.keeps_row_order:
         return ()
     rows = order
     if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well

@@ -63,7 +63,7 @@ def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
     """The classes of a table; None where they are too many for memory, so that each set is counted by itself."""
     backend = table.backend
     a_record = backend.needs.record_class + _BYTES_A_CODE * len(columns) + _BYTES_SORTED
-    if backend.rows_are_local and backend.rows * a_record > table.memory:
+    if not backend.fits_records(a_record):
         return None
     try:
         return ClassTable.of(table, columns)

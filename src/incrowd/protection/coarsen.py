@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +37,7 @@ def coarsen(problem: Problem) -> Recoding:
         wanted = by_column.get(column.name) if isinstance(resolution, Mapping) else resolution
         return None if wanted is None else pa.array(equal_parts(column, parts_of(wanted)), pa.string())
 
-    return recode_columns(problem, label)
+    return replace(recode_columns(problem, label), promises_k=False)
 
 
 def parts_of(resolution: Any) -> int:

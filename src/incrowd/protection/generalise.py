@@ -65,7 +65,7 @@ def generalise(problem: Problem) -> Recoding:
     recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
     settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": search.limit}
     settings |= {"measure": search.measure} if search.measure != "granularity" else {}
-    return replace(recoding, promises_k=True, settings=settings, notes=search.notes, fixed_labels=fixed)
+    return replace(recoding, settings=settings, notes=search.notes, fixed_labels=fixed)
 
 
 class _Search:

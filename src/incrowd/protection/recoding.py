@@ -282,4 +282,4 @@ def recode_columns(
             changed[column.name] = cells
             if cells:
                 columns[column.name] = recoded
-    return Recoding(columns, changed, kept_rows=kept_rows, promises_k=False)
+    return Recoding(columns, changed, kept_rows=kept_rows)

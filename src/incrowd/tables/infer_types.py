@@ -194,6 +194,19 @@ class TextConversion:
         return cast_in_sql(column, self.kind)
 
 
+def infer_type(texts: pa.Array) -> pa.Array:
+    """Texts as numbers or dates, where all are such without their blanks; nothing but blanks is missing.
+
+    >>> infer_type(pa.array(["30", "", "41"])).to_pylist(), infer_type(pa.array(["007", "12"])).to_pylist()
+    ([30, None, 41], ['007', '12'])
+    """
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    inference = TypeInference({"texts": candidate_types(",")}, NULL_WORDS)
+    inference.observe(pa.record_batch({"texts": texts}))
+    conversion = inference.conversions().get("texts")
+    return texts if conversion is None else conversion.convert(texts)
+
+
 def repeats(column: pa.Array) -> bool:
     """Whether the first cells of a column repeat, so that its values are worth telling apart from its cells.
 

@@ -22,7 +22,7 @@ from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.formats.file_format import describe_others
-from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.infer_types import TypeInference, infer_type
 from incrowd.tables.missing_codes import MissingCodes, add_counts, note_unused
 from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
@@ -211,6 +211,8 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
         raise InputError(f"{name} changed while it was read; nothing of it can be trusted, read it again")
     rows = contents.rows
     if isinstance(rows, pa.Table):
+        if known.infers_types:
+            rows = pa.table([infer_type(texts.combine_chunks()) for texts in rows.columns], rows.column_names)
         rows = _from_frame(rows, options.memory, name=name).backend
     header_rows = options.header_rows or 1
     if header_rows > 1 and not rows.rows:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from incrowd._support.memory import require_memory
 from incrowd.backends.frame_backend import arrow_backend
 from incrowd.errors import InputError
-from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
+from incrowd.tables.infer_types import infer_type
 from incrowd.tables.table import Table
 from incrowd.wording import listed
 
@@ -151,7 +151,7 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
         places = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
         folded = pa.array(list(spelling.values()), pa.string()).take(places.combine_chunks())
         if infer_types and any(text != chosen for text, chosen in spelling.items()):
-            folded = _typed(field.name, folded)
+            folded = infer_type(folded)
             if not pa.types.is_string(folded.type):
                 typed.append(field.name)
         cells = folded.dictionary_encode() if pa.types.is_string(folded.type) else folded
@@ -191,12 +191,3 @@ def count_spellings(values: pa.Array | pa.ChunkedArray) -> int:
 def _fold_key(text: str) -> str:
     """What spellings of a value share; NFKC or case folding would join other values: 10² and 102, Maße and Masse."""
     return " ".join(unicodedata.normalize("NFC", text.lower()).split())
-
-
-def _typed(name: str, texts: pa.Array) -> pa.Array:
-    """Texts as numbers or dates, where all are such without their blanks; nothing but blanks is missing."""
-    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
-    inference = TypeInference({name: candidate_types(",")}, NULL_WORDS)
-    inference.observe(pa.record_batch({name: texts}))
-    conversion = inference.conversions().get(name)
-    return texts if conversion is None else conversion.convert(texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import pyarrow as pa
@@ -88,10 +88,9 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     {'race': 'nominal'}
     """
     unsaid = [one for one in columns if one.column not in table.scales and one.distinct > 1]
-    texts = _texts_to_read(table, unsaid)
     places = {
         name
-        for name, column in (table.read(texts) if texts else ())
+        for name, column in _cells(table, [one.column for one in unsaid if one.kind == "text"])
         if recognise_codes(name, column.unique().drop_null().cast(pa.string()).to_pylist())
     }
     scales: dict[str, ScaleKind] = {}
@@ -116,8 +115,6 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
     >>> suspect_serial_dates(table, suggest_roles(table))
     ['admission_date']
     """
-    if not table.backend.rows_are_local:
-        return []
     named = [
         one.column
         for one in columns
@@ -125,7 +122,7 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
     ]
     first, last = SERIAL_DATES
     dates = []
-    for name, column in table.read(named) if named else ():
+    for name, column in _cells(table, named):
         ends = pc.min_max(column).as_py()
         if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
             dates.append(name)
@@ -144,8 +141,7 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     {'town': 1}
     """
     spellings = {}
-    texts = _texts_to_read(table, columns)
-    for name, column in table.read(texts) if texts else ():
+    for name, column in _cells(table, [one.column for one in columns if one.kind == "text"]):
         values = column.unique().drop_null()
         joined = len(values) - count_spellings(values)
         if joined:
@@ -153,9 +149,9 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     return spellings
 
 
-def _texts_to_read(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
-    """The columns of text; none where rows stay in a cluster or a database."""
-    return [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
+def _cells(table: Table, names: Sequence[str]) -> Iterable[tuple[str, pa.ChunkedArray]]:
+    """The named columns, as many as there are; none where rows stay in a cluster."""
+    return table.backend.examine_rows(lambda: table.read(names) if names else (), otherwise=())
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
@@ -181,13 +177,11 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     >>> suspect_missing_codes(read_table(table))
     {'age': (-9,), 'children': (99,)}
     """
-    if not table.backend.rows_are_local:
-        return {}
     types = table.backend.types()
     names = [name for name in types if columns is None or name in columns]
     names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
-    for name, column in table.read(names) if names else ():
+    for name, column in _cells(table, names):
         found = _codes_among(column.unique())
         found = {code for code in found if pc.sum(pc.equal(column, code)).as_py() >= _FEWEST_RECORDS}
         if found:

@@ -121,7 +121,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     if original is not None:
         unanswered += _left_to_chance(original, roles)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
-    followed = followed_columns(table, person=person) if table.backend.rows_are_local else ()
+    followed = followed_columns(table, person=person)
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
     given_back = _given_back(work, original, unanswered)
@@ -265,13 +265,17 @@ def _given_back(
     """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
-    if not kept or not (coarse or table.backend.rows_are_local):
-        return ()
-    if not table.backend.rows_are_local:
-        unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
-        return ()
     names, person = roles.quasi_identifiers, roles.person
-    seen = {(one.columns, False): one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    if not kept:
+        return ()
+    facts = table.backend.examine_rows(
+        lambda: released_column_facts(table, names, kept, person, coarse=coarse), otherwise=None
+    )
+    if facts is None:
+        not_counted = Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere.")
+        unanswered.extend([not_counted] if coarse else [])
+        return ()
+    seen = {(one.columns, False): one for one in facts}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():
         if one.missing and any(fact.undoes and fact.column == one.column for fact in seen.values()):

@@ -88,8 +88,8 @@ def assess_knowledge(work: AssessmentState) -> Knowledge:
     singling: SinglingOut | str
     if in_one_count:
         counted, singling = _count_records(table, names, largest, step)
-    elif person is not None and table.backend.rows_are_local:
-        counted, minimal, by_size = _risk_of_histories(table, names, person, up_to=largest, progress=step)
+    elif person is not None and (histories := _risk_of_histories(table, names, person, largest, step)) is not None:
+        counted, minimal, by_size = histories
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
         counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
@@ -134,9 +134,19 @@ def _count_records(
         return counted, str(reason)
 
 
+_Histories = tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]
+
+
 def _risk_of_histories(
-    table: Table, names: Sequence[str], person: str, *, up_to: int, progress: Progress
-) -> tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]:
+    table: Table, names: Sequence[str], person: str, up_to: int, progress: Progress
+) -> _Histories | None:
+    """The risk of every set of attributes over whole histories; None where these stay elsewhere."""
+    return table.backend.examine_rows(
+        lambda: _count_histories(table, names, person, up_to=up_to, progress=progress), otherwise=None
+    )
+
+
+def _count_histories(table: Table, names: Sequence[str], person: str, *, up_to: int, progress: Progress) -> _Histories:
     """The risk of every set of at most `up_to` attributes over the whole histories of people.
 
     Each set takes one count of all histories, so that everything about it is read from the same count.
@@ -190,8 +200,9 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
 def look_at_knowledge(work: AssessmentState) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
     table, names, progress = work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15)
-    if work.roles.person is not None or not table.backend.rows_are_local:
+    if work.roles.person is not None:
         raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
+    table.backend.require_local("a quick look at what attackers know", "wait for the whole count")
     counted = risk_by_subset(table, names, up_to=min(_FIRST_LOOK, len(names)), progress=part(progress, 0.0, 0.5))
     parts = contributions(
         table, names, orders=_FIRST_LOOK_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0)

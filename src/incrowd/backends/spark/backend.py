@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
@@ -14,8 +14,17 @@ from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, Prote
 from incrowd.backends.class_size_writer import CLASS_SIZE
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.frame_backend import FrameBackend, arrow_backend
-from incrowd.backends.protocol import ClassCounts, CountedRows, MemoryNeeds, TooManyDistinctError
-from incrowd.backends.relational import class_counts, comparable, count_in_engine, tally_groups
+from incrowd.backends.protocol import (
+    ClassCounts,
+    ColumnCounts,
+    ComparisonWay,
+    CountedRows,
+    Found,
+    MemoryNeeds,
+    Otherwise,
+    TooManyDistinctError,
+)
+from incrowd.backends.relational import class_counts, comparable, count_columns, count_in_engine, tally_groups
 from incrowd.backends.spark.column_types import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
 from incrowd.backends.spark.store import written_by_spark
@@ -64,6 +73,26 @@ class SparkBackend(FrameBackend):
         raise UnsupportedError(
             f"{what} needs the rows on this machine, and those of {self.name} stay in their cluster; {advice}"
         )
+
+    def examine_rows(self, examine: Callable[[], Found], otherwise: Otherwise) -> Found | Otherwise:
+        """The other answer: only counts come here."""
+        return otherwise
+
+    def fits_records(self, size: int) -> bool:
+        """Always: only distinct rows are worked on here, and `counted_rows` refuses too many."""
+        return True
+
+    def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
+        """By the distinct rows, counted by the cluster."""
+        return "distinct"
+
+    def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts]:
+        """Counted by the cluster, all columns at once; the cells are the first that are filled."""
+        return count_columns(self, names, sample)
+
+    def _read_types(self) -> dict[str, pa.DataType]:
+        schema = self.lazy(self.columns).head(0).collect("pyarrow").to_native().schema
+        return dict(zip(self.columns, schema.types, strict=True))
 
     def count_distinct(self, names: Sequence[str]) -> int:
         """How many different rows some columns have, counted by the cluster."""

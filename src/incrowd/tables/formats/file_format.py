@@ -85,7 +85,8 @@ class FileFormat:
         options: the names of the fields of `ReadOptions` that the format takes.
         magic: the bytes that its files begin with, by which standard input is told; empty where they are not fixed.
         several_files: whether a folder or a pattern of files may be one table.
-        infers_types: whether its cells are texts, whose types are found by reading them.
+        infers_types: whether its cells are texts, whose types are found by reading them: by `read_table` where `open`
+            gives a table, by `open` itself where it gives a backend.
         write: how a table is written, by extension; empty where the format is only read.
         zipped: the extensions whose files are ZIP archives.
         stored: what a file has stored beside its cells; None where only labels can be.

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.memory import require_memory
+from incrowd.backends.protocol import ColumnCounts
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
@@ -111,8 +111,9 @@ class ColumnFacts:
 
 def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
     """The facts about some columns of a table, wherever its rows are."""
-    if not table.backend.rows_are_local:
-        return _look_in_cluster(table, names)
+    counted = table.backend.count_columns(names, _SAMPLE)
+    if counted is not None:
+        return [_facts_of_counts(one) for one in counted]
     try:
         return [_look(name, column, table.memory) for name, column in table.read(names)]
     except UnicodeDecodeError:
@@ -133,6 +134,16 @@ def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
         whole = bool(pc.all(pc.equal(pc.floor(counted.values), counted.values)).as_py())
     mean = float(pc.mean(column).as_py())
     return replace(facts, low=float(ends["min"]), mean=mean, high=float(ends["max"]), whole=whole)
+
+
+def _facts_of_counts(counts: ColumnCounts) -> ColumnFacts:
+    """The facts about a column whose cells are elsewhere; its sample is the first that are filled."""
+    of_cells = _count_values(counts.cells)
+    facts = _facts(counts.name, counts.cells.type, of_cells, counts.distinct, counts.nulls, counts.rows)
+    if counts.ends is None:
+        return facts
+    low, mean, high = counts.ends
+    return replace(facts, low=low, mean=mean, high=high)
 
 
 def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
@@ -239,48 +250,6 @@ def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
     if kind in {"integer", "number"}:
         return tuple(float(cell) for cell in found)
     return tuple(cell if isinstance(cell, str) else str(cell) for cell in found)
-
-
-def _look_in_cluster(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
-    """The facts with values counted in the cluster, all columns at once; the sample is the first filled cells."""
-    from incrowd.backends.engine_errors import engine_errors
-
-    with engine_errors(table.name):
-        frame = table.lazy(names)
-        kinds = frame.collect_schema()
-        plain = frame.with_columns(
-            nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
-            for key, kind in kinds.items()
-            if kind.is_float()
-        )
-        single = [key for key, kind in kinds.items() if not kind.is_nested()]
-        numbers = [key for key, kind in kinds.items() if kind.is_numeric()]
-        counts = [nw.col(key).null_count().alias(f"null {key}") for key in kinds]
-        counts += [nw.col(key).n_unique().alias(f"distinct {key}") for key in single]
-        for key in numbers:
-            one = nw.col(key)
-            counts += [one.min().alias(f"low {key}"), one.mean().alias(f"mean {key}"), one.max().alias(f"high {key}")]
-        facts = plain.select(nw.len().alias("rows"), *counts).collect("pyarrow").rows(named=True)[0]
-        first_numbers = plain.select(numbers).head(_SAMPLE).collect("pyarrow").to_native() if numbers else None
-        heads = {
-            key: plain.select(key).filter(~nw.col(key).is_null()).head(_SAMPLE).collect("pyarrow").to_native()[key]
-            for key, kind in kinds.items()
-            if kind == nw.String
-        }
-    if first_numbers is not None:
-        heads |= {key: first_numbers[key] for key in numbers}
-    empty = frame.head(0).collect("pyarrow").to_native()
-    columns = []
-    for name, key in zip(names, kinds, strict=True):
-        nulls = facts[f"null {key}"]
-        distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
-        head = heads.get(key, pa.chunked_array(empty[key]))
-        looked = _facts(name, head.type, _count_values(head), distinct, nulls, facts["rows"])
-        if key in numbers and distinct:
-            low, mean, high = (float(facts[f"{what} {key}"]) for what in ("low", "mean", "high"))
-            looked = replace(looked, low=low, mean=mean, high=high)
-        columns.append(looked)
-    return columns
 
 
 def _kind(type_: pa.DataType) -> str:

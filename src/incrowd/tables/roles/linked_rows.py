@@ -64,8 +64,12 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     ('x', ('sex', 'home'))
     """
     candidates = [one for one in columns if _may_link(one)]
-    if not candidates or not table.backend.rows_are_local:
-        return None
+    return table.backend.examine_rows(lambda: _find_linked(table, columns, candidates), otherwise=None)
+
+
+def _find_linked(
+    table: Table, columns: Sequence[SuggestedRole], candidates: Sequence[SuggestedRole]
+) -> tuple[str, tuple[str, ...]] | None:
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
     attributes.sort(key=lambda one: one.topic not in _OF_A_PERSON)
     attributes = attributes[: max(_CELLS // max(table.rows, 1), _FEW)]
@@ -84,7 +88,7 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
     Returns:
         The column, how often it starts again, and the attribute; None where there is none.
     """
-    if not table.backend.rows_are_local:
+    if not table.backend.keeps_row_order:
         return None
     codes_of = cache(lambda name: np.asarray(encode(table, [name])[0].codes, dtype=np.int64))
     of_people = [one.column for one in columns if one.topic in _OF_A_PERSON and one.distinct >= 2]
