@@ -8,7 +8,7 @@ from docs.draw_pictures import sample_against_population, what_kappa_is
 from incrowd import InputError, assess, demo_table
 from incrowd.figures import assessment_charts as plots
 from incrowd.figures.theme import save
-from incrowd.recipients import Limits
+from incrowd.recipients import RECIPIENTS, Limits
 
 NAMES = ["age_yrs", "sex", "patcnty"]
 
@@ -53,8 +53,8 @@ def test_both_risks_stand_against_the_limits_whatever_is_decided(found, decision
     verdict = replace(found.verdict, decision=decision, interval=(0.01, 0.2))
     chart = plots.risk_against_limits_chart(verdict)
     rows = values(chart)
-    names = ["trusted 1/3", "restricted 1/3", "public 1/11", "strict 1/20"]
-    assert [row["name"] for row in rows if "bound" in row][:4] == names
+    names = [f"{one.name} 1/{one.limits.class_size}" for one in RECIPIENTS]
+    assert [row["name"] for row in rows if "bound" in row][: len(names)] == names
     risks = {row["name"]: (row["risk"], row["low"], row["high"]) for row in rows if "risk" in row}
     assert risks["average"] == (verdict.risk, 0.01, 0.2)
     assert risks["person at highest risk"][0] == verdict.highest

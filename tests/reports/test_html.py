@@ -198,7 +198,7 @@ def test_only_those_who_are_not_the_public_are_told_to_pass_nothing_on(ordinary,
     verdict = replace(ordinary.verdict, decision="within", recipient=recipient.name)
     page = to_html(replace(ordinary, verdict=verdict), external=True)
     assert "Do not look for people in it" in page
-    assert ("give it to nobody else" in page) == ("Delete it" in page) == (recipient.name in ("trusted", "restricted"))
+    assert ("give it to nobody else" in page) == ("Delete it" in page) == (not recipient.is_public)
 
 
 def test_names_and_values_are_data_and_never_markup(nasty):

@@ -127,5 +127,6 @@ def share_progress(sections: Sequence[Section]) -> dict[str, tuple[float, float]
     """
     in_order = sorted(sections, key=lambda section: not section.is_first)
     total = sum(section.weight for section in sections)
-    ends = [_BEGIN + (_END - _BEGIN) * done / total for done in accumulate((one.weight for one in in_order), initial=0)]
+    done = accumulate((section.weight for section in in_order), initial=0)
+    ends = [_BEGIN + (_END - _BEGIN) * (weight / total) for weight in done]
     return {section.name: span for section, span in zip(in_order, pairwise(ends), strict=True)}
