@@ -2,10 +2,10 @@
 
 from incrowd.backends.base import merge_counts
 from incrowd.backends.encode import Coded, codes_among, encode, encode_each
-from incrowd.backends.engines import choose_engine, open_frame
+from incrowd.backends.engines import choose_engine
 from incrowd.backends.packed_keys import class_numbers, frequencies, map_parts, pack, partition_keys
 from incrowd.backends.protocol import Backend, CountedRows, MemoryNeeds, TooManyDistinctError
-from incrowd.backends.record_order import in_order_of_records, order_of_records
+from incrowd.backends.record_order import in_order_of_records
 
 __all__ = [
     "Backend",
@@ -22,8 +22,6 @@ __all__ = [
     "in_order_of_records",
     "map_parts",
     "merge_counts",
-    "open_frame",
-    "order_of_records",
     "pack",
     "partition_keys",
 ]

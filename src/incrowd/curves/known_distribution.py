@@ -34,24 +34,24 @@ class KnownDistribution:
 
     def correctness(self, n: ArrayLike) -> Any:
         """Expected share of people named correctly in a gallery of `n` (eq. 1): Σ [1 − (1−p)^n] / n."""
-        size = _people(n)
-        return _like(n, np.sum(-np.expm1(size[..., None] * self._log_others), axis=-1) / size)
+        size = require_sizes(n, "gallery")
+        return shaped_like(n, np.sum(-np.expm1(size[..., None] * self._log_others), axis=-1) / size)
 
     def uniqueness(self, n: ArrayLike) -> Any:
         """Expected share of people alone in their class in a gallery of `n` (eq. 7): Σ p (1−p)^(n−1)."""
-        others = _people(n)[..., None] - 1.0
+        others = require_sizes(n, "gallery")[..., None] - 1.0
         missed = np.where(others == 0, 1.0, np.exp(np.where(others == 0, 1.0, others) * self._log_others))
-        return _like(n, np.sum(self.frequencies * missed, axis=-1))
+        return shaped_like(n, np.sum(self.frequencies * missed, axis=-1))
 
     def violations(self, n: ArrayLike, k: int) -> Any:
         """Expected share of people in classes below `k` in a gallery of `n` (eq. 11): Σ p I_{1−p}(n−k+1, k−1)."""
         if k < 1 or k != int(k):
             raise InputError(f"k must be a whole number of 1 or more; {k} was given")
-        size = _people(n)[..., None]
+        size = require_sizes(n, "gallery")[..., None]
         if k == 1:
-            return _like(n, np.zeros(size.shape[:-1]))
+            return shaped_like(n, np.zeros(size.shape[:-1]))
         fewer = betaincc(k - 1.0, np.maximum(size - k + 1.0, 1.0), self.frequencies)
-        return _like(n, np.sum(self.frequencies * np.where(size < k, 1.0, fewer), axis=-1))
+        return shaped_like(n, np.sum(self.frequencies * np.where(size < k, 1.0, fewer), axis=-1))
 
     @property
     def _log_others(self) -> Floats:
@@ -60,13 +60,14 @@ class KnownDistribution:
             return np.asarray(np.log1p(-np.minimum(self.frequencies, 1.0)))
 
 
-def _people(n: ArrayLike) -> Floats:
-    size = np.asarray(n, dtype=np.float64)
-    if size.size == 0 or not np.all(np.isfinite(size)) or size.min() < 1:
-        raise InputError("sizes of a gallery must be numbers of 1 or more")
-    return size
+def require_sizes(sizes: ArrayLike, of_what: str) -> Floats:
+    """Sizes of galleries or populations as numbers of 1 or more; anything else is refused."""
+    found = np.asarray(sizes, dtype=np.float64)
+    if found.size == 0 or not np.all(np.isfinite(found)) or found.min() < 1:
+        raise InputError(f"sizes of a {of_what} must be numbers of 1 or more")
+    return found
 
 
-def _like(given: ArrayLike, result: Floats) -> Any:
+def shaped_like(given: ArrayLike, result: Floats) -> Any:
     """A number for a number, an array for an array."""
     return float(result) if np.ndim(given) == 0 else result

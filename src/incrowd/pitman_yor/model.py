@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import psi
 
+from incrowd.curves.known_distribution import require_sizes, shaped_like
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, inverse_digamma, log_beta_binomial, log_gamma_ratio
@@ -73,32 +74,32 @@ class PitmanYor(Result):
 
     def correctness(self, n: ArrayLike) -> Any:
         """Expected share of people named correctly in a population of `n` (a number, or an array of them)."""
-        return _like(n, expected_correctness(self.d, self.alpha, _people(n)))
+        return shaped_like(n, expected_correctness(self.d, self.alpha, require_sizes(n, "population")))
 
     def uniqueness(self, n: ArrayLike) -> Any:
         """Expected share of people alone in their class in a population of `n`."""
-        return _like(n, expected_uniqueness(self.d, self.alpha, _people(n)))
+        return shaped_like(n, expected_uniqueness(self.d, self.alpha, require_sizes(n, "population")))
 
     def class_size_pmf(self, n: ArrayLike, j: ArrayLike) -> Any:
         """Probability that a person, in a population of `n`, is in a class of exactly `j` people."""
-        size, class_size = np.broadcast_arrays(_people(n), np.asarray(j, dtype=np.float64))
+        size, class_size = np.broadcast_arrays(require_sizes(n, "population"), np.asarray(j, dtype=np.float64))
         if np.any(class_size < 1) or np.any(class_size != np.floor(class_size)):
             raise InputError("class sizes must be whole numbers of 1 or more")
         inside = class_size <= size
         x = np.where(inside, class_size, 1.0) - 1.0
         chance = np.exp(log_beta_binomial(x, size - 1.0, 1.0 - self.d, self.alpha + self.d))
-        return _like(np.asarray(n) + np.asarray(j), np.where(inside, chance, 0.0))
+        return shaped_like(np.asarray(n) + np.asarray(j), np.where(inside, chance, 0.0))
 
     def violations(self, n: ArrayLike, k: int) -> Any:
         """Expected share of people in classes smaller than `k`: a violation of k-anonymity."""
         if k < 1 or k != int(k):
             raise InputError(f"k must be a whole number of 1 or more; {k} was given")
-        size = _people(n)
+        size = require_sizes(n, "population")
         share = np.zeros(size.shape)
         for first in range(1, min(int(k), int(size.max()) + 1), _CHUNK):
             sizes = np.arange(first, min(first + _CHUNK, int(k)), dtype=np.float64)
             share = share + self.class_size_pmf(size[..., None], sizes).sum(axis=-1)
-        return _like(n, np.where(size < k, 1.0, share))
+        return shaped_like(n, np.where(size < k, 1.0, share))
 
     def sample(self, n: int, seed: int) -> NDArray[np.int64]:
         """Sizes of the classes of one random population of `n` people.
@@ -174,15 +175,3 @@ def expected_uniqueness(d: ArrayLike, alpha: ArrayLike, n: ArrayLike) -> Floats:
     log_rest = -log_gamma_ratio(base + 1.0, 1.0 - d, others)
     share = base / (others + base) * ((alpha + n) / (1.0 + alpha)) * np.exp(log_rest)
     return np.asarray(np.where(n == 1, 1.0, share))
-
-
-def _people(n: ArrayLike) -> Floats:
-    size = np.asarray(n, dtype=np.float64)
-    if size.size == 0 or not np.all(np.isfinite(size)) or size.min() < 1:
-        raise InputError("sizes of a population must be numbers of 1 or more")
-    return size
-
-
-def _like(given: Any, result: Floats) -> Any:
-    """A number for a number, an array for an array."""
-    return float(result) if np.ndim(given) == 0 else result
