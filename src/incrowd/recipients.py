@@ -101,8 +101,7 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
 
 
 def smallest_class(limit: float) -> int:
-    """The smallest class size with an accepted risk of 1 ÷ size; 0.33 and 0.09 are read as 1/3 and 1/11, as in the
-    sources.
+    """The smallest class size with an accepted risk of 1 ÷ size; 0.33 and 0.09 are read as 1/3 and 1/11.
 
     >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.06), smallest_class(1 / 11)
     (3, 11, 20, 17, 11)

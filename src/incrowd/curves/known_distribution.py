@@ -13,10 +13,10 @@ from incrowd.special import Floats
 
 
 class KnownDistribution:
-    """People drawn independently from classes whose probabilities are known (scaling-law paper, Methods).
+    """People drawn independently from classes with known probabilities (scaling-law paper, Methods).
 
-    `frequencies` are the probabilities of the classes, or counts that are divided by their sum. Sizes of a gallery are
-    a number or an array, and so are the answers.
+    `frequencies` are the probabilities of the classes, or counts that are divided by their sum. Gallery sizes are a
+    number or an array, and so are the results.
 
     >>> known = KnownDistribution([0.5, 0.25, 0.25])
     >>> known.correctness(2), known.uniqueness(2), known.violations(3, k=3)
@@ -55,7 +55,7 @@ class KnownDistribution:
 
     @property
     def _log_others(self) -> Floats:
-        """log(1 − p); minus infinity where one class is everybody."""
+        """log(1 − p); minus infinity if one class holds everybody."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log1p(-np.minimum(self.frequencies, 1.0)))
 
@@ -68,5 +68,5 @@ def _people(n: ArrayLike) -> Floats:
 
 
 def _like(given: ArrayLike, result: Floats) -> Any:
-    """A number for a number, an array for an array."""
+    """Return a number for a number and an array for an array."""
     return float(result) if np.ndim(given) == 0 else result

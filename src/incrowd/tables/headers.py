@@ -16,8 +16,7 @@ _VALUE = re.compile(
 
 
 def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Join a header of several rows to column names: the words of each column, with a group name for all columns it
-    spans.
+    """Join a header of several rows to column names; a group name applies to all columns it spans.
 
     A blank in any row but the last belongs to the group on its left.
 

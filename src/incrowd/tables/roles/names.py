@@ -108,7 +108,7 @@ _CONTACTS = {"person name", "contact", "address", "account", "national number"}
 
 
 def _is_about_people(words: str, topic: str) -> bool:
-    """True if a name is about a person, and not about a thing (`drug_name`) or a contact's property (`email_status`)."""
+    """True if a name is about a person, not about a thing (`drug_name`) or a contact's property (`email_status`)."""
     parts = words.split()
     if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in word_list("names", "said_about_contacts")):
         return False
