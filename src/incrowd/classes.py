@@ -1,4 +1,4 @@
-"""Equivalence classes: people who look alike, and how many of them there are."""
+"""Equivalence classes: groups of people with equal quasi-identifiers, and their sizes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from incrowd.tables import Table, TableLike, read_table
 class ClassSizes(Result):
     """The frequency of frequencies: how many classes have one person, two people, and so on.
 
-    Nearly every risk figure is a function of these few numbers, so a table is counted once.
-    `sizes` are the distinct class sizes in ascending order, `counts` how many classes have each.
-    The unit is the person; `records` differs from `people` only where a person has several records.
+    Nearly every risk measure is a function of these few numbers, so a table is counted once. `sizes` are the distinct
+    class sizes in ascending order, `counts` the number of classes of each size. The unit is the person; `records`
+    differs from `people` only if a person has several records.
 
     >>> sizes = ClassSizes.from_sizes([3, 2, 1])
     >>> sizes.people, sizes.classes, sizes.uniques
@@ -51,7 +51,7 @@ class ClassSizes(Result):
         *,
         records: int | None = None,
     ) -> ClassSizes:
-        """Class sizes from the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
+        """Class sizes from the frequency of frequencies: `{1: 20, 2: 5}` is twenty unique people and five pairs."""
         if isinstance(sizes, Mapping):
             counts = list(sizes.values())
             sizes = list(sizes.keys())
@@ -76,7 +76,7 @@ class ClassSizes(Result):
     def from_table(cls, source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None) -> ClassSizes:
         """Count the people in a file or frame who share all quasi-identifiers; a null is a value.
 
-        A table object that is asked again for the same columns answers from its first count.
+        A table object caches its first count for each set of columns.
 
         Args:
             source: a table, a file's path or a frame.
@@ -103,17 +103,17 @@ class ClassSizes(Result):
 
     @property
     def people(self) -> int:
-        """How many people are in the table (its records, where nobody has more than one)."""
+        """Number of people in the table; equal to the number of records if nobody has more than one."""
         return int(self.sizes @ self.counts)
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return int(self.counts.sum())
 
     @property
     def uniques(self) -> int:
-        """How many people are alone in their class."""
+        """Number of people who are alone in their class."""
         return int(self.counts[0]) if self.sizes[0] == 1 else 0
 
     @property
@@ -137,7 +137,7 @@ class ClassSizes(Result):
         return self.uniques / self.people
 
     def below(self, k: int) -> int:
-        """How many people are in classes smaller than `k`."""
+        """Number of people in classes smaller than `k`."""
         small = self.sizes < k
         return int(self.sizes[small] @ self.counts[small])
 
@@ -146,7 +146,7 @@ class ClassSizes(Result):
         return dict(zip(self.sizes.tolist(), self.counts.tolist(), strict=True))
 
     def __add__(self, other: ClassSizes) -> ClassSizes:
-        """The sizes of two tables that share no class, laid side by side."""
+        """The class sizes of two tables together, if they share no class."""
         if not isinstance(other, ClassSizes):
             return NotImplemented
         return ClassSizes.from_counts(
@@ -168,7 +168,7 @@ class ClassSizes(Result):
         return hash((self.sizes.tobytes(), self.counts.tobytes(), self.records))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
+        """The class sizes in plain JSON types."""
         return {
             "records": self.records,
             "people": self.people,
@@ -183,9 +183,9 @@ class ClassSizes(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people.
+    """The class of every record: `numbers[i]` is the class of record i, `people[c]` the size of class c in people.
 
-    Where distinct rows were counted, i is a row that differs from all others and `times[i]` how often it occurs.
+    If distinct rows were counted, i is a distinct row and `times[i]` the number of its occurrences.
     """
 
     numbers: NDArray[np.uint32]
@@ -201,7 +201,7 @@ class Classes:
 
 
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
-    """Number the classes of a table and tell every record its own."""
+    """Number the classes of a table, and return the class of every record."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if person is not None:
         check_person(table, names, person)
@@ -209,7 +209,7 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
 
 
 def classes_of_counted(counted: CountedRows, quasi_identifiers: Sequence[str]) -> Classes:
-    """Number the classes of rows that stand for others."""
+    """Number the classes of distinct rows with counts."""
     numbers, sizes = counted.backend.assign_classes(quasi_identifiers)
     if counted.times is None:
         return Classes(numbers, sizes)
@@ -219,7 +219,7 @@ def classes_of_counted(counted: CountedRows, quasi_identifiers: Sequence[str]) -
 
 
 def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) -> None:
-    """Refuse a person column that is not there or plays another part."""
+    """Refuse a person column that does not exist or that already has another role."""
     if person in quasi_identifiers:
         raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
     table.require([person], "person column")
@@ -228,10 +228,10 @@ def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) ->
 def indistinguishable_groups(
     table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None
 ) -> Classes:
-    """Group the records within which an attacker cannot tell a sensitive value's owner from another.
+    """Group the records that an attacker cannot distinguish when they look for a sensitive value.
 
-    Without a person these are the classes. With one, an attacker who knows a history knows each record of it, so a
-    group is the records of one class of people that have the same values too.
+    Without a person column these are the classes. With one, an attacker who knows a history knows each of its records.
+    So a group is the set of records that have equal values and belong to one class of people.
     """
     if person is None:
         return classes
@@ -242,7 +242,7 @@ def indistinguishable_groups(
 def class_size_of_each_record(
     source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None
 ) -> NDArray[np.int64]:
-    """How many people share every record's class.
+    """Return the class size of every record, in people.
 
     Args:
         source: a table, a file's path or a frame.
@@ -265,9 +265,9 @@ def class_size_of_each_record(
 def write_class_sizes(
     source: Any, out: str | os.PathLike[str], *, quasi_identifiers: Sequence[str], force: bool = False
 ) -> Path | str:
-    """Write a table as Parquet with a column `class_size`: how many people share every record's class.
+    """Write a table as Parquet with a column `class_size`: the number of people in the class of each record.
 
-    The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size
+    The engine counts, joins and writes: DuckDB writes a file, Spark a folder. No record is loaded here, so any size
     works. Rows are written in no particular order.
 
     Args:
@@ -297,7 +297,7 @@ def write_class_sizes(
 def class_sizes_of(
     data: ClassSizes | TableLike, quasi_identifiers: Sequence[str] | None, person: str | None
 ) -> ClassSizes:
-    """Class sizes as they are given, or those of a table."""
+    """Return the given class sizes, or count those of a table."""
     if isinstance(data, ClassSizes):
         if quasi_identifiers is not None or person is not None:
             raise InputError(
@@ -313,7 +313,7 @@ def class_sizes_of(
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:
-    """Positive whole numbers as int64, or a clear refusal."""
+    """Return positive whole numbers as int64, or raise an error."""
     array = np.asarray(list(values) if isinstance(values, Iterable) and not isinstance(values, np.ndarray) else values)
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"{what} must be a list of at least one whole number; the table may have no rows")

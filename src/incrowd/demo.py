@@ -1,9 +1,9 @@
-"""A generated hospital-discharge population, so that nothing has to be downloaded.
+"""A generated population of hospital stays, so that nothing has to be downloaded.
 
-The columns are those of Sánchez, Martínez & Domingo-Ferrer, "How to avoid reidentification with proper
-anonymization" (arXiv:1511.05957), Table S1. Everybody in it is invented. Places, people and stays are drawn so that
-the marginals are plausible, the pairwise correlations are near the paper's Table S4, and about 75 % of the records
-are unique by the nine quasi-identifiers at the paper's size, 3 985 166 records.
+The columns are those of Sánchez, Martínez & Domingo-Ferrer, "How to avoid reidentification with proper anonymization"
+(arXiv:1511.05957), Table S1. Everybody in it is invented. Places, people and stays are drawn so that the marginals are
+plausible and the pairwise correlations are near the paper's Table S4. At the paper's size, 3 985 166 records, about 75
+% of the records are unique by the nine quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAND = 20_119  # seed of the map, the same for every table
 
 
 class _Map(NamedTuple):
-    """Where people live and which hospitals they go to."""
+    """The places where people live, and the hospitals they go to."""
 
     zip_code: NDArray[np.int32]
     zip_share: NDArray[np.float64]
@@ -76,7 +76,7 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
 
 
 def _draw_map() -> _Map:
-    """Counties, ZIP codes in them, hospitals in them, and who goes where."""
+    """Draw counties, their ZIP codes and hospitals, and the hospitals that people of each county use."""
     generator = np.random.default_rng(_LAND)
     share = 1.0 / (np.arange(_COUNTIES) + 2.2) ** 1.35
     place = generator.permutation(_COUNTIES)
@@ -115,7 +115,7 @@ def _draw_map() -> _Map:
 
 
 def _apportion(share: NDArray[np.float64], things: int) -> NDArray[np.int64]:
-    """Give every county one thing, and the rest by its share."""
+    """Give every county one item, and distribute the rest by the shares."""
     quota = 1 + np.floor(share / share.sum() * (things - share.size)).astype(np.int64)
     quota[np.argmax(share)] += things - quota.sum()
     return np.repeat(np.arange(share.size), quota)

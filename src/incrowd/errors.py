@@ -1,7 +1,7 @@
-"""The errors this package raises on purpose. No message ever holds a cell's value.
+"""The errors that this package raises on purpose. No message contains the value of a cell.
 
-A message says what is wrong, what was seen and what to do, in words that fit the library, the command line and the app
-alike. Where a parameter would help, `hint` names it; the command line shows it as a flag, the app as a field.
+A message says what is wrong, what was seen and what to do. Its words fit the library, the command line and the app. If
+a parameter would help, `hint` names it; the command line shows it as a flag, the app as a field.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class IncrowdError(ValueError):
 
 
 class InputError(IncrowdError):
-    """The data or an option cannot be used as it is; the message says what to change."""
+    """The data or an option cannot be used; the message says what to change."""
 
 
 class TooLargeError(InputError):
-    """The data is larger than the caller accepts; found before it is read."""
+    """The data is larger than the caller accepts; raised before the data is read."""
 
 
 class ColumnNotFoundError(InputError, KeyError):

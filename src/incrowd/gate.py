@@ -1,4 +1,4 @@
-"""The gate: does a table keep the rules it must keep before it goes out?"""
+"""The release gate: rules that a table must keep before it is released."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from incrowd.wording import number
 
 
 class _RuleKind(NamedTuple):
-    """What a rule looks at: the field that holds its number, in words, and what limits make sense."""
+    """A kind of rule: the field that holds its number, its words, and the range of its limits."""
 
     field: str
     words: str
@@ -71,7 +71,7 @@ RULES_ONLY = (
 
 @dataclass(frozen=True, slots=True)
 class Rule(Result):
-    """One rule and how the table stands to it; `column` is the sensitive column it is about."""
+    """One rule and its result for a table; `column` is the sensitive column that the rule is about."""
 
     _derived: ClassVar[tuple[str, ...]] = ("passed", "sentence")
 
@@ -82,7 +82,7 @@ class Rule(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether the table keeps it."""
+        """True if the table keeps the rule."""
         if RULES[self.name].at_least:
             return self.found >= self.limit
         is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 stands for 1/11 only where people are named
@@ -99,9 +99,9 @@ class Rule(Result):
 
 @dataclass(frozen=True, slots=True)
 class Check(Result):
-    """A table against its rules; `notes` are what the rules do not look at, `verdict` is that of `assess`.
+    """The results of all rules for a table; `notes` are findings that no rule covers, `verdict` is that of `assess`.
 
-    Without a verdict nobody has judged whether the table may go out, whatever rules it keeps.
+    Without a verdict nobody has judged whether the table may be released, even if it keeps all rules.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("passed",)
@@ -116,7 +116,7 @@ class Check(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether every rule is kept and, where a verdict was asked for, it is a yes."""
+        """True if every rule is kept and the verdict, if one was requested, is a yes."""
         return all(rule.passed for rule in self.rules) and (self.verdict is None or self.verdict.decision == "within")
 
     @property
@@ -167,9 +167,9 @@ def check(
     question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
-    """Hold a table against limits. One at least must be set, or a question; `RULES` has them all.
+    """Compare a table with limits. Set at least one limit, or a question; `RULES` lists all of them.
 
-    Columns that name people, and others that were overlooked, are said in `notes`.
+    `notes` lists columns that name people, and other columns that may have been overlooked.
 
     Args:
         data: whatever `read_table` reads.
@@ -252,7 +252,7 @@ def check(
 
 
 def _with_roles(question: Question | None, **given: Sequence[str] | str | None) -> Question:
-    """The question with the roles that were given besides, so that rules and verdict are about the same columns."""
+    """Return the question with the additional roles, so that rules and verdict use the same columns."""
     named = {name: value if isinstance(value, str) else tuple(value or ()) for name, value in given.items()}
     for name, value in named.items():
         stated = getattr(question, name, None)
@@ -266,7 +266,7 @@ def _listed(value: Sequence[str] | str) -> Sequence[str]:
 
 
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
-    """What no rule looks at and somebody should; a column that was given a role is left to whoever gave it."""
+    """Findings that no rule covers; columns with a given role are left out."""
     if naming:
         yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
     if roles.dropped:
@@ -290,10 +290,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
 
 
 def limits_that_are_set(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
-    """The limits that are set.
-
-    None is not set; with `any_of` one at least must be.
-    """
+    """Return the limits that are set, after validation; with `any_of`, at least one must be set."""
     asked: dict[str, float] = {}
     for name, limit in limits.items():
         if name not in RULES:
@@ -322,7 +319,7 @@ def _attack(
     known: Sequence[str],
     sensitive: Sequence[str],
 ) -> tuple[float, list[str]]:
-    """The highest risk that attacks on the table do not rule out (1 where some could not be run), and notes."""
+    """The highest risk that attacks on the table do not rule out (1 if some could not be run), and notes."""
     if original is None:
         raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
     kinds = kinds_for(sensitive)
@@ -359,7 +356,7 @@ def assert_anonymous(
     person: str | None = None,
     **limits: Unpack[LimitKeywords],
 ) -> Check:
-    """Fail unless everybody looks like at least k − 1 others and every other limit is kept.
+    """Raise an error unless everybody looks like at least k − 1 others and every other limit is kept.
 
     Args:
         data: whatever `read_table` reads.

@@ -1,7 +1,7 @@
-"""Who may receive a table, the limits on the risk for each, and the one function that judges a risk against a limit.
+"""Recipients, their limits on the risk, and the one function that compares a risk with a limit.
 
 The sources set their limits for the person at highest risk, as class sizes: 3 for a trusted recipient, 11 or 20 for the
-public (they round 1/3 to 0.33, 1/11 to 0.09 and 1/20 to 0.05). An average may be held against a limit only where an
+public (they round 1/3 to 0.33, 1/11 to 0.09 and 1/20 to 0.05). An average may be compared with a limit only if an
 agreement forbids attempts, and then with a cap on the highest risk.
 """
 
@@ -33,8 +33,8 @@ class Limits(Result):
     """The risks that are accepted.
 
     Attributes:
-        highest: the most for the person at highest risk.
-        average: the most for the average over all people; None where the limit on the highest says it all.
+        highest: upper limit for the person at highest risk.
+        average: upper limit for the average over all people; None if the limit on the highest risk is enough.
     """
 
     highest: float
@@ -43,18 +43,18 @@ class Limits(Result):
 
     @property
     def class_size(self) -> int:
-        """The smallest equivalence class in which nobody's risk is above `highest`."""
+        """The smallest class size at which no risk is above `highest`."""
         return smallest_class(self.highest)
 
     @property
     def of_average(self) -> float:
-        """The limit that the average is held against: an average is never above the highest."""
+        """The limit for the average: an average is never above the highest."""
         return self.highest if self.average is None else self.average
 
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A kind of recipient, its limits, and where they come from; `is_public` where anybody may have the table."""
+    """A kind of recipient, its limits and their source; `is_public` if anybody may receive the table."""
 
     name: str
     words: str
@@ -81,7 +81,7 @@ Whatever lists them, their names or their limits reads this tuple."""
 
 
 def judge(risk: float, limit: float, interval: tuple[float, float] | None = None) -> Judgement:
-    """Hold a risk against a limit: every verdict, caption and list of recipients uses this function.
+    """Compare a risk with a limit. Every verdict, caption and list of recipients uses this function.
 
     Args:
         risk: the risk, as counted or estimated.
@@ -101,7 +101,7 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
 
 
 def smallest_class(limit: float) -> int:
-    """The smallest class whose members' risk of 1 ÷ size is accepted; 0.33 and 0.09 are read as the sources mean them.
+    """The smallest class size with an accepted risk of 1 ÷ size; 0.33 and 0.09 are read as 1/3 and 1/11.
 
     >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.06), smallest_class(1 / 11)
     (3, 11, 20, 17, 11)
@@ -111,7 +111,7 @@ def smallest_class(limit: float) -> int:
 
 
 def read_limit(value: float, what: str) -> float:
-    """A limit as people write it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20.
+    """Return the exact limit for a number that people write: 0.33, 0.09 and 0.05 mean classes of 3, 11 and 20.
 
     >>> read_limit(0.09, "threshold") == 1 / 11, read_limit(0.2, "threshold")
     (True, 0.2)
@@ -123,7 +123,7 @@ def read_limit(value: float, what: str) -> float:
 
 
 def is_within(risk: float, stated: float) -> bool:
-    """Whether a risk is within a limit as people write it, such as 0.09 for 1/11; 0 is kept by 0 alone.
+    """True if a risk is within a limit as people write it, such as 0.09 for 1/11; only 0 is within 0.
 
     >>> is_within(1 / 11, 0.09), is_within(0.1, 0.09), is_within(0.0, 0)
     (True, False, True)
@@ -132,7 +132,7 @@ def is_within(risk: float, stated: float) -> bool:
 
 
 def settle_limits(recipient: str, *, threshold: float | None = None, highest: float | None = None) -> Limits:
-    """The limits of a recipient, with those that are set for this question in their place.
+    """Return the limits of a recipient, replaced by the limits that this question sets.
 
     Args:
         recipient: the kind of recipient.
@@ -177,7 +177,7 @@ def limits_of(recipient: str) -> Limits:
 
 
 def in_words(recipient: str) -> str:
-    """The recipient as it stands in a sentence.
+    """The name of the recipient within a sentence.
 
     >>> in_words("restricted")
     'a restricted circle'
@@ -186,7 +186,7 @@ def in_words(recipient: str) -> str:
 
 
 def recipient_of(limit: float) -> str | None:
-    """The recipient in words whose limit on a person's risk this is, or None.
+    """The recipient, in words, that has this limit on a person's risk, or None.
 
     >>> recipient_of(1 / 3), recipient_of(0.2)
     ('a trusted recipient', None)

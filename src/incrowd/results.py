@@ -1,4 +1,4 @@
-"""The base of every result: as JSON, as a frame, printed, and in a notebook."""
+"""The base class of every result: JSON, data frame, text and notebook output."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MAX_VALUE = 80  # characters of one value in `repr`
 class Result:
     """Base of the frozen dataclasses that hold results. It has no fields of its own.
 
-    A subclass states its JSON with two class variables: `_hidden` names fields that are left out of `to_dict`,
-    `_derived` names properties that follow the fields. Where it is naturally several rows, it overrides `_rows`.
+    A subclass declares its JSON with two class variables: `_hidden` names fields that `to_dict` leaves out, `_derived`
+    names properties that it adds after the fields. A result with several rows overrides `_rows`.
     """
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class Result:
         return pd.DataFrame(list(self._rows()))
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
-        """The rows of the frame; one row with every entry of `to_dict`, unless a result has more to list."""
+        """The rows of the frame: by default one row with every entry of `to_dict`."""
         return [self.to_dict()]
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ def as_json(value: Any) -> Any:
 
 
 def _figure(result: Result) -> Any | None:
-    """The chart of a result; None where it has none, or where it is too small to draw."""
+    """The chart of a result; None if it has none, or if it is too small to draw."""
     try:
         return provided("figure")(result)
     except IncrowdError:
@@ -120,7 +120,7 @@ def _figure(result: Result) -> Any | None:
 
 
 def _picture(spec: dict[str, Any]) -> str:
-    """The chart as an image within the page, for every viewer."""
+    """The chart as an image embedded in the page, for every viewer."""
     import vl_convert
 
     drawn = base64.b64encode(vl_convert.vegalite_to_svg(json.dumps(spec)).encode()).decode()
@@ -129,13 +129,13 @@ def _picture(spec: dict[str, Any]) -> str:
 
 
 def _vega_lite(spec: dict[str, Any]) -> str:
-    """The MIME type of the spec's own version of Vega-Lite."""
+    """The MIME type of the Vega-Lite version that the chart uses."""
     version = spec["$schema"].rsplit("/v", 1)[1].split(".")[0]
     return f"application/vnd.vegalite.v{version}+json"
 
 
 def _in_repr(value: Any) -> str:
-    """A value in `repr`; entries of a long list are only counted, and a long text is cut."""
+    """A value in `repr`: a long list is shown by its length, and a long text is cut."""
     if isinstance(value, str) and len(value) > _MAX_VALUE:
         return repr(f"{value[:_MAX_VALUE]}…")
     if isinstance(value, dict | list):
@@ -146,7 +146,7 @@ def _in_repr(value: Any) -> str:
 
 
 def _in_cell(value: Any) -> str:
-    """A value in a cell of a table; long lists are only counted."""
+    """A value in a cell of a table: a long list is shown by its length."""
     if isinstance(value, dict):
         return (
             f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_in_cell(v)}" for k, v in value.items())

@@ -1,4 +1,4 @@
-"""Numbers and names as text: the only place where they are formatted for people."""
+"""Numbers and names as text: the only module that formats them for people."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def single_value(value: object) -> str:
 
 
 def percent(share: float, people: float | None = None) -> str:
-    """A share as a percentage: two digits that matter, and never 0% or 100% for something in between.
+    """A share as a percentage: two significant digits, and never 0% or 100% for a value in between.
 
     Args:
         share: a number from 0 to 1.
@@ -64,7 +64,7 @@ def percent(share: float, people: float | None = None) -> str:
 
 
 def chosen_percent(share: float) -> str:
-    """A share that somebody chose, such as a threshold or a level, with no more digits than it has.
+    """A share that somebody chose, such as a threshold or a level, without additional digits.
 
     >>> chosen_percent(0.09), chosen_percent(0.075), chosen_percent(0.95), chosen_percent(0.0005)
     ('9%', '7.5%', '95%', '0.05%')
@@ -73,7 +73,7 @@ def chosen_percent(share: float) -> str:
 
 
 def percentage_points(part: float) -> str:
-    """A part of the average risk, as it is written beside percentages.
+    """A part of the average risk, in percentage points.
 
     >>> percentage_points(0.166), percentage_points(-0.0004)
     ('+16.6', '-0.04')
@@ -109,7 +109,7 @@ def number_interval(low: float, high: float) -> str:
 
 
 def out_of_hundred(share: float) -> str:
-    """How many of 100 a share is, in a sentence.
+    """A share as a number out of 100, in a sentence.
 
     >>> out_of_hundred(0.31), out_of_hundred(0.0123), out_of_hundred(0.00001)
     ('31', '1.2', 'almost none')
@@ -118,7 +118,7 @@ def out_of_hundred(share: float) -> str:
 
 
 def how_often(share: float) -> str:
-    """How often something with this chance happens, in a sentence.
+    """The frequency of an event with this chance, in a sentence.
 
     >>> how_often(0.2), how_often(0.3), how_often(1)
     ('once in 5 times', 'once in 3.3 times', 'always')
@@ -145,7 +145,7 @@ def data_size(size: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A number to the next whole one.
+    """A number rounded to the nearest whole number.
 
     >>> whole(21_047.4)
     '21,047'
@@ -154,7 +154,7 @@ def whole(value: float) -> str:
 
 
 def two_digits(value: float) -> str:
-    """An estimated number of people: two digits that matter.
+    """An estimated number of people: two significant digits.
 
     >>> two_digits(21_047_248), two_digits(631), two_digits(7.2)
     ('21,000,000', '630', '7')
@@ -211,7 +211,7 @@ def population(name: str, size: float) -> str:
 
 
 def odds(log_probability: float) -> str:
-    """A chance as "1 in …", from its log, however small.
+    """A chance as "1 in …", from its logarithm, however small.
 
     >>> odds(math.log(0.25)), odds(math.log(1.45e-8)), odds(-1_710.5), odds(-math.inf)
     ('1 in 4', '1 in 69 million', '1 in 10^742.9', 'never')
@@ -229,7 +229,7 @@ def odds(log_probability: float) -> str:
 
 
 def probability_digits(log_probability: float) -> str:
-    """A chance with four digits from its log, also where it is too small for a float.
+    """A chance with four digits from its logarithm, also if it is too small for a float.
 
     >>> probability_digits(math.log(0.25)), probability_digits(-1_710.5), probability_digits(-math.inf)
     ('0.25', '1.378e-743', '0')
@@ -244,7 +244,7 @@ def probability_digits(log_probability: float) -> str:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names in a sentence: the first few, and how many there are more.
+    """Names in a sentence: the first few, and the number of the others.
 
     >>> listed(["age", "sex"])
     'age, sex'
@@ -257,7 +257,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 
 def display_names(columns: Iterable[str]) -> dict[str, str]:
-    """For every column name that is not fit to show (long, right-to-left, control characters), what is shown instead.
+    """Display names for column names that are not fit to show: long, right-to-left, or with control characters.
 
     >>> display_names(["age", "sex\\x00"])
     {'sex\\x00': 'sex\ufffd'}
@@ -275,7 +275,7 @@ def display_names(columns: Iterable[str]) -> dict[str, str]:
 
 
 def with_display_names(value: Any, shown: dict[str, str]) -> Any:
-    """A structure of texts, lists and mappings with column names replaced by their display names."""
+    """Replace column names by their display names in a structure of texts, lists and mappings."""
     if not shown:
         return value
     if isinstance(value, str):
@@ -293,7 +293,7 @@ def with_display_names(value: Any, shown: dict[str, str]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence, and the parameters that it speaks of; the command line adds them as flags, the app as fields.
+    """A sentence, and the parameters it refers to; the command line adds them as flags, the app as fields.
 
     As text, and in JSON, it is the sentence.
 

@@ -1,4 +1,4 @@
-"""Addresses of databases and stores: what is one, and how it is shown without its credentials."""
+"""Addresses of databases and stores: recognition, and display without credentials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECRET = re.compile(r":.*@|passw|(pwd|secret|token)\w*\s*=", re.IGNORECASE | re
 
 
 def scheme_of(source: str) -> str | None:
-    """What comes before `://`, in small letters, or "sqlite" for a file that ends like one; None for other files."""
+    """Return the scheme before `://` in lower case, "sqlite" for a file with an SQLite ending, None for other files."""
     if Path(source).suffix.lower() in SQLITE_FILES and not _SCHEME.match(source):
         return "sqlite"
     scheme = _SCHEME.match(source)
@@ -28,7 +28,7 @@ def scheme_of(source: str) -> str | None:
 
 
 def is_address(source: str | os.PathLike[str]) -> bool:
-    """Whether it names a database or a store and no file, also where a `Path` made one slash of two.
+    """True for the address of a database or a store, also if a `Path` reduced its two slashes to one; False for a file.
 
     >>> is_address("s3a://bucket/a.csv"), is_address(Path("postgresql://host/db")), is_address("C:/people.csv")
     (True, True, False)
@@ -37,10 +37,11 @@ def is_address(source: str | os.PathLike[str]) -> bool:
 
 
 def masked(source: str) -> str:
-    """A path or an address as it may be shown: an address as host and path, without user, password and options.
+    """Return a path or an address in a form that may be shown: host and path, without user, password and options.
 
-    Where a password might hide even in those, only its scheme is left, and nothing of what is neither a file nor an
-    address. Whatever shows or keeps what a user gave as a table's place does so through this.
+    If a password could be part of host or path, only the scheme is returned. Nothing is returned of a text that is
+    neither a file nor an address. All code that shows or stores the place of a table, as a user gave it, calls this
+    function.
 
     >>> masked("postgresql://ann:secret@db.example:5432/clinic?sslmode=require"), masked("s3a://key:secret@bucket/a/b")
     ('postgresql://db.example:5432/clinic', 's3a://bucket/a/b')
@@ -62,7 +63,7 @@ def masked(source: str) -> str:
 
 
 def _is_here(source: str) -> bool:
-    """Whether it names a file or a folder, or a pattern that fits some."""
+    """True for an existing file or folder, or a pattern that matches some."""
     try:
         return os.path.exists(source) or (glob.has_magic(source) and any(glob.iglob(source, recursive=True)))
     except ValueError:  # a NUL in it
@@ -70,7 +71,7 @@ def _is_here(source: str) -> bool:
 
 
 def sqlite_file(source: str) -> str:
-    """The file that `sqlite:///path`, or a path as it is, names; four slashes, or three, begin an absolute path."""
+    """Return the file that `sqlite:///path` or a plain path names; three or four slashes begin an absolute path."""
     if not _SCHEME.match(source):
         return source
     path = source.partition("://")[2]

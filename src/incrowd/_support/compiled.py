@@ -1,4 +1,4 @@
-"""Numba's compiler, with a place for compiled code in installations that cannot be written to or were upgraded."""
+"""Numba's compiler, with a cache that also works in read-only or upgraded installations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _probe() -> None:
 
 
 def _is_cached() -> bool:
-    """Whether compiled code can be kept: beside the package, in the user's cache, or else for this process alone."""
+    """Find a directory for compiled code: the package's, the user's cache, or a private one; False if there is none."""
     global _private
     try:
         numba.njit(cache=True)(_probe)
@@ -37,10 +37,10 @@ _CACHED = _is_cached()
 
 
 class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
-    """A list of compiled code, which is empty where an earlier version of the package wrote it.
+    """An index of cached compiled code, which reads as empty if an earlier version of the package wrote it.
 
-    It names the types of arguments; Numba reads them before it sees that the code is out of date, and fails where the
-    module of a named tuple is gone.
+    The index names the types of arguments. Numba reads them before it checks whether the code is out of date, and fails
+    if the module of a named tuple no longer exists.
     """
 
     def _load_index(self) -> Any:
@@ -51,7 +51,7 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _compile_by_type(compiled: Any) -> None:
-    """Compile a loop once for the type of a constant that others call it with: Numba would once more for its value."""
+    """Compile a loop once for the type of a constant argument; Numba would compile it again for each value."""
     by_value = compiled.get_call_template
 
     def get_call_template(args: Any, kws: dict[str, Any]) -> Any:
@@ -61,7 +61,7 @@ def _compile_by_type(compiled: Any) -> None:
 
 
 def njit(*, cache: bool, **options: Any) -> Callable[[Any], Any]:
-    """`numba.njit`, which keeps compiled code only where there is a place for it, and reads only what can be read."""
+    """`numba.njit` that caches compiled code only if a directory is writable, and ignores caches it cannot read."""
 
     def compile_later(function: Any) -> Any:
         compiled = numba.njit(cache=cache and _CACHED, **options)(function)

@@ -1,4 +1,4 @@
-"""Compressed files: opened for reading or writing by the ending of their names."""
+"""Compressed files, opened for reading or writing by the ending of their names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ZIP = ".zip"
 
 
 def full_suffix(path: Path) -> str:
-    """The ending of a file's name, with that before a compression.
+    """Return the ending of a file name, including the one before a compression suffix.
 
     >>> full_suffix(Path("people.2024.csv.gz")), full_suffix(Path("people.2024.csv"))
     ('.csv.gz', '.csv')

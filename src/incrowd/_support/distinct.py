@@ -1,4 +1,4 @@
-"""Distinct whole numbers and how often each occurs: counted in one pass where few are possible, else sorted."""
+"""Distinct whole numbers with their counts: one counting pass for a small range of values, sorting for a large one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AS_FAST = 12  # possible numbers for each to be counted, up to which counting t
 def count_numbers(
     numbers: NDArray[Any], times: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct numbers, from 0, in ascending order, and how often each occurs; each counts `times` where given.
+    """Return the distinct non-negative numbers in ascending order and their counts; `times` weights each number.
 
     >>> count_numbers(np.array([3, 1, 3]))
     (array([1, 3]), array([1, 2]))
@@ -33,7 +33,7 @@ def count_numbers(
 
 
 def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
-    """The distinct values in ascending order, none of them NaN; `np.unique` hashes, which takes many times as long.
+    """Return the distinct values in ascending order; they must not contain NaN. Faster than `np.unique`, which hashes.
 
     >>> distinct_values(np.array([0.5, 0.1, 0.5]))
     array([0.1, 0.5])
@@ -44,7 +44,7 @@ def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_first(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of some values in order differ from the one before."""
+    """Mark the values in a sorted array that differ from their predecessor."""
     found = np.ones(ordered.size, dtype=np.bool_)
     found[1:] = ordered[1:] != ordered[:-1]
     return found

@@ -41,11 +41,11 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str], *, force: bool = False, private: bool = False) -> Iterator[Path]:
-    """A path to write to, whose file becomes `path` when the block ends well and is gone when it does not.
+    """Yield a path to write to; its file becomes `path` if the block succeeds, and is deleted if it fails.
 
-    The file has no name until it is whole, so that a process that is killed leaves nothing. Where the system has no
-    such files it has a hidden name and a lock, and the next file that is written to the folder removes it. Only its
-    owner may read a `private` one.
+    The file has no name until it is complete, so a killed process leaves nothing behind. On systems without nameless
+    files, it has a hidden name and a lock, and the next write to the folder removes an abandoned one. A `private` file
+    is readable by its owner only.
     """
     check_free(path, force=force)
     target = Path(path)
@@ -69,7 +69,7 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False, private:
 
 
 class _HiddenDraft:
-    """A file of a hidden name beside its target, locked as long as it is worked on."""
+    """A file with a hidden name next to its target, locked while it is written."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -90,7 +90,7 @@ class _HiddenDraft:
         os.replace(self.path, self._target)
 
     def close(self) -> None:
-        """Delete what has no name yet."""
+        """Delete the file if it has not been published."""
         self._close_descriptor()
         self.path.unlink(missing_ok=True)
 
@@ -140,7 +140,7 @@ class _NamelessDraft:
         )  # a folder, or links are not followed
 
     def close(self) -> None:
-        """Delete what has no name yet."""
+        """Delete the file if it has not been published."""
         os.close(self.descriptor)
         self._private.close()
 
@@ -177,7 +177,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _umask() -> int:
-    """The permissions new files do not get; it can only be read by setting it."""
+    """Return the process's umask, which can only be read by setting it."""
     with _umask_lock:
         mask = os.umask(0o077)
         os.umask(mask)

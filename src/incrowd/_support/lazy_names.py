@@ -1,4 +1,4 @@
-"""Names that are read from source files, so that what they stand for is imported on first use only."""
+"""Public names that are listed in a stub file and imported on first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]]:
-    """The names that the stub (`__init__.pyi`) of a package lists, and the package's `__getattr__`."""
+    """Return the names that a package's stub (`__init__.pyi`) lists, and a `__getattr__` for the package."""
     stub = _parse(f"{file}i")
     module_of = {
         alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names

@@ -1,4 +1,4 @@
-"""Work on files that may be hostile, in a child process of limited memory and time: a crash there ends nothing else."""
+"""A child process with limited memory and time, for files that may be hostile; its crash does not end the parent."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
 
 
 def _result(code: int, answered: bytes, said: bytes = b"") -> Any:
-    """What a child process answered, by its exit code, its answer and what it said besides."""
+    """Return the child's answer, or raise the error that its exit code, answer and stderr describe."""
     if code:
         if code == _OUT_OF_MEMORY or b"memory allocation of" in said:  # Rust's words, then it aborts
             raise ChildError("memory")
@@ -82,7 +82,7 @@ def _result(code: int, answered: bytes, said: bytes = b"") -> Any:
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Bound what this process may still take; without effect where the system has no such limits."""
+    """Limit the memory and time of this process; no effect on systems without such limits."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""How one field of a class of options is spelled: on the command line, in settings files and in JSON."""
+"""The spelling of one option on the command line, in settings files and in JSON."""
 
 from __future__ import annotations
 
@@ -36,13 +36,17 @@ are made coarser; a secret key or its file; missing codes, in one text with ; be
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How one field of a class of options, such as a question, is spelled.
+    """The spelling of one field of a class of options, such as a question.
 
-    `typed` is its name on the command line, without dashes, and None where that has no such option; `section` is None
-    where a settings file has none. `key` is the name in settings files and in JSON. `reading` tells that it says how
-    the table is read. A number makes sense from `lowest` or `above` a limit, up to `highest`. `choices` are the words
-    that it takes, or that stand for a number. `empty` is typed where there are no such columns. `by_role` tells that
-    the app asks for it as the role of a column.
+    Attributes:
+        typed: name on the command line, without dashes; None if the command line has no such option.
+        section: section of the settings file; None if the settings file has no such option.
+        key: name in settings files and in JSON.
+        reading: the option says how the table is read.
+        lowest, above, highest: the range of a number.
+        choices: accepted words, or words for numbers.
+        empty: typed if there are no such columns.
+        by_role: the app asks for it as the role of a column.
     """
 
     kind: OptionKind
@@ -66,7 +70,7 @@ class Option:
         return None if self.typed is None else f"--{self.typed}"
 
     def is_given(self, value: Any) -> bool:
-        """Whether a value says something: it is not empty, and not the default."""
+        """True if a value is neither empty nor the default."""
         return value not in (None, (), {}, self.default)
 
     def named(self, name: str) -> Option:
@@ -76,7 +80,7 @@ class Option:
 
 
 def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
-    """A field with its spelling: further fields of `Option`."""
+    """A dataclass field with its spelling; keyword arguments are further fields of `Option`."""
     declared = Option(kind, help_text, **spelling)
     if isinstance(declared.default, dict):
         return field(default_factory=dict, metadata={"option": declared})

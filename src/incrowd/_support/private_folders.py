@@ -21,10 +21,10 @@ _YOUNG = 60.0  # seconds in which a folder without a lock may just be being made
 
 
 class PrivateFolder:
-    """A directory that this user alone can read; removed with this object, or at the end of the process.
+    """A directory that only this user can read; removed with this object, or at the end of the process.
 
-    Directories of a process that was killed are removed when the next process makes its first: nobody holds the lock
-    in them any more.
+    The lock of a killed process is free. The next process to make its first directory removes directories with a free
+    lock.
     """
 
     def __init__(self, kind: str = "") -> None:
@@ -49,13 +49,13 @@ _held: weakref.WeakSet[PrivateFolder] = weakref.WeakSet()
 
 
 def remove_all() -> None:
-    """Delete every private folder of this process, whoever still works in it."""
+    """Delete every private folder of this process, even if a thread still uses it."""
     for folder in list(_held):
         folder.close()
 
 
 def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
-    """A directory and its lock, which is held as long as the directory exists."""
+    """Make a directory and its lock, which is held as long as the directory exists."""
     while True:
         path = Path(tempfile.gettempdir(), prefix + secrets.token_hex(8))
         path.mkdir(mode=0o700)
@@ -70,7 +70,7 @@ def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
 
 
 def locked(file: IO[str] | int) -> bool | None:
-    """Whether the lock of an open file was free and is ours now; None where the system has no such locks."""
+    """Try to lock an open file: True if the lock was free and is now held, None if the system has no such locks."""
     try:
         import fcntl
     except ImportError:
@@ -104,7 +104,7 @@ def _remove_abandoned(place: Path) -> None:
 
 
 def _remove(folder: Path, lock: IO[str], owner: int) -> None:
-    """Delete a folder in which a thread may still be writing; a forked child leaves it to its parent."""
+    """Delete a folder to which a thread may still be writing; a forked child leaves it to its parent."""
     for _ in range(_ATTEMPTS if os.getpid() == owner else 0):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

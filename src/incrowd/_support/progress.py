@@ -14,7 +14,7 @@ def silent(doing: str, share: float) -> None:
 
 
 def part(progress: Progress, start: float, stop: float) -> Progress:
-    """A progress callback for one step of several, which takes the share from `start` to `stop` of the whole."""
+    """Return a progress callback for one of several steps, which maps its share to the range from `start` to `stop`."""
 
     def tell(doing: str, share: float) -> None:
         progress(doing, start + (stop - start) * share)
@@ -23,12 +23,12 @@ def part(progress: Progress, start: float, stop: float) -> Progress:
 
 
 class Stopped(Exception):  # noqa: N818
-    """Raised in work that nobody waits for any more, when it next says how far it is."""
+    """Raised in cancelled work at its next progress report."""
 
 
 @contextmanager
 def side_by_side(workers: int, progress: Progress) -> Iterator[tuple[ThreadPoolExecutor, Progress, Progress]]:
-    """Threads that all stop as soon as the progress raises in one of them, or the block is left.
+    """Run threads that all stop as soon as the progress callback raises in one of them, or the block is left.
 
     Yields:
         The threads; the progress of the block, whose shares never go back; and that of the work in the threads, of

@@ -7,7 +7,7 @@ from incrowd.errors import InputError
 
 
 def require_seed(seed: Any) -> int:
-    """A seed as a plain whole number; refuses what nothing can be drawn by.
+    """Return a seed as a plain whole number; raise an error for an invalid one.
 
     >>> import numpy as np
     >>> require_seed(np.int64(7))

@@ -1,7 +1,7 @@
-"""What the rooms that define results need of the rooms below them, which they never import.
+"""Registry of functions that results use from rooms further down, without importing these rooms.
 
-Results are drawn ("figure"), reported on ("report"), evaluated ("evaluation") and attacked ("linkage") further down, by
-the functions of `incrowd._service_providers`.
+`incrowd._service_providers` registers them: "figure" draws a result, "report" reports on it, "evaluation" evaluates it,
+and "linkage" attacks it.
 """
 
 from collections.abc import Callable
@@ -20,5 +20,5 @@ def provide(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def provided(name: str) -> Callable[..., Any]:
-    """The function that was registered under a name."""
+    """Return the function that was registered under a name."""
     return _SERVICES[name]

@@ -1,4 +1,4 @@
-"""Exact matching: a person is confused with everybody in the same equivalence class."""
+"""Exact matching: a person cannot be distinguished from others in the same equivalence class."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def correctness_curve(
 
 
 def share_below(sizes: ClassSizes, gallery: int, k: int) -> float:
-    """Expected share of a random sub-gallery that is in classes smaller than `k` there.
+    """Expected share of a random sub-gallery in classes that have fewer than `k` members there.
 
-    A person of a class of f has X ~ Hypergeom(n−1, f−1, s−1) look-alikes in the sub-gallery.
+    A person in a class of f has X ~ Hypergeom(n−1, f−1, s−1) others of the class in the sub-gallery.
 
     >>> share_below(ClassSizes.from_sizes([2, 1]), 2, 2)
     0.666...
@@ -78,6 +78,6 @@ def share_below(sizes: ClassSizes, gallery: int, k: int) -> float:
 
 
 def _exact_where_known(share: Floats, gallery: NDArray[np.int64], sizes: ClassSizes, at_full_size: float) -> Floats:
-    """At size 1, at full size and where everybody is unique the answer is a count, without rounding."""
+    """Replace values that are known exactly: at size 1, at full size, and if everybody is unique."""
     everybody_unique = sizes.classes == sizes.people
     return np.where((gallery == 1) | everybody_unique, 1.0, np.where(gallery == sizes.people, at_full_size, share))

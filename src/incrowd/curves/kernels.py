@@ -7,10 +7,11 @@ from incrowd._support.compiled import njit
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def others_with_points(start, items, heads, holders, first, rolls, bitmap_of, bitmaps, others):  # type: ignore[no-untyped-def]
-    """For people from `first` on: how many others hold the points drawn at random among theirs, for each draw.
+    """For each person from `first` on, draw some of their points and count the others who hold all of them.
 
-    `items[start[p]:start[p+1]]` are person p's points, ascending; `holders[heads[i]:heads[i+1]]` who holds point i.
-    Points held by many also have a bitmap. `rolls[person, draw, point]` are uniform numbers; results go to `others`.
+    `items[start[p]:start[p+1]]` are the points of person p, ascending; `holders[heads[i]:heads[i+1]]` are the holders
+    of point i. Points with many holders also have a bitmap. `rolls[person, draw, point]` are uniform numbers; results
+    go to `others`.
     """
     people, draws, known = rolls.shape
     chosen = np.empty(known, dtype=np.int64)
@@ -32,7 +33,7 @@ def others_with_points(start, items, heads, holders, first, rolls, bitmap_of, bi
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _choose(items, low, high, known, rolls, chosen):  # type: ignore[no-untyped-def]
-    """`known` different points of a person into `chosen` (all, if they have no more); how many there are."""
+    """Draw `known` different points of a person into `chosen` (all, if there are no more) and return their number."""
     have = high - low
     if have <= known:
         for i in range(have):
@@ -54,7 +55,7 @@ def _choose(items, low, high, known, rolls, chosen):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _count_in_bitmaps(chosen, size, bitmap_of, bitmaps):  # type: ignore[no-untyped-def]
-    """People whose bit is set in every chosen point's bitmap: the rarest has one, so all have."""
+    """Count people whose bit is set in the bitmap of every chosen point; if the rarest point has one, all do."""
     found = 0
     for word in range(bitmaps.shape[1]):
         both = bitmaps[bitmap_of[chosen[0]], word]
@@ -68,7 +69,7 @@ def _count_in_bitmaps(chosen, size, bitmap_of, bitmaps):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, left):  # type: ignore[no-untyped-def]
-    """Holders of the rarest point, kept in `left` as long as they hold each of the others too."""
+    """Count the holders of the rarest point who hold all other chosen points; `left` is the working list."""
     count = heads[rarest + 1] - heads[rarest]
     for j in range(count):
         left[j] = holders[heads[rarest] + j]
@@ -97,7 +98,7 @@ def _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, le
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _advance(values, at, end, wanted):  # type: ignore[no-untyped-def]
-    """First place from `at` on that is not below `wanted`: doubling steps, then bisection between the last two."""
+    """First position from `at` on whose value is not below `wanted`: doubling steps, then bisection."""
     step = 1
     low = at
     while at < end and values[at] < wanted:

@@ -13,10 +13,10 @@ from incrowd.special import Floats
 
 
 class KnownDistribution:
-    """People drawn independently from classes whose probabilities are known (scaling-law paper, Methods).
+    """People drawn independently from classes with known probabilities (scaling-law paper, Methods).
 
-    `frequencies` are the probabilities of the classes, or counts that are divided by their sum. Sizes of a gallery are
-    a number or an array, and so are the answers.
+    `frequencies` are the probabilities of the classes, or counts that are divided by their sum. Gallery sizes are a
+    number or an array, and so are the results.
 
     >>> known = KnownDistribution([0.5, 0.25, 0.25])
     >>> known.correctness(2), known.uniqueness(2), known.violations(3, k=3)
@@ -55,13 +55,13 @@ class KnownDistribution:
 
     @property
     def _log_others(self) -> Floats:
-        """log(1 − p); minus infinity where one class is everybody."""
+        """log(1 − p); minus infinity if one class holds everybody."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log1p(-np.minimum(self.frequencies, 1.0)))
 
 
 def require_sizes(sizes: ArrayLike, of_what: str) -> Floats:
-    """Sizes of galleries or populations as numbers of 1 or more; anything else is refused."""
+    """Return sizes of galleries or populations as numbers of 1 or more; refuse anything else."""
     found = np.asarray(sizes, dtype=np.float64)
     if found.size == 0 or not np.all(np.isfinite(found)) or found.min() < 1:
         raise InputError(f"sizes of a {of_what} must be numbers of 1 or more")
@@ -69,5 +69,5 @@ def require_sizes(sizes: ArrayLike, of_what: str) -> Floats:
 
 
 def shaped_like(given: ArrayLike, result: Floats) -> Any:
-    """A number for a number, an array for an array."""
+    """Return a number for a number and an array for an array."""
     return float(result) if np.ndim(given) == 0 else result

@@ -23,11 +23,11 @@ _MOST_PEOPLE = 10**12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve(Result):
-    """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
+    """Correctness (and uniqueness, if it exists) at ascending gallery sizes.
 
-    `people` is how many different people were tested, which tells how noisy the points are; 0 where it is not known, as
-    for points of a publication. `covariance` is that of the correctness between sizes, where it was measured. `how`
-    says what the curve was measured from.
+    `people` is the number of different people tested, which determines the noise of the points; 0 if it is not known,
+    as for points of a publication. `covariance` is the covariance of the correctness between sizes, if it was measured.
+    `how` names the source of the curve.
 
     >>> curve = Curve.from_points([100, 1000], [0.99, 0.80])
     >>> curve.sizes.tolist(), curve.kind
@@ -54,7 +54,7 @@ class Curve(Result):
         people: int = 0,
         how: str = "given points",
     ) -> Curve:
-        """A curve of published or otherwise measured points; unsorted points are sorted, repeated sizes averaged.
+        """Make a curve from published or otherwise measured points; points are sorted, and repeated sizes averaged.
 
         Args:
             sizes: gallery sizes.
@@ -87,7 +87,7 @@ class Curve(Result):
 
     @classmethod
     def read(cls, source: Any) -> Curve:
-        """A curve from a table with columns `n`, `correctness` and, optionally, `uniqueness`, `people` and `kind`."""
+        """Read a curve from a table with columns `n`, `correctness` and optionally `uniqueness`, `people`, `kind`."""
         table = read_table(source)
         missing = [name for name in ("n", "correctness") if name not in table.columns]
         if missing:
@@ -108,7 +108,7 @@ class Curve(Result):
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write a CSV (or Parquet) file for `Curve.read`: points, people tested (if known) and kind.
 
-        The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
+        The covariance of sparse and robust curves is not written: intervals then come from simulated people.
         """
         columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
         if self.people:
@@ -136,7 +136,7 @@ class Curve(Result):
 
 
 def _shares(values: ArrayLike, what: str, wanted: int) -> Floats:
-    """The values as shares from 0 to 1, one for each size; anything else is refused."""
+    """Return the values as shares from 0 to 1, one for each size; refuse anything else."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -154,7 +154,7 @@ def _shares(values: ArrayLike, what: str, wanted: int) -> Floats:
 
 
 def _numbers(table: Table, name: str) -> list[float]:
-    """A column as numbers; a missing value stays missing and is refused later."""
+    """Return a column as numbers; a missing value stays missing and is refused later."""
     ((_, column),) = table.read([name])
     try:
         return [float("nan") if value is None else float(value) for value in column.to_pylist()]
@@ -166,7 +166,7 @@ def _numbers(table: Table, name: str) -> list[float]:
 
 
 def _one_number(table: Table, name: str) -> int:
-    """The whole number that a column holds in every row."""
+    """Return the whole number that a column holds in every row."""
     values = set(_numbers(table, name))
     if len(values) != 1 or not min(values) >= 1 or min(values) != int(min(values)):
         raise InputError(f"column {name!r} of {table.name} must hold one whole number of 1 or more, in every row")

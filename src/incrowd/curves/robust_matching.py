@@ -34,7 +34,7 @@ def robust_curve(
 ) -> Curve:
     """Expected rank-1 rate in random sub-galleries.
 
-    Scores within rounding of each other are ties and share the win.
+    Scores that differ only by rounding are ties and share the win.
 
     Args:
         probes: vectors to identify, one row for each person: an array, a .npy file or a table of numbers.
@@ -141,7 +141,7 @@ def _from_table(source: Any, what: str) -> NDArray[Any]:
 
 
 def _refuse_identifiers(table: pa.Table, what: str) -> None:
-    """A column of whole numbers that are all different is a row number or an identity, not part of a vector."""
+    """Refuse a column of distinct whole numbers: it is a row number or an identifier, not part of a vector."""
     whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
     # vectors may be whole numbers themselves (quantised to 256 levels): few rows of those differ by chance
     if table.num_rows < 2 or (len(whole) == table.num_columns and table.num_rows <= 256):
@@ -159,7 +159,7 @@ def _refuse_identifiers(table: pa.Table, what: str) -> None:
 def _ranks(
     probes: NDArray[Any], gallery: NDArray[Any], metric: ScoreMetric, progress: Progress
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each probe, how many gallery entries score better than its match, and how many as well (match included)."""
+    """For each probe, count gallery entries that score better than its match, and those that tie (match included)."""
     better = np.zeros(probes.shape[0], dtype=np.int64)
     tied = np.zeros(probes.shape[0], dtype=np.int64)
     quick = all(_is_short(rows) for rows in (probes, gallery))
@@ -185,10 +185,10 @@ def _ranks(
 def _compared(
     probes: Floats, own: Floats, others: Floats, metric: ScoreMetric, kind: type[np.float32] | type[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each probe, how many of `others` score above its own match, and how many no lower, to within rounding.
+    """For each probe, count the `others` that score above its own match, and those that score no lower, up to rounding.
 
-    The rounding of a score p·g is that of |p|·|g|: taken for each pair, so that one long row spoils no other.
-    Euclidean distance ranks like p·g − |g|²/2.
+    The rounding error of a score p·g scales with |p|·|g|. It is computed for each pair, so one long row affects no
+    other. Euclidean distance ranks like p·g − |g|²/2.
     """
     half = 0.5 if metric == "euclidean" else 0.0
     unit = max(_ROUNDING, np.sqrt(probes.shape[1])) * float(np.finfo(kind).eps)
@@ -206,7 +206,7 @@ def _compared(
 
 
 def _prepared(rows: NDArray[Any], metric: ScoreMetric, centre: Floats) -> Floats:
-    """Rows ready for a product; for cosine of length 1 (a row of zeros is as far from one as from another)."""
+    """Rows prepared for a product; for cosine they have length 1 (a row of zeros is equally far from all rows)."""
     block = np.asarray(rows, dtype=np.float64) - centre
     if metric != "cosine":
         return block
@@ -215,13 +215,13 @@ def _prepared(rows: NDArray[Any], metric: ScoreMetric, centre: Floats) -> Floats
 
 
 def _centre(gallery: NDArray[Any]) -> Floats:
-    """The middle of the gallery. Distances do not depend on it, their rounding does; a median shrugs at outliers."""
+    """The median of the gallery. Distances do not depend on it, but their rounding does; a median resists outliers."""
     step = -(-gallery.shape[0] // _GALLERY)
     return np.asarray(np.median(np.asarray(gallery[::step], dtype=np.float64), axis=0))
 
 
 def _is_short(rows: NDArray[Any]) -> bool:
-    """Whether products of these rows can be taken in float32, which is twice as fast: the squares must fit."""
+    """True if the squares of these rows fit into float32, in which products are twice as fast."""
     if rows.dtype not in (np.float16, np.float32):
         return False
     return max(float(np.abs(rows[i : i + _CHECKED]).max()) for i in range(0, rows.shape[0], _CHECKED)) < 1e15

@@ -1,4 +1,4 @@
-"""Sparse matching: a person is a set of points, of which the attacker knows a few."""
+"""Sparse matching: a person is a set of points, and the attacker knows a few of them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ def sparse_curve(
     at: ArrayLike | None = None,
     progress: Progress = silent,
 ) -> Curve:
-    """Expected correctness when an attacker knows a few points of a person, drawn at random among theirs.
+    """Expected correctness if an attacker knows a few points of a person, drawn at random from that person's points.
 
-    Over sub-galleries the answer is in closed form. Of people with fewer points than `known` all are known.
+    The expectation over sub-galleries is in closed form. People with fewer points than `known` are known by all of
+    them.
 
     Args:
         points: a long table (a path, a frame or a `Table`), one row for each point.
@@ -131,7 +132,7 @@ def _index_of_pairs(holder: NDArray[np.int64], point: NDArray[np.int64], people:
 
 
 def _others(index: _Index, known: int, draws: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """For each person and draw, how many others hold the same points."""
+    """For each person and draw, count the others who hold the same points."""
     from incrowd.curves.kernels import others_with_points
 
     bitmap_of, bitmaps = _bitmaps(index)
@@ -153,7 +154,7 @@ def _others(index: _Index, known: int, draws: int, seed: int, progress: Progress
 
 
 def _bitmaps(index: _Index) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Bitmaps of the points that more than 1 in 64 people hold, where lists are longer than bitmaps."""
+    """Bitmaps of the points that more than 1 in 64 people hold, for which a list is longer than a bitmap."""
     count = np.diff(index.heads)
     words = index.people // 64 + 1
     most = max(_BITMAP_BYTES // (8 * words), 1)

@@ -1,4 +1,4 @@
-"""Accuracy of an identification study by group, and among the probes that the attacker is most sure of."""
+"""Accuracy of an identification study by group, and among the probes with the highest confidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class PartAccuracy(Result):
-    """The accuracy among part of the probes: how many, the share named rightly and its 95 % (Wilson) interval."""
+    """The accuracy among part of the probes: their number, the share named correctly and its 95 % (Wilson) interval."""
 
     part: str
     people: int
@@ -29,7 +29,7 @@ class PartAccuracy(Result):
 
     @property
     def accuracy(self) -> float:
-        """The share named rightly."""
+        """The share named correctly."""
         return self.correct / self.people
 
     @property
@@ -95,7 +95,7 @@ def _by_group(right: NDArray[np.float64], names: NDArray[np.str_]) -> tuple[Part
 
 
 def _by_confidence(right: NDArray[np.float64], sure: NDArray[np.float64]) -> tuple[PartAccuracy, ...]:
-    """Probes as confident as the last of a share belong to it too."""
+    """Accuracy among the most confident shares of the probes; ties with the last probe of a share are included."""
     order = np.sort(sure)[::-1]
     found = []
     for share in MOST_CONFIDENT:

@@ -13,7 +13,7 @@ POINTS = 50
 
 
 def gallery_sizes(values: ArrayLike) -> NDArray[np.int64]:
-    """The sizes as whole numbers of 1 or more; anything else is refused."""
+    """Return the sizes as whole numbers of 1 or more; refuse anything else."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -28,7 +28,7 @@ def gallery_sizes(values: ArrayLike) -> NDArray[np.int64]:
 
 
 def sub_gallery_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
-    """The sizes `at`, ascending and once each; where none are given, 50 log-spaced ones from 1 to `people`."""
+    """Return the sizes `at`, ascending and without duplicates; by default 50 log-spaced ones from 1 to `people`."""
     if at is None:
         return np.unique(np.rint(np.geomspace(1, people, POINTS)).astype(np.int64))
     sizes = np.unique(gallery_sizes(np.atleast_1d(np.asarray(at))))
@@ -38,7 +38,7 @@ def sub_gallery_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
 
 
 def named_among_equals(gallery: int, alike: Floats, drawn: Floats) -> Floats:
-    """E[1/(1+X)]: the target is drawn with X of its `alike − 1` look-alikes, and the guess among them is fair.
+    """E[1/(1+X)]: X of the `alike − 1` others in the target's class are drawn, and the guess among them is fair.
 
     = n / (s·(m+1)) · [1 − C(n−m−1, s)/C(n, s)] with m + 1 = `alike`. Broadcasts.
     """

@@ -1,4 +1,4 @@
-"""`forecast`: how many people are named correctly in any population, and how sure that is."""
+"""`forecast`: the share of people named correctly in any population, with an interval."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def forecast(
 ) -> Forecast:
     """Forecast correctness, uniqueness and k-anonymity violations in populations of any size.
 
-    Of a table the forecast is the estimate of `population_risk` at each size, by `forecast_table`. Class sizes, curves
-    and fits follow the scaling law: a fit to class sizes is carried on from the people at hand, who are part of the
-    population; a fit to a curve gives the law's value. The law is checked on held-out data (`hold_out` of the result),
-    and a note says where it fails.
+    For a table, the forecast is the estimate of `population_risk` at each size, by `forecast_table`. Class sizes,
+    curves and fits follow the scaling law. A fit to class sizes continues from the measured people, who are part of the
+    population. A fit to a curve gives the value of the law. The law is checked on held-out data (`hold_out` of the
+    result), and a note says if it fails.
 
     Args:
         data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or with the columns `n` and
@@ -87,7 +87,7 @@ def forecast(
 
 
 def _checked(answer: Forecast, fit: ClassSizeFit | CurveFit, seed: int) -> Forecast:
-    """The forecast with the check of its fit on held-out data, and a note where it failed or could not be made."""
+    """Add the check of the fit on held-out data to the forecast, and a note if it failed or was not possible."""
     try:
         check = hold_out(fit, seed=seed)
     except UnsupportedError as reason:
@@ -98,7 +98,7 @@ def _checked(answer: Forecast, fit: ClassSizeFit | CurveFit, seed: int) -> Forec
 
 
 def _fit_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | None) -> ClassSizeFit | CurveFit:
-    """The fit that was given, or one of the data."""
+    """Return the given fit, or fit the data."""
     if isinstance(data, ClassSizeFit | CurveFit | Curve):
         if quasi_identifiers is not None or person is not None:
             raise InputError("a fit and a curve have no columns; give the table to use quasi-identifiers")

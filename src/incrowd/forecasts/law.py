@@ -1,4 +1,4 @@
-"""Forecasts by the fitted scaling law, from class sizes and from curves, and notes on what the data leave open."""
+"""Forecasts by the fitted scaling law, from class sizes and from curves, with notes on the uncertainty."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _from_curve(
 def _from_class_sizes(
     fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
-    """Populations that contain the people at hand: exact up to their number, predicted by the posterior above."""
+    """Populations that contain the measured people: exact up to their number, predicted by the posterior above."""
     sizes, posterior, other = fit.sizes, fit.posterior(), fit.below_zero()
     both = [SamplePrediction(sizes, one) for one in (posterior, other) if one is not None]
     progress("carrying the classes on", 0.5)
@@ -127,7 +127,7 @@ def _widen(estimate: Estimate, half: Floats) -> Estimate:
 
 
 def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:
-    """Expected correctness and uniqueness of random parts of the people at hand."""
+    """Expected correctness and uniqueness of random parts of the measured people."""
     if not at.size:
         return at, at
     curve = correctness_curve(sizes, np.unique(at).astype(np.int64))
@@ -137,7 +137,7 @@ def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:
 
 
 def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, ...]:
-    """What the data leave open, in words."""
+    """Notes on what the data do not determine."""
     notes = []
     if gamma.high - gamma.low > 0.5 or h.high > 2 * h.low:
         notes.append(
@@ -159,14 +159,14 @@ def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, 
 
 
 def _note_assumption(fit: CurveFit) -> tuple[str, ...]:
-    """How many people the interval assumes, where the points do not say."""
+    """A note on the number of people that the interval assumes, if the points do not give it."""
     if fit.curve.people:
         return ()
     return (f"assumed that {people(people_tested(fit.curve))} were tested, as many as the largest gallery holds",)
 
 
 def _note_misfit(fit: CurveFit) -> tuple[str, ...]:
-    """A warning where the law misses the points by more than their noise explains."""
+    """A warning if the law misses the points by more than their noise explains."""
     values = fit.curve.correctness if fit.metric == "correctness" else fit.curve.uniqueness
     assert values is not None
     noise = float(np.sqrt(np.mean(values * (1.0 - values)) / people_tested(fit.curve)))

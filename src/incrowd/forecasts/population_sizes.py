@@ -1,4 +1,4 @@
-"""Sizes of populations: those with a name, those that are asked for, and those along which a curve is drawn."""
+"""Sizes of populations: named, requested, and those along which a curve is drawn."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def settle_populations(
 
 
 def forecast_sizes(people: int, population: int | None) -> list[int]:
-    """The sizes along which a table is forecast: its own, those with a name, 1 and 3 of every power of ten, and N.
+    """The sizes at which a table is forecast: its own, the named ones, 1 and 3 of every power of ten, and N.
 
     >>> forecast_sizes(500_000_000, None)
     [500000000, 1000000000, 3000000000, 7530000000]
@@ -59,7 +59,7 @@ def forecast_sizes(people: int, population: int | None) -> list[int]:
 
 
 def drawn_sizes(largest: float) -> list[float]:
-    """The sizes at which the line of a forecast is drawn: round ones up to the world, or to a larger one that is asked.
+    """The sizes at which the line of a forecast is drawn: round ones up to the world, or up to a larger requested one.
 
     >>> drawn_sizes(100)[-1] == POPULATIONS["world"], drawn_sizes(1e11)[-1]
     (True, 100000000000.0)

@@ -37,7 +37,7 @@ class Estimate(Result):
 
     @classmethod
     def containing(cls, value: ArrayLike, low: ArrayLike, high: ArrayLike) -> Estimate:
-        """The values with intervals that are widened, where needed, to contain them."""
+        """The values, with intervals widened if needed to contain them."""
         values = np.asarray(value, dtype=np.float64)
         return cls(values, np.minimum(low, values), np.maximum(high, values))
 
@@ -46,10 +46,13 @@ class Estimate(Result):
 class Forecast(Result):
     """Forecast for populations of sizes `at`; every estimate has a `level` interval.
 
-    `violations` maps k to the share of people in classes smaller than k. `uniqueness` is None for robust matching,
-    where there are no classes to be alone in. `measured` is how many people were measured. `notes` says what limits the
-    answer. `method` is "law" where the estimates are those of the fitted law, and "combined" where they are those of
-    `population_risk`. `hold_out` is the check of the law on data it did not see, where it could be made.
+    Attributes:
+        violations: maps k to the share of people in classes smaller than k.
+        uniqueness: None for robust matching, which has no classes.
+        measured: the number of people measured.
+        notes: what limits the answer.
+        method: "law" for estimates of the fitted law, "combined" for those of `population_risk`.
+        hold_out: the check of the law on held-out data, if it was possible.
     """
 
     at: Floats
@@ -92,10 +95,10 @@ class Forecast(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableForecast(Result):
-    """Forecast of a table: at the populations asked for, and along round sizes as a curve to draw.
+    """Forecast of a table: at the requested populations, and along round sizes as a curve to draw.
 
     `fit` is the law fitted to the class sizes. `population` is the one the table was drawn from, if it is known.
-    `why_no_columns` says why the estimate is from class sizes alone, or is None where the columns are used.
+    `why_no_columns` is the reason why the estimate uses class sizes alone, or None if it uses the columns.
     """
 
     forecast: Forecast

@@ -1,4 +1,4 @@
-"""Several identification techniques side by side: which names the most people, and whether that is sure."""
+"""Comparison of several identification techniques: which names the most people, and how certain that is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from incrowd.wording import population
 
 
 def name_leaders(answers: Mapping[str, Forecast]) -> list[str]:
-    """For each population, a sentence that says which technique names the most people, and whether that is sure.
+    """For each population, a sentence that names the technique with the most people named, and how certain that is.
 
     Args:
         answers: the forecast of every technique, by its name, all for the same populations.

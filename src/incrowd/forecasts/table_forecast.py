@@ -1,4 +1,4 @@
-"""Forecast of a table: one estimate from the table to the world, so that the risk in a population has one answer."""
+"""Forecast of a table: one estimate for all sizes, so that the risk in a population has one answer."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def forecast_table(
 ) -> TableForecast:
     """Forecast a table as `assess` does: the combined population estimate at every size beyond the table.
 
-    Up to the people at hand the answer is exact. The shares of people in classes smaller than `k` follow the fitted
-    law, which alone tells them.
+    Up to the number of people in the table the answer is exact. The shares of people in classes smaller than `k` follow
+    the fitted law, because only the law gives them.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -105,11 +105,11 @@ def forecast_table(
 
 
 def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed: int = 0) -> Forecast:
-    """The forecast for the populations of `risks`, estimates for one sample by ascending population.
+    """The forecast for the populations of `risks`, which are estimates for one sample by ascending population.
 
-    For a random sample the expected B is κ(N): the risk in a population and the forecast for a population of that size
-    are one number, and so are their intervals. The fitted law gives h and γ, not the curve: it knows the class sizes
-    only, and its interval holds only if the population follows it.
+    For a random sample the expected B is κ(N). So the risk in a population and the forecast for that size are one
+    number with one interval. The fitted law gives h and γ, not the curve: it uses the class sizes only, and its
+    interval is right only if the population follows it.
     """
     sizes = sample.sizes
     names = {size: name for name, size in POPULATIONS.items()}
@@ -142,7 +142,7 @@ def _law_of(sample: Sample) -> ClassSizeFit:
 
 
 def _join(near: Forecast, far: Forecast, places: Any = slice(None)) -> dict[str, Any]:
-    """The shares of two forecasts, one after the other, at some places of that list, with method and notes of `far`."""
+    """The shares of two forecasts, concatenated and indexed, with the method and notes of `far`."""
     assert near.uniqueness is not None
     assert far.uniqueness is not None
 

@@ -1,4 +1,4 @@
-"""Leak attacks: how many people does a stolen extract name?"""
+"""Leak attacks: the number of people that a stolen extract identifies."""
 
 from incrowd.leaks.distribution import NamedPeople, named_people
 from incrowd.leaks.inputs import share_of

@@ -1,7 +1,7 @@
-"""Logs of binomial probabilities, accurate to the last digits however large the numbers.
+"""Logarithms of binomial probabilities, accurate to the last digits for any size.
 
-A difference of log-gammas loses nine digits at a million people; the saddle-point form of C. Loader,
-"Fast and Accurate Computation of Binomial Probabilities" (2000), loses none.
+A difference of log-gammas loses nine digits at a million people; the saddle-point form of C. Loader, "Fast and Accurate
+Computation of Binomial Probabilities" (2000), loses none.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def log_none(sizes: ArrayLike, drawn: int, people: int) -> Floats:
 
 
 def _running_log(lengths: NDArray[np.int64], taken: int, people: int) -> Floats:
-    """Σ log(1 − taken / (people − i)) over i below each length, up to where the rest is negligible."""
+    """Σ log(1 − taken / (people − i)) over i below each length, up to the point where the rest is negligible."""
     if taken == 0:
         return np.zeros(lengths.shape)
     longest = int(min(lengths.max(), -_NEGLIGIBLE * people // taken + 1))

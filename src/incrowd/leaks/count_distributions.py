@@ -1,4 +1,4 @@
-"""Distributions of what is counted in a class besides its h leaked members: targets, or people named."""
+"""Distributions of a count in a class, given its h leaked members: targets, or people named."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def tail_width(variance: float | Floats) -> Floats:
 
 
 class CountDistribution(Protocol):
-    """Weighted distribution of a count c in a class, given how many of its members leaked (h)."""
+    """Weighted distribution of a count c in a class, given the number h of its leaked members."""
 
     @property
     def constant_from(self) -> float:
-        """The distribution is the same for all h from this one on."""
+        """The smallest h from which on the distribution does not change."""
 
     def log_total(self, h: Integers) -> Floats:
         """Log of the weight of all c together."""

@@ -1,4 +1,4 @@
-"""How many people a leak names: the number a breach notice needs."""
+"""The distribution of the number of people that a leak identifies, for a breach notice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_DRAWN_BY_CLASS = 10**9  # people that numpy's hypergeometric distribution 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedPeople(Result):
-    """How many people are named when the attacker guesses once for everybody in the leak.
+    """The number of people named if the attacker guesses once for everybody in the leak.
 
     `chances[i]` is the chance that exactly `first + i` people are named.
     """
@@ -55,7 +55,7 @@ class NamedPeople(Result):
 
     @property
     def upper_95(self) -> int:
-        """Upper 95 % bound: at most so many people are named with a chance of 95 % or more."""
+        """Upper 95 % bound: with a chance of 95 % or more, at most this many people are named."""
         return self.quantile(0.95)
 
     @property
@@ -85,9 +85,9 @@ def named_people(
     seed: int = 0,
     progress: Progress = silent,
 ) -> NamedPeople:
-    """Distribution of the number of people named when everybody in the leak is guessed once, each guess on its own.
+    """Distribution of the number of people named if everybody in the leak is guessed once, each guess independently.
 
-    A person who leaked with h − 1 others of their class is named with chance 1 / h.
+    A person who leaked together with h − 1 others of their class is named with chance 1 / h.
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
@@ -128,7 +128,7 @@ def named_people(
 
 
 def _prefers_simulation(sizes: ClassSizes, leaked: int, trials: int) -> bool:
-    """Whether the exact answer takes long and trials do not, by counts only: the same on every machine."""
+    """True if the exact answer takes long and trials do not; decided by counts, so equal on every machine."""
     terms, columns = _terms_and_columns(sizes, leaked)
     exact = _NODES * (columns * _SECONDS_A_COLUMN + terms * _SECONDS_A_TERM) if terms <= _MOST_TERMS else math.inf
     if exact <= _AUTO_SECONDS:
@@ -144,7 +144,7 @@ def _prefers_simulation(sizes: ClassSizes, leaked: int, trials: int) -> bool:
 
 
 def _terms_and_columns(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
-    """How many leaked sizes h carry weight, counted for every class size, and counted once."""
+    """The number of leaked sizes h that carry weight: summed over class sizes, and counted once."""
     if leaked in (0, sizes.people):
         return sizes.sizes.size / 30, sizes.sizes.size / 30  # one direction less to sum over: a thirtieth of the nodes
     chance = leaked / sizes.people
@@ -156,7 +156,7 @@ def _terms_and_columns(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
 
 
 def _seconds_a_trial(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
-    """Drawing people one by one, and drawing how many leak of each class."""
+    """Seconds per trial for two methods: drawing people one by one, and drawing the leaked members of each class."""
     one_by_one = _SECONDS_A_STEP * (sizes.classes + 2 * leaked) if sizes.people <= MOST_PEOPLE else math.inf
     return one_by_one, _SECONDS_A_CLASS * sizes.classes if sizes.people < _MOST_DRAWN_BY_CLASS else math.inf
 
@@ -185,7 +185,7 @@ def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
 
 
 def _summary(sizes: ClassSizes, leaked: int, first: int, chances: NDArray[np.float64]) -> NamedPeople:
-    """Mean and variance; the mean is known in closed form, and chances that do not agree with it are an error."""
+    """Mean and variance. The mean is known in closed form; probabilities that do not agree with it are an error."""
     known = expected_classes(sizes, leaked)
     numbers = first + np.arange(chances.size)
     total, mean = float(chances.sum()), float(chances @ numbers)
@@ -210,7 +210,7 @@ def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress:
 
 
 def _named_one_by_one(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """How many people each trial names, every leak drawn person by person."""
+    """The number of people named in each trial, with every leak drawn person by person."""
     from incrowd.leaks import kernels
 
     def guess(
@@ -222,7 +222,7 @@ def _named_one_by_one(sizes: ClassSizes, leaked: int, trials: int, seed: int, pr
 
 
 def _named_by_class(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """How many people each trial names, the leaked members of every class drawn at once (few large classes)."""
+    """The number of people named in each trial; draws the leaked members of a whole class (few large classes)."""
     each, rng = np.repeat(sizes.sizes, sizes.counts), np.random.default_rng(seed)
     named = np.zeros(trials, dtype=np.int64)
     portion = max(1, _MOST_TERMS // 10 // each.size)

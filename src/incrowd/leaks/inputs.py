@@ -1,4 +1,4 @@
-"""What every question about a leak is checked for."""
+"""Validation of the inputs of all leak functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from incrowd.wording import chosen_percent, counted
 
 
 def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:
-    """The leak and the targets as plain whole numbers; refuses more people than there are."""
+    """Return the leak and the targets as plain whole numbers; refuse more people than there are."""
     people = sizes.people
     leaked, targets = whole_number(leaked, "a leak"), whole_number(targets, "a number of targets")
     if not 0 <= leaked <= people:
@@ -31,7 +31,7 @@ def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, i
 
 
 def check_trials(trials: int, seed: int) -> tuple[int, int]:
-    """The number of trials and the seed as plain whole numbers; refuses what cannot be simulated."""
+    """Return the number of trials and the seed as plain whole numbers; refuse numbers that cannot be simulated."""
     trials = whole_number(trials, "a number of trials", "a whole number")
     if trials < 2:
         raise InputError(f"{counted(trials, 'trial', 'trials')}; give 2 or more, some thousands for a usable interval")
@@ -41,7 +41,7 @@ def check_trials(trials: int, seed: int) -> tuple[int, int]:
 def whole_number(
     number: int, what: str, expected: str = "whole people such as 3 (share_of makes people of a share)"
 ) -> int:
-    """Any kind of whole number as a plain one; a float is refused, for 0.5 may be meant as a share.
+    """Return any kind of whole number as a plain one; refuse a float, because 0.5 may be meant as a share.
 
     >>> whole_number(np.int32(3), "a leak")
     3
@@ -52,7 +52,7 @@ def whole_number(
 
 
 def share_of(share: float | Fraction, people: int) -> int:
-    """A share of the people, rounded up to whole people so that the risk is not understated.
+    """Convert a share to a number of people, rounded up so that the risk is not understated.
 
     Args:
         share: between 0 and 1; a float is taken as the decimal it is written as.

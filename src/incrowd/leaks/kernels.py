@@ -15,10 +15,11 @@ Integers = NDArray[np.int64]
 def draw_leak(
     rng: np.random.Generator, order: Integers, sizes: Integers, leaked: int, members: Integers
 ) -> int:  # pragma: no cover - compiled
-    """A random leak: `members` gets each class's leaked members; the leak starts at the returned place of `order`.
+    """Draw a random leak. `members` gets the leaked members of each class; the leak is `order` from the returned place
+    on.
 
-    Shuffling only the smaller of leak and rest is enough: either is a random subset. `order` stays a shuffle of the
-    classes of all people, so that the next draw may start from it.
+    It is enough to shuffle the smaller of leak and rest, because both are random subsets. `order` stays a shuffle of
+    the classes of all people, so the next draw may start from it.
     """
     people = order.size
     fewer = min(leaked, people - leaked)
@@ -47,7 +48,7 @@ def attack(
     log_risks: Floats,
     people_at_risk: Integers,
 ) -> None:  # pragma: no cover - compiled
-    """Log of each trial's risk for targets of the leak, and how many people were alike with how many others in it.
+    """Return the log of each trial's risk for targets of the leak, and the number of people by leaked class size.
 
     One target: the mean risk of all leaked people, classes hit ÷ leaked. Several: the paper's loop, one after another.
     """
@@ -76,7 +77,7 @@ def attack(
 def guess_everybody(
     rng: np.random.Generator, order: Integers, sizes: Integers, leaked: int, named: Floats
 ) -> None:  # pragma: no cover - compiled
-    """How many people each trial names when everybody in the leak is guessed once."""
+    """The number of people named in each trial if everybody in the leak is guessed once."""
     members = np.zeros(sizes.size, dtype=np.int64)
     for trial in range(named.size):
         draw_leak(rng, order, sizes, leaked, members)

@@ -29,8 +29,8 @@ def leak_risk(
 ) -> LeakRisk:
     """Chance that all `targets` people are named from a leak of `leaked` people.
 
-    Every subset of that many people is equally likely to leak, and every set of targets to be looked for. The attacker
-    guesses among the leaked members of each target's class, removes the one named, and goes on.
+    Every subset of that many people is equally likely to leak, and every set of targets equally likely to be searched.
+    The attacker guesses among the leaked members of each target's class, removes the one named, and continues.
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
@@ -97,7 +97,7 @@ def leak_risk_uniform(*, people: int, k: int, leaked: int, targets: int = 1, met
 
 
 def uniform_sizes(people: int, k: int) -> ClassSizes:
-    """Sizes of as many classes as k allows, as equal as possible.
+    """Class sizes for as many classes as k allows, as equal as possible.
 
     Args:
         people: how many people the table will hold.

@@ -1,8 +1,8 @@
-"""How many members of each class leak when every person leaks with the same odds, and the moments of the totals.
+"""The number of leaked members of each class if every person leaks with the same odds, and the moments of the totals.
 
-With odds ρ a class of size s has h leaked members with the weight C(s, h) p^h q^(s − h) times that of whatever else is
-counted in it (count_distributions.py). The odds are free: they are chosen so that the totals that are asked for are the
-expected ones (saddle_point.py).
+With odds ρ, a class of size s has h leaked members with the weight C(s, h) p^h q^(s − h), times the weight of the other
+count in it (count_distributions.py). The odds are free: they are chosen so that the requested totals are the expected
+ones (saddle_point.py).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from incrowd.special import Floats
 class LeakedMembers:
     """The distribution of the leaked members h of every class, and the sum of all weights.
 
-    `share[s, i]` is the chance that a class of the s-th size has `leaked[i]` leaked members. Classes so large that the
-    targets never run out of leaked members follow a plain binomial distribution: of these `unlimited_classes` only
-    the people and the number matter.
+    `share[s, i]` is the chance that a class of the s-th size has `leaked[i]` leaked members. In very large classes, the
+    targets never exceed the leaked members. These `unlimited_classes` follow a plain binomial distribution, and only
+    their number and their people matter.
     """
 
     distribution: CountDistribution
@@ -48,7 +48,7 @@ class LeakedMembers:
 
     @property
     def chance(self) -> float:
-        """Chance of one person to be in the leak."""
+        """Chance that one person is in the leak."""
         return self.odds / (1 + self.odds)
 
 
@@ -96,14 +96,14 @@ def members_if_all_leak(sizes: Integers, counts: Integers, distribution: CountDi
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Mean and covariance of two totals over all classes: the number leaked, and what else is counted."""
+    """Mean and covariance of two totals over all classes: the number leaked, and the other count."""
 
     mean: Floats
     covariance: Floats
 
     @property
     def slope(self) -> float:
-        """How much the second total grows with each person more in the leak."""
+        """Increase of the second total with each further person in the leak."""
         return float(self.covariance[0, 1] / self.covariance[0, 0]) if self.covariance[0, 0] > 0 else 0.0
 
     @property
@@ -130,7 +130,7 @@ def moments(members: LeakedMembers) -> Moments:
 
 
 def _relevant_range(sizes: Integers, odds: float, distribution: CountDistribution) -> tuple[Integers, Integers]:
-    """The h of each class size that carry weight, around the heaviest one.
+    """The h of each class size that carry weight, around the mode.
 
     The weights fall off faster than those of a binomial distribution with the same mode, so its tails are enough.
     """

@@ -1,4 +1,4 @@
-"""Leaks of parts of histories, and attackers who know parts of them or remember wrongly: true and false positives."""
+"""Simulated leaks of partial histories, and attackers with partial or wrong knowledge: true and false positives."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from incrowd.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class PartialLeak(Result):
-    """How often an attacker names the right person, and how often a wrong one, in simulated leaks.
+    """Frequencies of right and wrong names in simulated leaks.
 
     `right`, `wrong_in_leak` and `wrong_outside` are sums over the trials: a guess among three people who fit equally
-    well is a third right. Wrong names are split by whether the person looked for had leaked.
+    well counts as a third right. Wrong names are split by whether the target had leaked.
     """
 
     people: int
@@ -47,7 +47,7 @@ class PartialLeak(Result):
 
     @property
     def probability(self) -> float:
-        """The chance that anybody of the table is named rightly."""
+        """The chance that a person of the table is named correctly."""
         return self.right / self.trials
 
     @property
@@ -57,18 +57,18 @@ class PartialLeak(Result):
 
     @property
     def true_positive_rate(self) -> float | None:
-        """Of people who leaked, the share named rightly; None if nobody looked for had leaked."""
+        """Share of leaked targets who are named correctly; None if no target had leaked."""
         return self.right / self.trials_in_leak if self.trials_in_leak else None
 
     @property
     def false_positive_rate(self) -> float | None:
-        """Of people who did not leak, the share for whom somebody else is named; None if everybody had leaked."""
+        """Share of targets who did not leak for whom somebody else is named; None if every target had leaked."""
         outside = self.trials - self.trials_in_leak
         return self.wrong_outside / outside if outside else None
 
     @property
     def precision(self) -> float | None:
-        """Of the names that the attacker gives, the share that is right; None if none is given."""
+        """Share of the attacker's names that are right; None if no name is given."""
         named = self.right + self.wrong_in_leak + self.wrong_outside
         return self.right / named if named else None
 
@@ -86,13 +86,14 @@ def simulate_partial_leak(
     seed: int = 0,
     progress: Progress = silent,
 ) -> PartialLeak:
-    """Simulate leaks in which only some records of a person leak, and attackers who know only some, or wrongly.
+    """Simulate leaks of some records of each person, and attackers who know only some records, or have wrong values.
 
-    In each trial `leaked` people leak, of each the share of their records, rounded up; one person of the table is
-    looked for. The attacker knows some of that person's records, and names one of the leaked people who fit best: who
-    share the most records with what is known. Whoever shares none does not fit. Where all records of the person are
-    known, another one in the leak speaks against a match, and where all records leak, a known one that is missing; an
-    attacker who makes no errors takes that for certain.
+    In each trial `leaked` people leak, each with a share of their records, rounded up. One person of the table is the
+    target. The attacker knows some of the target's records, and names one of the leaked people who fit best: those who
+    share the most records with what is known. A person who shares none does not fit.
+
+    If the attacker knows all records of the target, any other record in the leak speaks against a match. If all records
+    leak, so does a known record that is missing. An attacker who makes no errors treats both as certain.
 
     Args:
         data: a table: a file's path, a frame or a `Table`.
@@ -161,7 +162,7 @@ def _check(histories: _Histories, leaked: int, share: float, known: int | None, 
 
 @dataclass(frozen=True, slots=True)
 class _Histories:
-    """The kinds of every person's records, who has each kind, the columns' codes, kinds by their values and back."""
+    """Kinds of every person's records, holders of each kind, codes of the columns, and kinds by their values."""
 
     records: list[list[int]]
     holders: dict[int, list[int]]
@@ -194,7 +195,7 @@ class _Histories:
         return cls(records, owners, codes, kinds, {number: values for values, number in kinds.items()})
 
     def recall(self, target: int, known: int | None, errors: float, random: np.random.Generator) -> Counter[int]:
-        """What the attacker knows of the target: some records, in each column wrong with a chance."""
+        """The attacker's knowledge of the target: some records, with wrong values at a given rate per column."""
         records = self.records[target]
         if known is not None and known < len(records):
             records = [records[at] for at in random.choice(len(records), known, replace=False)]
@@ -220,7 +221,7 @@ class _Histories:
         exact: bool,
         random: np.random.Generator,
     ) -> list[int]:
-        """The leaked people who fit best; `whole` where the attacker knows whole histories, `exact` without errors."""
+        """The leaked people who fit best; `whole` if the attacker knows whole histories, `exact` if without errors."""
         best, fitting = -math.inf, list[int]()
         candidates = {one for number in known for one in self.holders.get(number, ()) if one in leak}
         for one in sorted(candidates):

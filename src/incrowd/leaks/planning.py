@@ -1,4 +1,4 @@
-"""Choosing before anything leaks: how large classes must be, how much may leak."""
+"""Planning before a leak: the class size, and the size of a leak, that stay within a limit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LeakTable(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset({"ks", "shares", "risks"})
 
     def meets(self, row: int, column: int) -> float | None:
-        """The strictest of the recipients' limits on a person's risk that this cell keeps, or None.
+        """The strictest recipient limit on a person's risk that this cell keeps, or None.
 
         The limits are for the chance of naming one person: a table for several targets meets none.
         """
@@ -83,7 +83,7 @@ class LeakTable(Result):
 
 
 def limits_on_a_person() -> dict[float, str]:
-    """The limits on a person's risk, the widest first, each with the recipients in words who accept it.
+    """The limits on a person's risk, the widest first, each with the recipients that accept it, in words.
 
     >>> "a trusted recipient and a restricted circle" in limits_on_a_person()[1 / 3]
     True
@@ -93,7 +93,7 @@ def limits_on_a_person() -> dict[float, str]:
 
 
 def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) -> SmallestK:
-    """The smallest k for which naming `targets` people from a leak has a chance of `at_most`.
+    """The smallest k with which the chance of naming `targets` people from a leak is at most `at_most`.
 
     Args:
         people: how many people the table will hold.
@@ -135,7 +135,7 @@ def largest_leak(
     targets: int = 1,
     at_most: float,
 ) -> LargestLeak:
-    """The largest leak of this table for which naming `targets` people has a chance of `at_most`.
+    """The largest leak of this table with which the chance of naming `targets` people is at most `at_most`.
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
@@ -217,14 +217,14 @@ def few_leaks(people: int, targets: int = 1) -> list[int]:
 
 
 def _read_bound(at_most: float) -> float:
-    """The bound, with 0.33 and 0.09 read as the thirds and elevenths that they stand for."""
+    """The exact bound: 0.33 and 0.09 are read as 1/3 and 1/11."""
     if not 0 < at_most <= 1:
         raise InputError(f"a chance of at most {at_most:g}; give a number above 0, up to 1")
     return read_limit(at_most, "bound")
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first number for which it holds, given that it goes on holding and does so at `high`."""
+    """The first number for which a monotone condition holds, given that it holds at `high`."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)

@@ -17,9 +17,9 @@ _MOST_CELLS = 40_000_000  # moves between states of all targets, times the class
 def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bool) -> float:
     """log of Probability(a, L, D, n) of section 2.3, computed forward over all states at once.
 
-    A state is how many people were taken out of classes of each size. Equal states are merged, so the cost grows with
-    their number, not with the number of paths. Step 5 of the paper's pseudo-code is read as a'_i = a_i − 1. The paper
-    weighs a class size by its share of classes (eq. 10), `by_people` by its share of people.
+    A state is the number of people taken out of classes of each size. Equal states are merged, so the cost grows with
+    the number of states, not of paths. Step 5 of the paper's pseudo-code is read as a'_i = a_i − 1. The paper weighs a
+    class size by its share of classes (eq. 10), `by_people` by its share of people.
     """
     reachable = _reachable_sizes(sizes, targets)
     start = np.array([sizes.histogram().get(int(size), 0) for size in reachable], dtype=np.int64)

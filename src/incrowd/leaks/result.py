@@ -19,7 +19,7 @@ RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new lea
 class LeakRisk(Result):
     """Chance that an attacker who holds a leak names all the people they look for.
 
-    The log is kept beside the probability, which is too small for a float when the targets are many.
+    The logarithm is stored too, because with many targets the probability is too small for a float.
     """
 
     people: int
@@ -42,7 +42,7 @@ class LeakRisk(Result):
 
     @property
     def in_digits(self) -> str:
-        """The probability with four digits, also where it is too small for a float."""
+        """The probability with four digits, also if it is too small for a float."""
         return probability_digits(self.log_probability)
 
     @property

@@ -87,7 +87,7 @@ def _saddle_point(
 
 
 def _numbers_held(members: LeakedMembers) -> int:
-    """How many numbers one node of the sum takes."""
+    """The number of values that one node of the sum keeps in memory."""
     end = members.distribution.constant_from
     return members.leaked.size + members.counts.size + (int(end) if math.isfinite(end) else 0)
 

@@ -1,4 +1,4 @@
-"""The leak-attack paper's simulation: draw a leak, look people up in it, repeat."""
+"""The simulation of the leak-attack paper: draw a leak, look people up in it, repeat."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _STEPS_A_CALL = 20_000_000  # people drawn between two reports of progress
 
 @dataclass(frozen=True, slots=True)
 class LeakSimulation(Result):
-    """The chance of naming all targets as simulated, with its 95 % interval and the risk of single people.
+    """The simulated chance of naming all targets, with its 95 % interval and the risk of single people.
 
-    With many targets a few lucky trials make up nearly all of the mean. `effective_trials` says how many equal trials
-    it is worth, (Σr)² / Σr² over the risks r of the trials. That is too many where the luckiest trials have not been
-    drawn, so a second number is used: of log-normal risks, trials · e^(−v) are effective, v being `log_variance`, the
-    variance of log r. If the first is below 100 or the second below 200 (and below half the trials) there is no
-    interval.
+    With many targets, a few lucky trials make up nearly all of the mean. `effective_trials` is the equivalent number of
+    equal trials, (Σr)² / Σr² over the risks r of the trials. It is too high if the luckiest trials have not been drawn,
+    so a second number is used: for log-normal risks, trials · e^(−v) are effective, where v is `log_variance`, the
+    variance of log r. There is no interval if the first is below 100, or the second below 200 (and below half the
+    trials).
 
-    `risks` says what share of people (of the table, or of the leak) had which chance of being named: 0 for those who
-    did not leak, 1 / h for those who leaked with h − 1 others of their class.
+    `risks` gives the share of people (of the table, or of the leak) by their chance of being named: 0 for those who did
+    not leak, 1 / h for those who leaked with h − 1 others of their class.
     """
 
     people: int
@@ -59,7 +59,7 @@ class LeakSimulation(Result):
 
     @property
     def enough_trials(self) -> bool:
-        """Whether the trials are enough for an interval."""
+        """True if the trials are enough for an interval."""
         log_normal = self.trials * math.exp(-self.log_variance)
         return all(
             found >= min(fewest, self.trials / 2)
@@ -89,7 +89,7 @@ class LeakSimulation(Result):
         return low, min(high, 1.0)  # a chance ends at 1
 
     def agrees_with(self, probability: float, *, errors: float = 3.0) -> bool:
-        """Whether a number is within so many standard errors; rounding is allowed for where every trial is equal."""
+        """True if a number is within this many standard errors; if all trials are equal, rounding is allowed for."""
         error = self.standard_error
         if error is None:
             worth = one_decimal(self.effective_trials)

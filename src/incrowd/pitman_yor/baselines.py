@@ -1,4 +1,4 @@
-"""Baseline curves that are compared with the scaling law (scaling-law paper, supplement S3.2)."""
+"""Baseline curves for comparison with the scaling law (scaling-law paper, supplement S3.2)."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Exponential(Result):
 
 @dataclass(frozen=True, slots=True)
 class Polynomial(Result):
-    """POL: 1 + b·x + c·x² + d·x³ with x = log10 n, where it leaves [0, 1] cut off there, as the authors' package does.
+    """POL: 1 + b·x + c·x² + d·x³ with x = log10 n, clipped to [0, 1] as in the authors' package.
 
-    The paper speaks of two degrees of freedom, its package fits three.
+    The paper states two degrees of freedom; its package fits three.
     """
 
     b: float
@@ -105,7 +105,7 @@ def fit_exponential(n: Floats, correctness: Floats, weights: Floats) -> Exponent
 
 
 def fit_polynomial(n: Floats, correctness: Floats, weights: Floats) -> Polynomial:
-    """Weighted linear least squares; two points determine two coefficients, and the third is 0 then."""
+    """Weighted linear least squares; with two points, two coefficients are fitted and the third is 0."""
     root = np.sqrt(weights)
     powers = np.log10(n)[:, None] ** np.arange(1, min(3, n.size) + 1)
     solution = np.zeros(3)

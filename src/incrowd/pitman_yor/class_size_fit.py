@@ -35,8 +35,8 @@ _INSIDE = 0.01  # a best d above this is well inside d > 0, so the likelihood be
 class ClassSizeFit(Result):
     """A model fitted to class sizes.
 
-    `evidence_below_zero` is by how much (in log likelihood) the best model with γ < 0 beats the best with γ ≥ 0;
-    it is chosen only above `CLEAR_EVIDENCE_OF_CLASSES`. `posterior()` gives the uncertainty.
+    `evidence_below_zero` is the difference in log likelihood between the best model with γ < 0 and the best with γ ≥ 0.
+    γ < 0 is chosen only above `CLEAR_EVIDENCE_OF_CLASSES`. `posterior()` gives the uncertainty.
     """
 
     sizes: ClassSizes
@@ -72,7 +72,7 @@ class ClassSizeFit(Result):
         return self._made[0]
 
     def below_zero(self) -> Posterior | None:
-        """Weighted points over (d, α) with γ < 0, or None where the data rule out a finite number of classes."""
+        """Weighted points over (d, α) with γ < 0, or None if the data rule out a finite number of classes."""
         found, height = posterior_below_zero(lambda d, alpha: log_likelihood(self.sizes, d, alpha), self.h)
         return found if height >= self.log_likelihood - UNDECIDED else None
 

@@ -1,4 +1,4 @@
-"""Fit of the scaling law to measured points: two or more gallery sizes and the correctness (or uniqueness) there."""
+"""Fit of the scaling law to measured points: correctness (or uniqueness) at two or more gallery sizes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NOBODY = 1e-9  # of a person: that many or fewer confused are a rounding error 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveFit(Result):
-    """A model fitted to a curve. `residual` is the root mean square of what it leaves unexplained.
+    """A model fitted to a curve. `residual` is the root mean square residual.
 
-    `evidence_below_zero` is by how much (in log likelihood) γ < 0 explains the points better; None for a baseline.
+    `evidence_below_zero` is the gain in log likelihood with γ < 0; None for a baseline.
     """
 
     curve: Curve
@@ -64,7 +64,7 @@ class CurveFit(Result):
         return self.pitman_yor.gamma
 
     def correctness_at(self, sizes: Floats) -> list[float]:
-        """The share of people who are named in crowds of these sizes."""
+        """The share of people named correctly in galleries of these sizes."""
         return [float(share) for share in np.atleast_1d(self.model.correctness(sizes))]
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def compare_fits(
 
 
 def model_values(model: CurveModel, metric: Metric, sizes: Floats) -> Floats:
-    """What the model expects at these sizes."""
+    """The expected values of the model at these sizes."""
     if metric == "uniqueness":
         assert isinstance(model, PitmanYor)
         return np.asarray(model.uniqueness(sizes))
@@ -172,7 +172,7 @@ def fit_scaling_law(
 ) -> tuple[PitmanYor, float]:
     """The model with the smallest weighted sum of squares, and the evidence for γ < 0.
 
-    Where `cautious`, γ < 0 is chosen above `CLEAR_EVIDENCE` only, and of models that fit equally well the middle one.
+    If `cautious`, γ < 0 is chosen above `CLEAR_EVIDENCE` only, and among models that fit equally well the middle one.
     """
     points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
     noise = binomial_variance(values, people)
@@ -207,7 +207,7 @@ def _least_squares(points: Points, *, finite: bool) -> tuple[float, float, float
 
 
 def _middle_of_allowed(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
-    """Where the points leave γ open, the middle of what they allow: its forecasts err less than the edge's do."""
+    """The middle of the models that the points allow, if they do not determine γ; it forecasts better than the edge."""
     from incrowd.pitman_yor.kernels import allowed_middle
 
     sizes, values, roots, unique = points
@@ -267,7 +267,7 @@ def _points(
 
 
 def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats, Floats, Floats]:
-    """Sizes above 1 (at 1 everybody is right), values and weights there, if they can be fitted at all."""
+    """Sizes above 1 (at 1 everybody is named correctly) with their values and weights, if they can be fitted at all."""
     if weighting not in ("log", "binomial"):
         raise InputError(f"points are weighted by 'log' or 'binomial'; {weighting!r} was given")
     every = points.correctness if metric == "correctness" else points.uniqueness
@@ -285,7 +285,7 @@ def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats
 
 
 def _why_undetermined(sizes: Floats, values: Floats, metric: Metric, people: float) -> str | None:
-    """Why these points do not determine a law, if so."""
+    """The reason why these points do not determine a law, or None."""
     if sizes.size < 2:
         points = f"{sizes.size} point{'s' if sizes.size != 1 else ''}"
         return f"{points} above size 1; a fit needs two or more different sizes"
@@ -307,7 +307,7 @@ def _why_undetermined(sizes: Floats, values: Floats, metric: Metric, people: flo
 
 
 def _why_impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> str | None:
-    """Why no way of matching gives such points, even with the noise of so few people; 0 people: not known."""
+    """The reason why no matching gives such points, even with the noise of few people; 0 people means not known."""
     guess = 1.0 / sizes - (3.0 * np.sqrt(1.0 / (sizes * people)) if people else 0.0)
     below = np.flatnonzero(values < guess * (1.0 - 1e-9))
     if metric == "correctness" and below.size:
@@ -328,11 +328,11 @@ def _why_impossible(sizes: Floats, values: Floats, metric: Metric, people: int) 
 
 
 def people_tested(points: Curve) -> float:
-    """How many people were tested; where the curve does not say, no fewer than the largest gallery."""
+    """The number of people tested; if the curve does not give it, the size of the largest gallery."""
     return float(points.people or points.sizes[-1])
 
 
 def binomial_variance(values: Floats, people: float | Floats) -> Floats:
-    """Binomial variance, kept above 0 by half a person (a share of exactly 1 is not known to the last digit)."""
+    """Binomial variance, kept above 0 by half a person, because a share of exactly 1 is not known to the last digit."""
     middle = (values * people + 0.5) / (people + 1.0)
     return np.asarray(middle * (1.0 - middle) / people)

@@ -1,4 +1,4 @@
-"""Intervals of a curve fit: of h, γ and of quantities of a population."""
+"""Intervals of a curve fit: of h, of γ, and of quantities of a population."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePrediction:
-    """Intervals from the posterior given the points, widened where needed to contain the fitted value.
+    """Intervals from the posterior given the points, widened if needed to contain the fitted value.
 
-    Where the points leave the sign of γ open there is a posterior for each sign, and an interval holds both. Where the
-    largest gallery is everybody tested, their number of classes is known and the population contains them; otherwise it
-    is any population of the law.
+    If the points do not determine the sign of γ, there is a posterior for each sign, and an interval contains both. If
+    the largest gallery is everybody tested, their number of classes is known and the population contains them.
+    Otherwise it is any population of the law.
     """
 
     fit: CurveFit
@@ -37,7 +37,7 @@ class CurvePrediction:
         return self._over(self.fit.h, lambda posterior: posterior.interval(posterior.h, level))
 
     def tail(self, level: float = 0.95) -> Interval:
-        """Interval of γ, within the [−1, 1] where it lives."""
+        """Interval of γ, within [−1, 1]."""
         low, high = self._over(self.fit.gamma, lambda posterior: posterior.interval(posterior.gamma, level))
         return max(low, -1.0), min(high, 1.0)
 
@@ -77,7 +77,7 @@ class CurvePrediction:
         return self._over(self.fit.pitman_yor.violations(population, k), interval)
 
     def _over(self, fitted: float, interval: Callable[[Posterior], Interval]) -> Interval:
-        """The smallest interval that holds those of all posteriors, and the fitted value."""
+        """The smallest interval that contains those of all posteriors, and the fitted value."""
         lows, highs = zip(*(interval(posterior) for posterior in self.posteriors), strict=True)
         return float(min(*lows, fitted)), float(max(*highs, fitted))
 
@@ -86,7 +86,7 @@ class CurvePrediction:
 
     @property
     def _known(self) -> tuple[int, int]:
-        """(people, classes) of those tested; one person where the curve does not reach all of them."""
+        """(people, classes) of the people tested; one person if the curve does not reach all of them."""
         curve = self.fit.curve
         reached = self.fit.metric == "correctness" and curve.people == curve.sizes[-1]
         return (curve.people, round(curve.people * float(curve.correctness[-1]))) if reached else (1, 1)

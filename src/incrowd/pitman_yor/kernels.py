@@ -1,6 +1,6 @@
-"""Compiled loops of the Pitman–Yor room: seating people, and the curve fit, which evaluates one model at a time.
+"""Compiled loops: drawing a partition, and the curve fit, which evaluates one model at a time.
 
-The formulas are those of `special.py` and `model.py`, for plain numbers; tests hold the two together.
+The formulas are those of `special.py` and `model.py`, for plain numbers; tests compare the two.
 """
 
 import math
@@ -17,7 +17,7 @@ _EULER = 0.5772156649015329
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def seat_everybody(d, alpha, n, random):  # type: ignore[no-untyped-def]
-    """Chinese restaurant: a newcomer starts a class by (α + K·d)/(α + i), else joins one of f people by f − d."""
+    """Chinese restaurant process: person i starts a class by (α + K·d)/(α + i), or joins a class of f by f − d."""
     label = np.empty(n, dtype=np.int64)
     sizes = np.zeros(n, dtype=np.int64)
     classes = 0
@@ -186,8 +186,8 @@ def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-unty
 def allowed_middle(h, gamma, tolerance, n, values, roots, unique):  # type: ignore[no-untyped-def]
     """(h, γ) in the middle of the models with γ ≥ 0 that fit nearly as well as the best, if γ is not determined.
 
-    For each γ of a grid the best h; models weigh exp(−(loss − best)/tolerance − h/5). Where the loss rises by eight
-    times the tolerance within 0.1 of the best γ, that is kept as it is.
+    For each γ of a grid the best h is found; models weigh exp(−(loss − best)/tolerance − h/5). If the loss rises by
+    eight times the tolerance within 0.1 of the best γ, the best γ is kept.
     """
     limits = np.array([[0.01, 80.0], [gamma, gamma]])
     loss = descend(h, gamma, limits, n, values, roots, unique)[2]

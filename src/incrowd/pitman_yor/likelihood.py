@@ -26,7 +26,7 @@ one forecasts small tables too high. This one covers, and has a small forecast e
 
 
 def log_likelihood(sizes: ClassSizes, d: ArrayLike, alpha: ArrayLike) -> Floats:
-    """log probability of the partition (Pitman 1995): −inf where d < 0 leaves too few categories.
+    """log probability of the partition (Pitman 1995); −inf if d < 0 leaves too few categories.
 
     Σ_{i<K} log(α + i d) − Σ_{i<n} log(α + i) + Σ_f a_f [lnΓ(f−d) − lnΓ(1−d)]; arrays of d and alpha broadcast.
 
@@ -131,7 +131,7 @@ class FiniteClasses:
 
 
 def bound_tail(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """Move models with γ below −1 to γ = −1 and keep their number of categories: beyond it nothing changes.
+    """Move models with γ below −1 to γ = −1 and keep their number of categories: beyond −1 nothing changes.
 
     >>> d, alpha = bound_tail(np.array([-50.0, 0.3]), np.array([500.0, 2.0]))
     >>> entropy_and_tail(d, alpha)[1].round(6).tolist()

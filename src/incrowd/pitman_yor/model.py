@@ -1,4 +1,4 @@
-"""The Pitman–Yor model of how people fall into classes: expectations at any population, and random draws."""
+"""The Pitman–Yor model of the partition of people into classes: expectations at any population, and random draws."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PitmanYor(Result):
 
     @property
     def categories(self) -> float:
-        """How many classes there can be: finite only for d < 0."""
+        """Largest possible number of classes: finite only for d < 0."""
         return -self.alpha / self.d if self.d < 0 else math.inf
 
     def correctness(self, n: ArrayLike) -> Any:
@@ -104,7 +104,7 @@ class PitmanYor(Result):
     def sample(self, n: int, seed: int) -> NDArray[np.int64]:
         """Sizes of the classes of one random population of `n` people.
 
-        Where d < 0, the number of categories is taken as the nearest whole number: there is no process otherwise.
+        If d < 0, the number of categories is rounded to the nearest whole number, because the process needs one.
         """
         if n < 1 or n != int(n):
             raise InputError(f"a population must be a whole number of 1 or more; {n} was given")
@@ -116,8 +116,8 @@ class PitmanYor(Result):
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
         """Random probabilities of the first `classes` classes, largest first, one row for each draw.
 
-        V_i ~ Beta(1 − d, α + i·d), p_i = V_i Π_{j<i} (1 − V_j). A row does not reach 1: the rest belongs to classes
-        that come later.
+        V_i ~ Beta(1 − d, α + i·d), p_i = V_i Π_{j<i} (1 − V_j). A row adds up to less than 1: the rest belongs to later
+        classes.
         """
         if classes < 1 or draws < 1:
             raise InputError(f"classes and draws must be 1 or more; {classes} and {draws} were given")

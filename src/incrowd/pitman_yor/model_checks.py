@@ -27,7 +27,7 @@ _RANKS = 200
 
 @dataclass(frozen=True, slots=True)
 class HoldOut(Result):
-    """Forecast for the largest gallery by a fit to galleries of at most `seen`, and what was measured there."""
+    """Forecast for the largest gallery by a fit to galleries of at most `seen`, and the measured value there."""
 
     seen: int
     size: int
@@ -39,17 +39,17 @@ class HoldOut(Result):
 
     @property
     def error(self) -> float:
-        """Forecast less what was measured."""
+        """Forecast minus measured value."""
         return self.forecast - self.measured
 
     @property
     def inside(self) -> bool:
-        """Whether the interval holds what was measured."""
+        """True if the interval contains the measured value."""
         return self.low <= self.measured <= self.high
 
     @property
     def warning(self) -> str | None:
-        """What a failed check means for the forecast."""
+        """The consequence of a failed check for the forecast, in words."""
         if self.inside:
             return None
         return "the law missed the largest size that was measured: trust this less than its interval says"
@@ -58,19 +58,20 @@ class HoldOut(Result):
 def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
     """Fit again on galleries of up to a tenth of the largest size, and forecast the largest.
 
-    A curve gives up its larger points (at least the largest; two must stay). Class sizes give up nine people in ten,
-    at random. Raises UnsupportedError where too little is left.
+    A curve loses its larger points (at least the largest; two must stay). Class sizes lose nine people in ten, at
+    random. Raises UnsupportedError if too little is left.
     """
     return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit, _HELD_OUT)
 
 
 def error_beyond(fit: CurveFit) -> float:
-    """How far the law may be off, in log odds for every e-fold beyond the largest size of a sparse or robust curve.
+    """Error of the law in log odds for every e-fold beyond the largest size of a sparse or robust curve.
 
-    Such curves are not made of classes, and the law holds for them only nearly. Held-out sizes say how nearly: fits to
-    a tenth and to three tenths of the largest size miss it by a root mean square of r for every e-fold, of which
-    half an interval is a multiple; and an error that none of them shows is added. Both constants hold 95 % of the
-    truths on sub-galleries of two tables of purchases and visits, and of simulated vectors.
+    Such curves are not made of classes, and the law holds for them only approximately. Held-out sizes measure the
+    error: fits to a tenth and to three tenths of the largest size miss it by a root mean square of r for every e-fold.
+    Half an interval is a multiple of r, plus a constant for errors that the held-out sizes do not show. The two
+    constants were set so that intervals contain 95 % of the truths, on sub-galleries of two tables of purchases and
+    visits and of simulated vectors.
     """
     rates = []
     for part in _HELD_OUT_PARTS:

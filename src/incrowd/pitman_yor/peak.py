@@ -26,7 +26,7 @@ class Peak:
 def find_peak(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) -> Peak:
     """Maximise `function` (rows of two numbers in, heights out) from the best of `starts`, within `limits`.
 
-    −inf is a height like any other: steps that lead there are not taken.
+    A height of −inf is allowed: steps to it are not taken.
     """
     starts = np.clip(starts, limits[:, 0], limits[:, 1])
     value = function(starts)
@@ -58,7 +58,7 @@ def find_peak(function: Callable[[Floats], Floats], starts: Floats, limits: Floa
 
 
 def is_peaked(precision: Floats) -> bool:
-    """Whether the curvature is that of a maximum in both directions."""
+    """True if the curvature is that of a maximum in both directions."""
     return bool(np.all(np.isfinite(precision)) and precision[0, 0] > 0 and np.linalg.det(precision) > 0)
 
 

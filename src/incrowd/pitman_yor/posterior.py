@@ -58,7 +58,7 @@ class Posterior(Result):
         return weighted_interval(np.asarray(values, dtype=np.float64), self.weights, level)
 
     def thinned(self, points: int) -> Posterior:
-        """About the same posterior with at most `points` equally likely points, for costly functions."""
+        """Approximately the same posterior with at most `points` equally likely points, for costly functions."""
         if points >= self.d.size:
             return self
         order = np.lexsort((self.alpha, self.d))
@@ -67,7 +67,7 @@ class Posterior(Result):
         return Posterior(self.d[chosen], self.alpha[chosen], np.full(points, 1.0 / points))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types: a summary, not the points."""
+        """A summary in plain JSON types, without the points."""
         return {
             "points": int(self.d.size),
             "h": list(self.interval(self.h)),
@@ -78,7 +78,7 @@ class Posterior(Result):
 
 
 def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[float, float]:
-    """Quantiles of weighted values, straight lines between the middles of the weights."""
+    """Quantiles of weighted values, with linear interpolation between the midpoints of the weights."""
     order = np.argsort(values, kind="stable")
     ordered, share = values[order], weights[order] / weights.sum()
     middle = np.cumsum(share) - 0.5 * share
@@ -92,8 +92,8 @@ def posterior_around(
 ) -> Posterior:
     """Posterior around `peak` for one sign of d, with the prior over (h, γ); `log_likelihood` takes rows of points.
 
-    A grid along the axes of the peak, `along` points each way; up to three times it is moved to where the mass is,
-    because small tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
+    The grid follows the axes of the peak, with `along` points each way. It is moved up to three times to where the mass
+    is, because small tables have posteriors that are neither round nor centred. Points beyond γ = −1 count as γ = −1.
     """
 
     def log_density(points: Floats) -> Floats:
@@ -116,10 +116,10 @@ def posterior_around(
 
 
 def posterior_below_zero(log_likelihood: Callable[[Floats, Floats], Floats], h: float) -> tuple[Posterior, float]:
-    """Posterior over d < 0 with the prior over (h, γ), and the highest log likelihood; `h` is about where to look.
+    """Posterior over d < 0 with the prior over (h, γ), and the highest log likelihood; `h` is the start of the search.
 
-    Small tables allow γ from 0 to −1 alike, too far for a grid around a peak. The grid is over (h, γ) itself, and
-    closes in on the points that count until they fill it.
+    Small tables allow all γ from 0 to −1, which is too wide for a grid around a peak. So the grid is over (h, γ)
+    itself, and shrinks to the points that have weight until they fill it.
     """
     limits = np.array([[0.3 * h, 2.0 * h], [-1.0, -1e-3]])
     for _ in range(_CLOSER):
@@ -164,7 +164,7 @@ def _unit(points: Floats, centre: Floats, axes: Floats) -> Floats:
 
 
 def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int) -> bool:
-    """Whether the grid holds the mass and is neither too wide nor off the middle."""
+    """True if the grid contains the mass, and is neither too wide nor off-centre."""
     unit = _unit(points, centre, axes)
     cell = (reach[:, 1] - reach[:, 0]) / (along - 1)
     at_edge = np.any((unit <= reach[:, 0] + 0.5 * cell) | (unit >= reach[:, 1] - 0.5 * cell), axis=1)
@@ -173,7 +173,7 @@ def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach
 
 
 def _frame(points: Floats, weight: Floats, axes: Floats, reach: Floats, along: int) -> tuple[Floats, Floats, Floats]:
-    """Centre, axes and reach of the next grid, wider where the mass reached the edge of this one."""
+    """Centre, axes and reach of the next grid, wider if the mass reached the edge of this one."""
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])
     values, vectors = np.linalg.eigh(covariance)

@@ -1,8 +1,8 @@
-"""A population of N people given a sample of n people in K classes that is part of it.
+"""A population of N people, given a sample of n of its people in K classes.
 
 The first functions take d and α as given; `SamplePrediction` averages over their posterior. All broadcast over `d` and
-`alpha`, hold for d < 0, d = 0 and d > 0, and for N up to 1e12. Formulas: a class of size f has probability
-Beta(f − d, n + α − f + d) given the sample.
+`alpha`, hold for d < 0, d = 0 and d > 0, and for N up to 1e12. A class of size f has probability Beta(f − d, n + α − f
++ d) given the sample.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COSTLY = 60  # points of the posterior where a function is costly
 
 
 def new_classes(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
-    """Expected classes of the population that the sample has not seen: E[K_N | data] − K.
+    """Expected number of classes of the population that are not in the sample: E[K_N | data] − K.
 
     (K + α/d) [(α+n+d)_{N−n} / (α+n)_{N−n} − 1], written so that d = 0 is an ordinary point.
     """
@@ -57,9 +57,9 @@ def still_unique(d: ArrayLike, alpha: ArrayLike, *, people: int, population: flo
 
 
 def new_uniques(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
-    """Expected people outside the sample who are alone in their class in the population.
+    """Expected number of people outside the sample who are unique in the population.
 
-    One such person starts a class with chance (α + K·d)/(α + n), and none of the others joins it.
+    Such a person starts a class with chance (α + K·d)/(α + n), and none of the others joins it.
     """
     d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
     others = population - people
@@ -72,7 +72,7 @@ def new_uniques(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, po
 def population_size_pmf(
     d: ArrayLike, alpha: ArrayLike, *, people: int, population: float, seen: ArrayLike, size: ArrayLike
 ) -> Floats:
-    """P(F = size | f = seen): a class with `seen` people in the sample has `size` in the population.
+    """P(F = size | f = seen): the chance that a class with `seen` people in the sample has `size` in the population.
 
     F = f + BetaBinomial(N − n; f − d, n + α − f + d).
     """
@@ -85,7 +85,7 @@ def population_size_pmf(
 
 
 def new_class_size_pmf(d: ArrayLike, alpha: ArrayLike, *, people: int, population: float, size: ArrayLike) -> Floats:
-    """P(a class that starts after the sample has `size` people in the population | its first arrival comes first)."""
+    """P(a class that starts after the sample has `size` people in the population | it starts with the next person)."""
     d, alpha, size = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (d, alpha, size)))
     more, arrivals = size - 1.0, population - people - 1.0
     inside = (more >= 0) & (more <= arrivals)
@@ -149,7 +149,7 @@ def uniques_moments(
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the uniques of a population, from `alone` uniques of the sample and new ones.
 
-    New uniques vary as the new classes do of which they are a share, the old ones as coin tosses.
+    New uniques vary like the new classes, of which they are a share; the uniques of the sample vary like coin tosses.
     """
     d, alpha = posterior.d, posterior.alpha
     kept = still_unique(d, alpha, people=people, population=population)
@@ -162,7 +162,7 @@ def uniques_moments(
 def correctness_interval(
     posterior: Posterior, people: int, classes: int, population: float, level: float
 ) -> tuple[float, float]:
-    """Interval of classes ÷ people: the doubt about the model, and the chance within it."""
+    """Interval of classes ÷ people: the uncertainty of the model, and the chance within the model."""
     new = beta_quantiles(*new_classes_moments(posterior, people, classes, population), population - people)
     low, high = _interval(posterior, new, level)
     return (classes + low) / population, (classes + high) / population
@@ -173,7 +173,7 @@ def uniqueness_interval(
 ) -> tuple[float, float]:
     """Interval of the share of people alone in their class.
 
-    Every unique is a class: no outcome has more of them than the same outcome has classes.
+    Every unique person is a class, so no outcome has more uniques than classes.
     """
     new = new_classes_moments(posterior, people, classes, population)
     most = classes + beta_quantiles(*new, population - people)
@@ -183,7 +183,7 @@ def uniqueness_interval(
 
 
 def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[float, float]:
-    """Interval of outcomes, a row of equally likely ones for each point of the posterior, out to whole numbers."""
+    """Interval of outcomes (a row of equally likely ones for each point of the posterior), rounded outwards."""
     weights = np.repeat(posterior.weights / _OUTCOMES.size, _OUTCOMES.size)
     low, high = weighted_interval(outcomes.ravel(), weights, level)
     return float(np.floor(low)), float(np.ceil(high))

@@ -1,4 +1,4 @@
-"""Well-known hierarchical codes: how they are recognised, and the coarser codes that each of them belongs to."""
+"""Well-known hierarchical codes: recognition, and the coarser codes of each code."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class CodeSystem:
     """A system of hierarchical codes.
 
     Attributes:
-        name: as it is commonly called.
-        pattern: what all its codes look like.
-        named: what the name of a column must hold where codes look like other numbers; empty where they do not.
-        coarser: of one code, the coarser codes that it belongs to, from the finest on, as many for every code.
+        name: its common name.
+        pattern: a pattern that all its codes match.
+        named: a pattern for the column name, needed if the codes look like other numbers; otherwise empty.
+        coarser: the coarser codes of one code, finest first; the same number for every code.
     """
 
     name: str
@@ -36,7 +36,7 @@ class CodeSystem:
 
 
 def recognise_codes(column: str, values: Iterable[str]) -> CodeSystem | None:
-    """The system that all values of a column are codes of, or None.
+    """Return the system to which all values of a column belong, or None.
 
     >>> recognise_codes("diagnosis", ["J45.9", "C50"]).name, recognise_codes("town", ["Ulm", "Bonn"])
     ('ICD-10', None)
@@ -70,7 +70,7 @@ def _postcode(code: str) -> tuple[str, ...]:
 
 
 def _first(*lengths: int) -> Callable[[str], tuple[str, ...]]:
-    """So many first characters, and a star for each of the others."""
+    """Return the first characters of a code, with a star for each of the others."""
     return lambda code: tuple(code[:length] + "*" * (len(code) - length) for length in lengths)
 
 

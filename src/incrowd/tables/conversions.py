@@ -1,4 +1,4 @@
-"""How stored cells become the values that they stand for, in Arrow and in SQL: labels, whole numbers, dates."""
+"""Conversion of stored cells to their values, in Arrow and in SQL: labels, whole numbers, dates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Temporal = Literal["date", "timestamp", "time"]
 
 @dataclass(frozen=True, slots=True)
 class LabelConversion:
-    """Codes as their labels; a code without one keeps its own text.
+    """Codes converted to their labels; a code without a label keeps its own text.
 
-    `labels` has the label of each code that occurs, no label twice; `stored` is the type of the codes in the file.
+    `labels` holds the label of each code that occurs, without duplicates; `stored` is the type of the codes in the
+    file.
     """
 
     labels: Mapping[Any, str]
@@ -42,7 +43,7 @@ class LabelConversion:
 
 @dataclass(frozen=True, slots=True)
 class WholeConversion:
-    """Doubles that are all whole as whole numbers."""
+    """Doubles converted to integers, if all of them are whole numbers."""
 
     type: pa.DataType = field(default_factory=pa.int64)
 
@@ -57,7 +58,7 @@ class WholeConversion:
 
 @dataclass(frozen=True, slots=True)
 class TemporalConversion:
-    """Numbers that count units of time from an origin, as dates, timestamps or times of day."""
+    """Numbers that count units of time from an origin, converted to dates, timestamps or times of day."""
 
     kind: Temporal
     seconds: float
@@ -91,7 +92,7 @@ class TemporalConversion:
         return f"make_timestamp({ticks})" + ("::TIME" if self.kind == "time" else "")
 
     def fits(self, low: float, high: float) -> bool:
-        """Whether the smallest and the largest number are within the calendar, or within a day."""
+        """True if the smallest and the largest number are within the calendar, or within a day."""
         if self.kind == "time":
             return low >= 0 and high * self.seconds < 86_400
         first, last = ((day - self.origin).days * 86_400 / self.seconds for day in (date.min, date.max))

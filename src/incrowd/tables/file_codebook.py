@@ -1,4 +1,4 @@
-"""What a file says besides its cells: descriptions, value labels, missing codes and scales of columns, its dialect."""
+"""Metadata of a file: descriptions, value labels, missing codes and scales of columns, and its text dialect."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class FileCodebook:
     """Descriptions of columns.
 
     Attributes:
-        descriptions: what a column holds, in words ("variable labels").
-        value_labels: by column, the label that stands for each code.
+        descriptions: the description of each column in words ("variable labels").
+        value_labels: by column, the label of each code.
         missing: by column, how many cells are missing for which reason, such as "refused".
-        scales: the scale of measurement of columns, where the file tells it.
-        formats: how a column was written, in the terms of its file, such as F8.2 or %td.
+        scales: the scale of measurement of columns, if the file states it.
+        formats: the format of a column in the terms of its file, such as F8.2 or %td.
         unused_labels: columns whose file has labels for codes that no cell holds.
         dialect: how a text file is written.
     """
@@ -35,7 +35,7 @@ class FileCodebook:
 
 
 def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:
-    """The text of every code: its label, with the code after it where two codes have the same, or the code itself.
+    """The text of every code: its label, followed by the code if two codes share the label, or the code itself.
 
     >>> label_texts({1: "yes", 2: "no", 3: "no"}, [1, 2, 3, 7])
     {1: 'yes', 2: 'no (2)', 3: 'no (3)', 7: '7'}
@@ -46,7 +46,7 @@ def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, st
 
 
 def code_text(code: Any) -> str:
-    """A code as text; a whole number has no point.
+    """A code as text; a whole number has no decimal point.
 
     >>> code_text(2.0), code_text("a")
     ('2', 'a')

@@ -1,4 +1,4 @@
-"""Generalised values: ranges, sets, prefixes and wildcards, as protected tables write them."""
+"""Generalised values in protected tables: ranges, sets, prefixes and wildcards."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ _PREFIX = re.compile(r"([^*]+)(\*+)")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All values from `low` to `high`, both included; without a limit one of them is infinite."""
+    """All values from `low` to `high`, both included; an open end is infinite."""
 
     low: float | date
     high: float | date
 
     def covers(self, value: float | date) -> bool:
-        """Whether the value lies in the interval."""
+        """True if the value lies in the interval."""
         return bool(self.low <= value <= self.high)  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of these values; None is a null."""
+    """One value of a set; None is a null."""
 
     values: frozenset[str | None]
 
     def covers(self, value: object) -> bool:
-        """Whether the value is one of the set."""
+        """True if the value is in the set."""
         return (None if value is None else str(value)) in self.values
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Values that begin with `start` and have `hidden` characters more: 937** is 93700 to 93799."""
+    """Values that begin with `start`, followed by `hidden` more characters: 937** is 93700 to 93799."""
 
     start: str
     hidden: int
 
     def covers(self, value: object) -> bool:
-        """Whether the value begins with the prefix and is as long."""
+        """True if the value begins with the prefix and has the same length."""
         text = str(value)
         return text.startswith(self.start) and len(text) == len(self.start) + self.hidden
 
@@ -78,9 +78,9 @@ Generalised: TypeAlias = Interval | Choice | Prefix | Anything
 
 
 def _members(inside: str) -> list[str | None]:
-    """The members of a set; one with a comma, brace or quotation mark inside stands in quotation marks, as in CSV.
+    """The members of a set; a member with a comma, brace or quotation mark is quoted, as in CSV.
 
-    Nothing between two commas is a null, an empty text has its quotation marks.
+    An empty place between two commas is a null; an empty text has quotation marks.
     """
     if '"' in inside and _QUOTED_MEMBERS.fullmatch(inside):
         members = _MEMBER.findall(inside + ",")
@@ -96,10 +96,10 @@ class PlainSets(NamedTuple):
     """Sets that are written without quotation marks.
 
     Attributes:
-        places: where they stand among the labels.
-        sizes: how many members each of them has.
-        members: the members of one set after the other, as places among the texts.
-        texts: all members, each once, as they are written; None is a null.
+        places: their positions among the labels.
+        sizes: the number of members of each set.
+        members: the members of all sets in sequence, as positions in `texts`.
+        texts: all distinct members, as written; None is a null.
     """
 
     places: NDArray[np.int64]
@@ -127,7 +127,7 @@ def split_plain_sets(labels: pa.Array) -> PlainSets:
 
 
 def parse_ranges(labels: pa.Array, texts: Sequence[str | None]) -> list[Generalised | None]:
-    """What `parse_generalised` says of all labels, given as texts too; ranges of plain numbers are read all at once.
+    """Apply `parse_generalised` to all labels; ranges of plain numbers are parsed in one vectorised step.
 
     >>> parse_ranges(pa.array(["[24;28]", "White", None]), ["[24;28]", "White", None])
     [Interval(low=24.0, high=28.0), None, None]

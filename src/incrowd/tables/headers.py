@@ -1,4 +1,4 @@
-"""The first line of a table: whether it names the columns, or is a row of values like the others."""
+"""Detection of a table's header: names of columns, or a row of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUE = re.compile(
 
 
 def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names of columns whose header has several rows: the words above each other, groups over all they span.
+    """Join a header of several rows to column names; a group name applies to all columns it spans.
 
     A blank in any row but the last belongs to the group on its left.
 
@@ -33,7 +33,7 @@ def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def suggest_header_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether the row below a header that is not fit names the columns: no values, with values below."""
+    """True if the row below an unsuitable header names the columns: it holds no values, and the rows below do."""
     unfit = "" in header or len({*header}) < len(header)
     if not unfit or len(rows) < 2 or len(rows[0]) != len(header) or not all(rows[0]):
         return False
@@ -44,7 +44,7 @@ def suggest_header_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) ->
 def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> None:
     """Refuse a header in which a column has no name of its own, or which is a row of values.
 
-    A header is a row of values where half of its cells are numbers, dates or addresses, or occur again in their own
+    A header counts as a row of values if half of its cells are numbers, dates or addresses, or occur again in their own
     column. Its cells are never shown: they may be personal data.
     """
     below = [list(row) for row in rows]

@@ -1,4 +1,4 @@
-"""Type inference for columns of text: a type is taken only if every cell writes its value in one plain way.
+"""Type inference for columns of text: a column gets a type only if every cell writes its value in one plain way.
 
 So reading loses nothing: `00501` stays `00501`, and digits that a double cannot keep stay text.
 """
@@ -77,9 +77,9 @@ _SEEN = 1_000  # cells, to tell whether they repeat
 
 
 def candidate_types(separator: str) -> tuple[str, ...]:
-    """The types that cells may have in a file with this separator, in the order they are tried.
+    """The possible types of cells in a file with this separator, in the order they are tried.
 
-    With a comma between cells there are no decimal commas.
+    If a comma separates cells, there are no decimal commas.
 
     >>> "date32" in candidate_types(",")
     True
@@ -88,10 +88,10 @@ def candidate_types(separator: str) -> tuple[str, ...]:
 
 
 class TypeInference:
-    """Infers the type of columns of text that come batch by batch.
+    """Infers the types of text columns that arrive in batches.
 
-    `candidates` are the types that the cells of each column may have, in the order of preference; `null_words` stand
-    for a missing value where all other cells of a column have a type.
+    `candidates` are the possible types of each column, in order of preference; `null_words` mean a missing value if all
+    other cells of a column have a type.
 
     >>> inference = TypeInference({"zip": candidate_types(","), "age": candidate_types(",")})
     >>> inference.observe(pa.record_batch({"zip": ["00501", "02139"], "age": ["30", None]}))
@@ -124,36 +124,36 @@ class TypeInference:
                 self._candidates[name] = fitting
 
     def types(self) -> dict[str, str | None]:
-        """The preferred type that is left for each column, or None: text.
+        """The preferred remaining type of each column; None means text.
 
-        Where every comma may as well separate thousands, as in 1,250, the number is ambiguous and stays text.
+        If every comma may also separate thousands, as in 1,250, the number is ambiguous and stays text.
         """
         return {name: self._type(name, kinds) for name, kinds in self._candidates.items()}
 
     def conversions(self) -> dict[str, TextConversion]:
-        """How the columns that are not text become values."""
+        """The conversions of all columns that are not text."""
         words = self.null_words()
         return {
             name: TextConversion(kind, words.get(name, ())) for name, kind in self.types().items() if kind is not None
         }
 
     def null_words(self) -> dict[str, tuple[str, ...]]:
-        """The texts that stand for a missing value in columns that are otherwise numbers or dates."""
+        """The texts that mean a missing value in columns that otherwise hold numbers or dates."""
         types = self.types()
         return {name: tuple(sorted(words)) for name, words in self._null_words.items() if words and types[name]}
 
     def ambiguous_dates(self) -> list[str]:
-        """The columns of dates that the day or the month may come first in, and which are left as text."""
+        """The date columns in which day and month cannot be distinguished; they stay text."""
         both = {DAY_FIRST_SLASHES, MONTH_FIRST}
         return [name for name, kinds in self._candidates.items() if both <= set(kinds) and self._has_values[name]]
 
     def partial_dates(self) -> list[str]:
-        """The columns of dates such as 2019-05 and 2019, which stay text; in its order they are in theirs."""
+        """The columns of partial dates such as 2019-05 and 2019. They stay text, which sorts in date order."""
         only = (PARTIAL_DATES,)
         return [name for name, kinds in self._candidates.items() if kinds == only and self._has_values[name]]
 
     def merge(self, other: TypeInference) -> None:
-        """Take in what was seen of another file with the same columns."""
+        """Add the findings of another file with the same columns."""
         for name, kinds in self._candidates.items():
             self._candidates[name] = tuple(kind for kind in kinds if kind in other._candidates[name])
             self._has_values[name] |= other._has_values[name]
@@ -170,7 +170,7 @@ class TypeInference:
 
 @dataclass(frozen=True, slots=True)
 class TextConversion:
-    """How a column of text becomes values of an inferred type; some texts stand for a missing value."""
+    """The conversion of a text column to an inferred type; some texts mean a missing value."""
 
     kind: str
     nulls: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ def infer_type(texts: pa.Array) -> pa.Array:
 
 
 def repeats(column: pa.Array) -> bool:
-    """Whether the first cells of a column repeat, so that its values are worth telling apart from its cells.
+    """True if the first cells of a column repeat, so that finding its distinct values saves time.
 
     >>> repeats(pa.array(["a", "b"] * 50)), repeats(pa.array(["a", "b"]))
     (True, False)
@@ -218,12 +218,12 @@ def repeats(column: pa.Array) -> bool:
 
 
 def _without_repeats(column: pa.Array) -> pa.Array:
-    """The values of a column, or all its cells where most of them differ: to find that out takes longer."""
+    """The distinct values of a column, or all its cells if most of them differ: distinct values then cost more."""
     return (column.unique() if repeats(column) else column).drop_null()
 
 
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """The types that all these texts are values of; some follow from others and are not tried."""
+    """The types that all these texts fit; types that follow from others are not tried."""
     fitting: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
@@ -234,7 +234,7 @@ def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:
-    """Whether all these texts are values of the type, written in its one plain way."""
+    """True if all these texts are values of the type, written in its one plain way."""
     if not len(distinct):
         return True
     # Arrow compiles a pattern anew for every column: most types are ruled out by the first text without it
@@ -262,7 +262,7 @@ def cast(texts: pa.Array, kind: str) -> pa.Array:
 
 
 def _rewrite(texts: pa.Array, kind: str) -> pa.Array:
-    """Texts of a type in its plain notation."""
+    """Rewrite texts of a type in its plain notation."""
     for pattern, replacement in _REWRITES.get(kind, ()):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
     return texts
@@ -281,9 +281,9 @@ def _has_decimal_comma(distinct: pa.Array) -> bool:
 
 
 def _is_exact(texts: pa.Array, values: pa.Array) -> bool:
-    """Whether doubles keep all digits of the texts: none overflows to infinity, none underflows to zero.
+    """True if doubles keep all digits of the texts: none overflows to infinity, none underflows to zero.
 
-    A double keeps fifteen digits, and up to seventeen where a program wrote the shortest text of that double.
+    A double keeps fifteen digits, and up to seventeen if a program wrote the shortest text of that double.
     """
     finite = pc.is_finite(values)
     words = texts.filter(pc.invert(finite))

@@ -1,4 +1,4 @@
-"""Numbers, clock times and dates that are written as text: `298 EUR`, `1.234,5 kg`, `13:45`, `03/05/98`."""
+"""Numbers, clock times and dates written as text: `298 EUR`, `1.234,5 kg`, `13:45`, `03/05/98`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))  # where year, month and day stand: 
 
 
 def read_measured_texts(texts: pa.Array) -> Floats | None:
-    """The quantities behind texts, where nearly all of them write one in the same way.
+    """Parse the quantities in texts, if nearly all texts are written in the same way.
 
-    Amounts lose their unit, which must be the same for nearly all; dates are in days, and clock times in minutes. Years
-    of two digits are put in one run of years, which begins after the longest run of years that do not occur.
+    Amounts lose their unit, which must be the same for nearly all. Dates become days, and clock times minutes.
+    Two-digit years are placed in one run of years, which begins after the longest gap of years that do not occur.
 
     Args:
         texts: the distinct values of a column of text.
@@ -90,7 +90,7 @@ def _minutes(parts: dict[str, pa.Array]) -> Floats:
 
 
 def _read_dates(texts: pa.Array) -> Floats:
-    """Dates, with a time of the day or without, in days."""
+    """Parse dates, with or without a time of day, to days."""
     is_date = pc.fill_null(pc.match_substring_regex(texts, _SEPARATED), False)
     texts = pc.if_else(is_date, texts, pa.scalar(None, pa.string()))
     parts = _groups(texts, rf"^{_DAY}(?:[T ,]+{_CLOCK})?$")
@@ -99,14 +99,14 @@ def _read_dates(texts: pa.Array) -> Floats:
 
 
 def _with_months(texts: pa.Array) -> Floats:
-    """Numbers, or names of months as their numbers."""
+    """Parse numbers, or names of months, to numbers."""
     for number, month in enumerate(MONTHS, 1):
         texts = pc.replace_substring_regex(texts, f"(?i)^{month}[a-z]*$", str(number))
     return _numbers(texts)
 
 
 def _read_months(texts: pa.Array) -> Floats:
-    """Months of years, as the first day of each."""
+    """Parse months of years to the first day of each month."""
     parts = {name: _numbers(one) for name, one in _groups(texts, _MONTH).items()}
     year = np.where(np.isnan(parts["first"]), parts["year"], parts["first"])
     month = np.where(np.isnan(parts["second"]), parts["month"], parts["second"])
@@ -114,7 +114,7 @@ def _read_months(texts: pa.Array) -> Floats:
 
 
 def _days(parts: Sequence[Floats], orders: Sequence[tuple[int, int, int]] = _ORDERS) -> Floats:
-    """Days since 1970 of dates in the order that fits the most of them; of equals the first."""
+    """Days since 1970 of dates, in the day-month order that fits most of them; the first order wins a tie."""
     best = np.full(parts[0].size, np.nan)
     for year_at, month_at, day_at in orders:
         year, month, day = _in_one_run(parts[year_at]), parts[month_at], parts[day_at]
@@ -127,7 +127,7 @@ def _days(parts: Sequence[Floats], orders: Sequence[tuple[int, int, int]] = _ORD
 
 
 def _in_one_run(years: Floats) -> Floats:
-    """Years of two digits as one run of years up to the last before 2000, or through it."""
+    """Expand two-digit years to one run of years that ends before 2000 or passes through it."""
     short = years < 100
     if not short.any():
         return years
@@ -138,7 +138,7 @@ def _in_one_run(years: Floats) -> Floats:
 
 
 def _read_amounts(texts: pa.Array) -> Floats:
-    """Numbers with the unit that nearly all have, before or behind them."""
+    """Parse numbers with the unit that nearly all share, before or after the number."""
     parts = _groups(texts, _AMOUNT)
     number = pc.replace_substring_regex(
         pc.binary_join_element_wise(parts["sign"], parts["number"], ""), r"[^-+\d.,]", ""
@@ -157,7 +157,7 @@ def _read_amounts(texts: pa.Array) -> Floats:
 
 
 def _decimal_mark(numbers: pa.Array) -> str:
-    """The mark before decimals; a mark that only stands before groups of three digits separates thousands."""
+    """The decimal mark; a mark that only precedes groups of three digits separates thousands."""
     stands_before_decimals = {}
     for mark, other in ((".", ","), (",", ".")):
         marked = numbers.filter(pc.fill_null(pc.match_substring(numbers, mark), False))

@@ -1,4 +1,4 @@
-"""Texts and codes that are stated to stand for missing values: in every column of a file, or in single ones."""
+"""Texts and codes that the user declares as missing values, in every column of a file or in single columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATED = (
 
 @dataclass(frozen=True, slots=True)
 class MissingCodes:
-    """What stands for a missing value besides the empty cell; a code of one column may be a range: 97-99.
+    """Codes for a missing value, in addition to the empty cell; a code of one column may be a range: 97-99.
 
     As text, which `parse` reads: `NA,-9;age=97-99;income=.`
     """
@@ -38,7 +38,7 @@ class MissingCodes:
 
     @classmethod
     def parse(cls, given: str | Sequence[str] | Mapping[str, Any] | None) -> MissingCodes:
-        """Missing codes as they are stated: as text, as several, or by column.
+        """Parse missing codes from a text, a list, or a mapping by column.
 
         >>> str(MissingCodes.parse(["NA", -9, "age=97-99"])), MissingCodes.parse({"age": [-9, "."]}).by_column
         ('NA,-9;age=97-99', {'age': ('-9', '.')})
@@ -66,7 +66,7 @@ def _joined(codes: Any) -> str:
 
 
 class ColumnCodes:
-    """Blanks the cells that hold a code for a missing value of their column, and counts them by code.
+    """Replaces cells that hold a missing code of their column by nulls, and counts them by code.
 
     >>> codes = ColumnCodes({"age": ("-9", "97-99")})
     >>> codes.blank("age", pa.array(["30", "98", "-9"])).to_pylist(), codes.counts
@@ -89,7 +89,7 @@ class ColumnCodes:
         return batch
 
     def find(self, name: str, cells: pa.Array) -> pa.Array | None:
-        """Which cells of a column hold one of its codes; None where it has no codes. They are counted."""
+        """Mark and count the cells of a column that hold one of its codes; None if it has no codes."""
         gone = None
         for code in self.counts.get(name, ()):
             hits = pc.fill_null(_holds(cells, code), False)
@@ -99,13 +99,13 @@ class ColumnCodes:
         return gone
 
     def merge(self, other: ColumnCodes) -> None:
-        """Take in what was counted in another file with the same columns."""
+        """Add the counts of another file with the same columns."""
         for name, counts in other.counts.items():
             self.counts[name].update(counts)
 
 
 def add_counts(codebook: FileCodebook, counts: Mapping[str, Mapping[str, int]]) -> FileCodebook:
-    """The codebook with how often the codes of single columns occur; a file's own kinds of missing values stay."""
+    """Add the counts of single-column codes to the codebook; the file's own kinds of missing values stay."""
     used = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
     told = {name: codes for name, codes in used.items() if codes}
     return replace(codebook, missing=told | dict(codebook.missing)) if told else codebook
@@ -126,7 +126,7 @@ def note_unused(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def _holds(cells: pa.Array, code: str) -> pa.Array:
-    """Whether each cell is the code, or a number of the range that it names."""
+    """Mark the cells that equal the code, or lie in the range that it names."""
     is_text = pa.types.is_string(cells.type)
     span = _SPAN.fullmatch(code)
     numbers = cells

@@ -149,7 +149,7 @@ def read_table(
 
 
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
-    """Scales as they are stated: by column, or as text: `race=nominal,pain=low<middle<high`.
+    """Parse scales from a mapping by column, or from text: `race=nominal,pain=low<middle<high`.
 
     >>> read_scales("race=nominal")["race"].kind
     'nominal'
@@ -166,7 +166,7 @@ def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scal
 
 
 def _with_scales(table: Table, stated: Mapping[str, Scale]) -> Table:
-    """The table with the scales that its file or its frame tells, and over them those that were stated."""
+    """The table with the scales of its file or frame, overridden by the scales that the user stated."""
     if stated:
         check_scales(stated, table.backend.types())
         words = ",".join(f"{column}={'<'.join(scale.levels) or scale.kind}" for column, scale in stated.items())
@@ -186,7 +186,7 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:
-    """The table with its rows where the engine holds them, and its scales."""
+    """The table with its rows in the requested engine, and its scales."""
     rows = engine.take_over(table.backend)
     if rows is not None:
         table = Table(rows, native=rows.native, source=table.source, notes=table.notes, not_counted=table.not_counted)
@@ -233,7 +233,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
 
 
 def _state(path: str) -> tuple[int, ...] | None:
-    """When a file was written, how long it is and which it is; None where it is gone."""
+    """The modification time, size and identity of a file; None if it does not exist."""
     try:
         state = os.stat(path)
     except OSError:
@@ -242,7 +242,7 @@ def _state(path: str) -> tuple[int, ...] | None:
 
 
 def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
-    """Refuse an option for files of another format: it would change nothing."""
+    """Refuse an option that only applies to files of another format."""
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         unknown = format_of(path) is None and not os.path.isdir(path) and not scheme_of(path)
@@ -284,7 +284,7 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
 
 
 def _as_column(values: Any) -> Any:
-    """Values of one type in that type; of several types, or too large for Arrow, as text."""
+    """Values of one type in that type; values of several types, or too large for Arrow, as text."""
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

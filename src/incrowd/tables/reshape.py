@@ -1,4 +1,4 @@
-"""What a table is asked to become when it is opened: lists as rows, numbers as dates, spellings as one value."""
+"""Changes to a table on opening: lists to rows, numbers to dates, spellings to one value."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _TOGETHER = 10_000  # texts that are Python objects at once
 def reshape(
     table: Table, *, explode: str | None, serial_dates: Sequence[str], fold: bool, infer_types: bool = False
 ) -> Table:
-    """The table with a column of lists as rows, numbers of days as dates, and spellings of a value as one.
+    """Return the table with lists as rows, day numbers as dates, and spelling variants as one value.
 
-    It is read whole for this.
+    The whole table is read for this.
 
     Args:
         table: the table as it was opened.
@@ -86,7 +86,7 @@ def reshape(
 
 
 def explode_column(rows: pa.Table, name: str) -> pa.Table:
-    """A row for each item of a column of lists or maps, and a column for each field of records."""
+    """Make a row for each item of a column of lists or maps, and a column for each field of records."""
     place = rows.column_names.index(name)
     cells = rows[name].combine_chunks()
     if pa.types.is_map(cells.type):
@@ -120,7 +120,7 @@ def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray)
 
 
 def _from_serial_dates(days: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Excel's numbers of days as dates."""
+    """Convert Excel day numbers to dates."""
     if not pa.types.is_integer(days.type) or not pc.all(pc.and_(*(_within(days)))).as_py():
         first, last = SERIAL_DATES
         raise InputError(
@@ -136,7 +136,7 @@ def _within(days: Any) -> tuple[Any, Any]:
 
 
 def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> tuple[pa.Table, list[str], list[str]]:
-    """The table with every text column folded, the columns with values that were joined, and those of another type."""
+    """Fold every text column; also return the columns with joined values, and those whose type changed."""
     joined, typed = [], []
     for place, field in enumerate(rows.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -160,9 +160,9 @@ def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> t
 
 
 def fold_spellings(times: dict[str, int]) -> dict[str, str]:
-    """The commonest spelling of every text, among those that differ only in case, blanks or Unicode form.
+    """Replace every text by its commonest spelling among those that differ only in case, blanks or Unicode form.
 
-    `times` is how often each text occurs.
+    `times` is the number of occurrences of each text.
 
     >>> fold_spellings({"Ulm": 2, "ulm ": 1})
     {'Ulm': 'Ulm', 'ulm ': 'Ulm'}
@@ -175,9 +175,9 @@ def fold_spellings(times: dict[str, int]) -> dict[str, str]:
 
 
 def count_spellings(values: pa.Array | pa.ChunkedArray) -> int:
-    """How many of some distinct texts are left once those that differ only in case, blanks or Unicode form are one.
+    """Count distinct texts, with texts that differ only in case, blanks or Unicode form counted once.
 
-    Of each text a hash is kept, not the text: millions of them take memory many times their length in Python.
+    Only a hash of each text is kept, because millions of Python texts take many times their length in memory.
 
     >>> count_spellings(pa.array(["Ulm", "ulm ", "Bonn"]))
     2
@@ -189,5 +189,5 @@ def count_spellings(values: pa.Array | pa.ChunkedArray) -> int:
 
 
 def _fold_key(text: str) -> str:
-    """What spellings of a value share; NFKC or case folding would join other values: 10² and 102, Maße and Masse."""
+    """The key that spellings of a value share; NFKC or case folding would join 10² and 102, Maße and Masse."""
     return " ".join(unicodedata.normalize("NFC", text.lower()).split())

@@ -1,4 +1,4 @@
-"""The dialect of a delimited file: its encoding, its separator and its header, found by reading its beginning."""
+"""Detection of the dialect of a delimited file from its beginning: encoding, separator and header."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_OF_FILES = ("idna", "punycode")  # of names on the network, whose codecs ch
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a delimited file is written."""
+    """The dialect of a delimited file."""
 
     separator: str
     columns: list[str]
@@ -31,9 +31,9 @@ class Dialect:
 
 
 def candidate_encodings(path: str, encoding: str | None) -> list[str]:
-    """The encodings to try in turn: the stated one alone; else UTF-16 by its mark, or UTF-8 and then Western ones.
+    """The encodings to try in turn: only the stated one; otherwise UTF-16 by its mark, or UTF-8 and then Western ones.
 
-    The first that decodes the whole file is the one.
+    The first encoding that decodes the whole file is used.
     """
     if encoding is not None:
         try:
@@ -59,7 +59,7 @@ def candidate_encodings(path: str, encoding: str | None) -> list[str]:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """Whether the beginning of a file is UTF-8; its last character may be cut."""
+    """True if the beginning of a file is UTF-8; its last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeError:
@@ -68,9 +68,9 @@ def _is_utf8(head: bytes) -> bool:
 
 
 def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: int = 1) -> Dialect:
-    """Find the separator under which most lines have as many cells as the header.
+    """Find the separator with which most lines have as many cells as the header.
 
-    The beginning of a file in another encoding raises a `UnicodeError`.
+    Raises a `UnicodeError` if the beginning of the file is in another encoding.
     """
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
         raise InputError(f"separator {separator!r} must be one plain character, such as , or ;", hint="separator")
@@ -111,9 +111,9 @@ def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: 
 
 
 def parse_rows(file: Iterable[str], separator: str, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
-    """The rows that are not blank, each with the lines it starts and ends on.
+    """Yield the rows that are not blank, each with its first and last line number.
 
-    A cell of more than 16 MB is a `csv.Error`; where it is `strict`, so is a quote at an unexpected place.
+    A cell of more than 16 MB is a `csv.Error`; if `strict`, so is a quote at an unexpected place.
 
     >>> list(parse_rows(["a,b"], ","))
     [(1, 1, ['a', 'b'])]

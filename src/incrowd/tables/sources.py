@@ -1,4 +1,4 @@
-"""From what a user names to files on this machine: folders, patterns, compressed files, standard input, addresses."""
+"""Resolution of a user's source to local files: folders, patterns, compressed files, standard input, addresses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TIMEOUT = 60.0  # seconds without a byte from an address
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one table, the private folder that holds them if they are copies, what else their archives hold."""
+    """The files of one table, the private folder if they are copies, and the other contents of their archives."""
 
     paths: list[str]
     workspace: Workspace | None = None
@@ -48,7 +48,7 @@ class Files:
 
 
 def find_files(path: str) -> list[str]:
-    """The file itself, or the parts of a table in a folder or behind a pattern."""
+    """Return the file itself, or the parts of a table in a folder or behind a pattern."""
     if os.path.isdir(path):
         inside = (part.relative_to(path) for part in Path(path).rglob("*"))
         named = (part for part in inside if not any(step.startswith(("_", ".")) for step in part.parts))
@@ -81,9 +81,9 @@ def _of_one_format(parts: list[str], path: str) -> list[str]:
 
 
 def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: bool) -> tuple[Files, bool]:
-    """The files on this machine that hold a table: what is compressed, piped or elsewhere is copied privately.
+    """Return local files of a table; compressed, piped or remote sources are copied to a private folder.
 
-    With them, whether `sheet` was used to choose the member of a .zip file.
+    Also returns whether `sheet` was used to choose the member of a .zip file.
     """
     scheme = re.match(r"([a-z0-9]+)://", path.lower())
     if path == STANDARD_INPUT:
@@ -109,7 +109,7 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
 
 
 def _copy_standard_input(folder: Path) -> str:
-    """Standard input as a file, of the kind that its first bytes tell, or else CSV."""
+    """Copy standard input to a file; its first bytes give the format, and CSV is the default."""
     stream: Any = sys.stdin.buffer
     head = stream.read(16)
     if not head:
@@ -122,14 +122,14 @@ def _copy_standard_input(folder: Path) -> str:
 
 
 def _ending_by_first_bytes(head: bytes) -> str:
-    """The ending of files that begin so; what is compressed is taken for CSV."""
+    """The file ending for these first bytes; compressed data is taken for CSV."""
     endings = {known.magic: known.extensions[0] for known in FORMATS if known.magic}
     endings |= {magic: f".csv{ending}" for ending, magic in MAGIC.items()}
     return next((ending for magic, ending in endings.items() if head.startswith(magic)), ".csv")
 
 
 def _copy_address(address: str, folder: Path) -> str:
-    """What an address holds, as a file of the same name."""
+    """Copy the contents of an address to a file of the same name."""
     name = Path(re.split(r"[?#]", address.partition("://")[2])[0]).name
     if not name.lower().endswith(ENDINGS):
         raise InputError(f"{masked(address)}: what kind of file this is cannot be told from its ending")
@@ -146,7 +146,7 @@ def _copy_address(address: str, folder: Path) -> str:
 
 @contextmanager
 def _opened(address: str) -> Iterator[Any]:
-    """The bytes behind an address: the web by Python, stores by Arrow."""
+    """Open the bytes of an address: web addresses with Python, stores with Arrow."""
     from pyarrow import fs
 
     try:
@@ -162,7 +162,7 @@ def _opened(address: str) -> Iterator[Any]:
 
 
 def _unpack(path: str, folder: Path, sheet: str | int | None, others: list[str]) -> str:
-    """A compressed file as it was; any other file as it is. What else an archive holds is added to `others`."""
+    """Unpack a compressed file; return any other file unchanged. `others` collects the other members of an archive."""
     name = os.path.basename(path)
     ending = os.path.splitext(path)[1].lower()
     if ending == ZIP:
@@ -197,7 +197,7 @@ def _unpack_member(path: str, folder: Path, sheet: str | int | None, others: lis
 
 @contextmanager
 def _damage(name: str) -> Iterator[None]:
-    """Turn what decompressors raise on damaged bytes into one error."""
+    """Convert the errors of decompressors on damaged bytes to one error."""
     try:
         yield
     except (

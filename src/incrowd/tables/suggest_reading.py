@@ -1,4 +1,4 @@
-"""Guesses on how a table is read: whole numbers that are codes, and numbers that may stand for missing values."""
+"""Suggestions for reading a table: whole numbers that are codes, and numbers that may mean missing values."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
 
 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
-    """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
+    """Treat whole numbers as nominal codes if the column name says so and the user has not stated a scale.
 
-    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than by
-    those of ranks. The table keeps the scales; the note that tells it is returned, or nothing.
+    A wrong guess does not weaken a guarantee: k is the same, and t by equal distances is never smaller than t by ranks.
+    The table keeps the scales. Returns the note for the user, or nothing.
 
     >>> from incrowd import read_table
     >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
@@ -66,7 +66,7 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _codebooks_of(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The codebooks of a table, which take a while to recognise where columns are thousands."""
+    """The codebooks of a table, cached, because recognition takes a while for thousands of columns."""
     return recognise_codebooks(columns)
 
 
@@ -76,7 +76,7 @@ def _is_code(name: str, codebooks: Sequence[str]) -> bool:
 
 
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:
-    """Scales for columns that look like codes, where nobody has said otherwise.
+    """Suggest scales for columns that look like codes, if the user has not stated any.
 
     Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
     such as ICD or NUTS, are places.
@@ -105,9 +105,9 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 
 
 def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
-    """Columns of whole numbers whose name says a date and whose values are days as Excel counts them.
+    """Find columns of whole numbers with a date in the name and values that are Excel day numbers.
 
-    Of a table in a cluster nothing is read.
+    A table in a cluster is not read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -130,9 +130,9 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
 
 
 def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
-    """By column, how many values differ from another only in case, blanks or Unicode form.
+    """By column, the number of values that differ from another only in case, blanks or Unicode form.
 
-    Of a table in a cluster nothing is read.
+    A table in a cluster is not read.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -155,9 +155,9 @@ def _cells(table: Table, names: Sequence[str]) -> Iterable[tuple[str, pa.Chunked
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
-    """The columns that are replicate weights: families of many columns of one stem and a number, and of one mean.
+    """Find replicate weights: families of many columns with one stem, a number, and one mean.
 
-    Without a family of names no column is read.
+    Columns are read only if their names form a family.
     """
     stems = [re.sub(r"_?\d+$", "", name).lower() for name in columns]
     many = {stem for stem, times in Counter(stems).items() if times >= REPLICATES}
@@ -167,10 +167,10 @@ def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
 
 
 def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) -> dict[str, tuple[int, ...]]:
-    """Codes such as -9 in columns of numbers that are otherwise never negative, and 97 to 99 far above all others.
+    """Find codes such as -9 in columns that are otherwise never negative, and 97 to 99 far above all other values.
 
-    A number that few records have may be somebody's, and is not told. Of a table in a cluster nothing is read.
-    `columns` are those that are looked at; None: all.
+    A number that few records have may belong to a person and is not reported. A table in a cluster is not read.
+    `columns` are those to examine; None means all.
 
     >>> from incrowd import read_table
     >>> table = {"age": [30, -9, 41] * 10, "change": [-3, -9, 2] * 10, "children": [0, 2, 99] * 10}
@@ -190,7 +190,7 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
 
 
 def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
-    """Which of a column's values say that nothing was asked: none, a usual code, or words such as "not applicable".
+    """The values of a column that mean "not asked": nulls, a usual code, or words such as "not applicable".
 
     >>> find_not_asked_values(pa.array(["yes", "No", "Sans objet", None])).to_pylist()
     [False, False, True, True]
@@ -214,7 +214,7 @@ def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
 
 
 def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
-    """The numbers among a column's values that usually stand for missing ones."""
+    """The numbers among a column's values that usually mean a missing value."""
     signed = not pa.types.is_unsigned_integer(values.type)
     negative = values.filter(pc.fill_null(pc.less(values, 0), False)).to_pylist() if signed else []
     is_code = (len(negative) == 1 and negative[0] in _MISSING_CODES) or _all_usual(negative)
@@ -222,7 +222,7 @@ def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
 
 
 def _high_codes(values: pa.Array | pa.ChunkedArray) -> list[float]:
-    """The codes among the highest numbers of a column, if all others are far below them."""
+    """The codes among the highest numbers of a column, if all other numbers are far below."""
     highest = pc.max(values).as_py()
     family = next((codes for codes in _HIGH_CODES if highest in codes), None)
     if family is None:
@@ -232,6 +232,6 @@ def _high_codes(values: pa.Array | pa.ChunkedArray) -> list[float]:
 
 
 def _all_usual(codes: Sequence[float]) -> bool:
-    """Whether several codes are those of surveys: repeated digits from -66 on, or -9 and those before it."""
+    """True if several codes are usual in surveys: repeated digits from -66 on, or -9 and those before it."""
     usual = {-6, -7, -8, -9, *(code for code in _MISSING_CODES if code < -9)}
     return bool(codes) and set(codes) <= usual

@@ -1,4 +1,4 @@
-"""A table at rest: where it came from and what its columns are; values are read when they are asked for."""
+"""An open table: its source and its columns. Values are read on demand."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from incrowd.tables.file_codebook import FileCodebook
 
 
 class Table:
-    """Rows about people, from a file, a database or a frame the caller holds.
+    """Rows about people, from a file, a database or a frame of the caller.
 
     Attributes:
-        backend: holds the rows and counts them; what work costs and what is refused is up to it.
+        backend: holds the rows and counts them; defines the cost of work and what is refused.
         native: the caller's own frame, if there is one.
         source: the file's path as it was given, or an address without its credentials.
-        notes: what happened while reading that a user should know.
-        not_counted: what the file holds, or tells apart, and these rows do not: other sheets, lines that were left out.
-        place: how a command or a script names the table: its path or address, without credentials.
-        reading: the options of `read_table` that it was opened with, by name.
-        codebook: what the file says besides its cells: descriptions, value labels, missing codes, its dialect.
-        guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
-        members: the names of the tables that a workbook or an R file holds.
+        notes: messages about reading, for the user.
+        not_counted: contents of the file that are not in these rows: other sheets, skipped lines.
+        place: the path or address of the table for commands and scripts, without credentials.
+        reading: the options of `read_table` with which it was opened, by name.
+        codebook: metadata of the file: descriptions, value labels, missing codes, dialect.
+        guessed_scales: columns whose scale was guessed from their names.
+        members: the names of the tables in a workbook or an R file.
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """How messages and reports call the table."""
+        """The name of the table in messages and reports."""
         return self.backend.name
 
     @name.setter
@@ -84,7 +84,7 @@ class Table:
 
     @property
     def memory(self) -> int:
-        """The limit in bytes that work on the table keeps to."""
+        """The memory limit for work on the table, in bytes."""
         return self.backend.memory
 
     @property
@@ -94,17 +94,17 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many rows there are; counted once."""
+        """Number of rows; counted once."""
         return self.backend.rows
 
     @property
     def encoded(self) -> dict[str, Coded]:
-        """Columns that are kept as codes, so that several questions encode once."""
+        """Columns stored as codes, so that several questions encode them once."""
         return self.backend.encoded
 
     @property
     def scales(self) -> Mapping[str, Scale]:
-        """The scales that were stated, or that the file tells; the others follow from the types."""
+        """The scales that were stated, or that the file gives; the others follow from the types."""
         return self.backend.scales
 
     def scale_of(self, column: str) -> ScaleKind:
@@ -129,7 +129,7 @@ class Table:
         return tuple(name for name, kind in self.backend.types().items() if pa.types.is_nested(kind))
 
     def is_at(self, place: str | os.PathLike[str]) -> bool:
-        """Whether a path is the file that the table is read from, or one of its parts."""
+        """True if a path is the file that the table is read from, or one of its parts."""
         return os.path.exists(place) and any(os.path.samefile(part, place) for part in _files(self.source))
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
@@ -149,7 +149,7 @@ class Table:
         return self.backend.require(names, what)
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
+        """Yield the named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         return self.backend.read(names)
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
@@ -157,11 +157,11 @@ class Table:
         return pa.table(dict(self.read(self.columns if names is None else names)))
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
+        """The named columns, renamed c0, c1, …, as a relation that an engine can group without loading it here."""
         return self.backend.lazy(self.require(names))
 
     def head(self, names: Sequence[str], rows: int) -> pa.Table:
-        """The first rows of some columns, by the engine that has them."""
+        """The first rows of some columns, read by the table's engine."""
         with engine_errors(self.name):
             found: pa.Table = self.lazy(names).head(rows).collect("pyarrow").to_arrow()
         return found.rename_columns(list(names))
@@ -183,7 +183,7 @@ class Table:
         class_counts: Mapping[int, int] | None = None,
         force: bool = False,
     ) -> Path | str:
-        """Write the table as Parquet with the size of every record's class, by its engine, never over itself.
+        """Write the table as Parquet with the class size of every record, in its engine, never over itself.
 
         Args:
             names: the columns that classes are counted by.
@@ -206,7 +206,7 @@ class Table:
 
 
 def _files(source: str | None) -> list[str]:
-    """The files a table was read from: one, the parts in a folder, or those a pattern matches."""
+    """The files from which a table was read: one, the parts in a folder, or the matches of a pattern."""
     if source is None:
         return []
     if os.path.isdir(source):

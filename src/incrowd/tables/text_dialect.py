@@ -1,4 +1,4 @@
-"""How a delimited text file is written, so that what is made of its table can be written in the same way."""
+"""The dialect of a delimited text file, so that a result can be written in the same way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TextDialect:
         separator: the character between cells.
         decimal: the decimal sign of numbers.
         encoding: the name of the encoding.
-        particular: what else the file had in a way of its own, in words: it is not written so again.
+        particular: other features of the file, in words, that are not reproduced.
     """
 
     separator: str = ","
@@ -33,9 +33,9 @@ class TextDialect:
     particular: tuple[str, ...] = ()
 
     def for_file(self, parts: Iterable[pa.Table], ending: str) -> TextDialect:
-        """The nearest dialect from which a reader gets the rows back, in a file that ends so.
+        """The closest dialect from which a reader recovers all rows, for a file with this ending.
 
-        `parts` are the rows, some at a time.
+        `parts` are the rows, in blocks.
 
         >>> rows = pa.table({"town": ["Łódź"], "pay": [1.5]})
         >>> TextDialect(";", ",", "cp1252").for_file([rows], ".csv")
@@ -56,7 +56,7 @@ class TextDialect:
         )
 
     def in_words(self, asked: TextDialect) -> str:
-        """How a file is written, and what of the dialect that was asked for it does not have; empty where that is none.
+        """Describe how a file is written, and which requested features it lacks; empty if it lacks none.
 
         >>> asked = TextDialect(";", ",", "cp1252")
         >>> TextDialect(";", ",").in_words(asked)
@@ -82,7 +82,7 @@ class TextDialect:
 
 
 def _why_not_separator(asked: str, written: str) -> str:
-    """Why a file does not have the separator that was asked for."""
+    """The reason why a file does not have the requested separator."""
     if written == "\t":
         return "as every .tsv has them"
     name = SEPARATOR_NAMES.get(asked, "the separator of the table")
@@ -92,7 +92,7 @@ def _why_not_separator(asked: str, written: str) -> str:
 
 
 class _Fitting:
-    """Whether decimal commas and cp1252 give a reader all cells back; rows are looked at part by part."""
+    """Test, block by block, whether decimal commas and cp1252 let a reader recover all cells."""
 
     def __init__(self, separator: str) -> None:
         self._kinds = candidate_types(separator)
@@ -101,7 +101,7 @@ class _Fitting:
         self.takes_cp1252 = True
 
     def look_at(self, part: pa.Table) -> None:
-        """Look at some rows."""
+        """Test some rows."""
         self._separated = part.num_columns > 1
         for name, column in zip(part.column_names, part.columns, strict=True):
             self.takes_cp1252 = self.takes_cp1252 and _is_kept(name)
@@ -115,9 +115,9 @@ class _Fitting:
                 self.takes_cp1252 = all(cell is None or _is_kept(cell) for cell in distinct.to_pylist())
 
     def takes_commas(self) -> bool:
-        """Whether every column of decimals is numbers again when they have commas, as far as it is with points.
+        """True if every decimal column that reads as numbers with points also does so with commas.
 
-        One column alone has no separator, from which a reader would see that commas do not part cells.
+        A single column has no separator that would show a reader that commas do not separate cells.
         """
         types = {key: inference.types()[""] for key, inference in self._read.items()}
         return self._separated and all(
@@ -126,7 +126,7 @@ class _Fitting:
 
 
 def has_decimals(kind: pa.DataType) -> bool:
-    """Whether the numbers of a type may have a decimal sign."""
+    """True if the numbers of a type may have a decimal sign."""
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
@@ -141,7 +141,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_kept(text: str) -> bool:
-    """Whether a reader gets a text back from cp1252: it has all letters, and together they are not UTF-8 of others."""
+    """True if a reader recovers a text from cp1252: cp1252 has all its letters, and its bytes are not valid UTF-8."""
     if text.isascii():
         return True
     try:

@@ -1,4 +1,4 @@
-"""Writing a table: whole or not at all, in a format chosen by the extension."""
+"""Writing of a table, complete or not at all, in the format of the file extension."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from incrowd.tables.formats import WRITERS
 def write_table(
     table: pa.Table, path: str | os.PathLike[str], *, force: bool = False, codebook: FileCodebook | None = None
 ) -> Path:
-    """Write a file in the format of the path's extension; it is there whole or not at all.
+    """Write a file in the format of the path's extension. The file is complete or does not exist.
 
     In CSV, text that a spreadsheet would run as a formula gets an apostrophe before it. A table that was read from text
-    has the separator, the decimal sign and the encoding of it in its codebook, and is written so again.
+    has its separator, decimal sign and encoding in its codebook, and is written with them again.
 
     Args:
         table: the rows.
@@ -75,7 +75,7 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
 
 
 def is_text(file: Path) -> bool:
-    """Whether a file is delimited text, compressed or not.
+    """True if a file is delimited text, compressed or not.
 
     >>> is_text(Path("people.csv.gz")), is_text(Path("people.parquet"))
     (True, False)
@@ -84,7 +84,7 @@ def is_text(file: Path) -> bool:
 
 
 def describe_text(table: pa.Table, file: Path, codebook: FileCodebook) -> str:
-    """How `write_into` writes a table as text, as far as its original has a dialect of its own; else nothing.
+    """Describe the text dialect that `write_into` uses; empty if the original has no special dialect.
 
     >>> from incrowd.tables.text_dialect import TextDialect
     >>> describe_text(pa.table({"x": [1.5], "y": [2]}), Path("a.csv"), FileCodebook(dialect=TextDialect(";", ",")))

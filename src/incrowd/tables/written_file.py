@@ -1,4 +1,4 @@
-"""Checks of a file that was written: it holds nothing beside its cells."""
+"""Checks that a written file holds nothing but its cells."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_metadata(file: Path) -> None:
 
 
 def _has_unused_entries(column: pa.ChunkedArray) -> bool:
-    """Whether the dictionaries of a column hold an entry that no cell has, or one twice."""
+    """True if the dictionaries of a column hold an entry that no cell has, or one twice."""
     chunks = column.unify_dictionaries().chunks
     entries = chunks[0].dictionary
     used = np.zeros(len(entries), dtype=np.bool_)

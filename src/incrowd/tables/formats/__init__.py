@@ -1,4 +1,4 @@
-"""File formats: one a file. To add one, write its file with a `FORMAT` and name it in the tuple below."""
+"""File formats, one per file. To add a format, write its file with a `FORMAT` and add it to the tuple below."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def described_formats() -> str:
 
 
 def format_of(source: Any) -> FileFormat | None:
-    """The format of a file by its extension, or None where the extension is unknown or the source is no path.
+    """Return the format of a file by its extension; None if the extension is unknown or the source is no path.
 
-    Of `people.csv.gz` it is that of `people.csv`.
+    `people.csv.gz` has the format of `people.csv`.
 
     >>> format_of("people.CSV").description
     'CSV and TSV files'
@@ -87,9 +87,9 @@ def format_of(source: Any) -> FileFormat | None:
 
 
 def takes_option(source: Any, option: str) -> bool:
-    """Whether an option of `read_table` applies to a source.
+    """True if an option of `read_table` applies to a source.
 
-    One that belongs to no format in particular applies to every source.
+    An option that belongs to no particular format applies to every source.
 
     >>> takes_option("people.csv", "null"), takes_option("people.parquet", "null"), takes_option("people.csv", "memory")
     (True, False, True)

@@ -45,9 +45,9 @@ _LOGICAL: dict[str, pa.DataType] = {
 
 
 def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read records into a private Parquet file; a union of several types, or a nested one, is text.
+    """Read records into a private Parquet file; a nested type, or a union of several types, becomes text.
 
-    A child process of limited memory reads them: a block of some KB can unpack to many GB.
+    A child process with limited memory reads them, because a block of some KB can unpack to many GB.
     """
     require_package("fastavro", name)
     workspace = options.workspace or Workspace(options.memory)
@@ -66,12 +66,12 @@ def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents
 
 
 def copy_records(paths: list[str], name: str, memory: int, folder: str) -> str:
-    """Write the records of files to a Parquet file, for a process that may crash; its path."""
+    """Write the records of files to a Parquet file and return its path; runs in a process that may crash."""
     return str(spool((batch for path in paths for batch in _batches(path, name, memory)), Path(folder), name))
 
 
 def _batches(path: str, name: str, memory: int) -> Iterator[pa.Table]:
-    """The records of a file, so many at a time; an empty file has one batch without rows."""
+    """Yield the records of a file in batches; an empty file has one batch without rows."""
     fastavro = require_package("fastavro", name)
     try:
         with open(path, "rb") as file:
@@ -110,7 +110,7 @@ def _arrow_type(kind: Any) -> pa.DataType:
 
 
 def _cell(value: Any, kind: pa.DataType) -> Any:
-    """A value as its type takes it; what is no text becomes text where the column is text."""
+    """Convert a value to the type of its column; in a text column, other values become text."""
     if value is None or not pa.types.is_string(kind) or isinstance(value, str):
         return value
     return json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Text files whose bytes are checked as they are read: their encoding, their quotes, blanks around cells."""
+"""Text files that are checked while they are read: encoding, quotes, blanks around cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHECKED_BYTES = 1 << 20  # decoded at a time
 
 
 class CheckedFile(io.RawIOBase):
-    """A file whose bytes are checked as they are read: that they are in the dialect's encoding, and its quotes."""
+    """A file that checks the encoding and the quotes of its bytes while they are read."""
 
     def __init__(self, path: str, dialect: Dialect) -> None:
         self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
@@ -28,7 +28,7 @@ class CheckedFile(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes as they are in the file.
+        """Return the next bytes, unchanged.
 
         Raises:
             UnicodeError: if they are not in the encoding.
@@ -47,7 +47,7 @@ class CheckedFile(io.RawIOBase):
         return block
 
     def read_to_end(self) -> None:
-        """Check what nobody has read."""
+        """Check the bytes that have not been read."""
         while self.read(BLOCK_BYTES):
             pass
 
@@ -58,11 +58,11 @@ class CheckedFile(io.RawIOBase):
 
 
 class QuoteCheck:
-    """Whether quotes only enclose cells, and are doubled inside them, in text that comes block by block.
+    """Check, block by block, that quotes only enclose cells and are doubled inside them.
 
-    Then every second quote opens a cell or is the second of a pair, and the others close one or are the first of a
-    pair; a few comparisons of neighbouring bytes tell. Where they fail, a quote may be literal, or never closed:
-    the slow parser of lines decides that.
+    In such text, every second quote opens a cell or is the second of a pair. The others close a cell or are the first
+    of a pair. A few comparisons of neighbouring bytes test this. If they fail, a quote may be literal, or never closed;
+    the slow line parser decides which.
 
     >>> check = QuoteCheck(",")
     >>> check.observe(b'a,b\\n"x, y","say ""hi"" twice"\\n')
@@ -79,11 +79,11 @@ class QuoteCheck:
 
     @property
     def regular(self) -> bool:
-        """Whether all quotes so far are regular, and each that opens is closed."""
+        """True if all quotes so far are regular and each opened quote is closed."""
         return self._fits and self._quotes % 2 == 0
 
     def has_odd_forms(self, block: bytes) -> bool:
-        """Whether cells may begin or end with a blank in some bytes, or hold accents apart from letters."""
+        """True if cells may begin or end with a blank, or contain accents separate from their letters."""
         if b"\xcc" in block or b"\xcd" in block:
             return True
         text = np.frombuffer(block, np.uint8)

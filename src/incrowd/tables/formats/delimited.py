@@ -1,7 +1,7 @@
-"""CSV, TSV and other delimited text: dialect and types are inferred, and reading loses nothing.
+"""CSV, TSV and other delimited text: dialect and types are inferred without loss.
 
-A file is read once, in blocks. Each block is checked (encoding, quotes), parsed by Arrow and written as text to a
-private Parquet file while the types of its columns are inferred. So memory stays bounded however large the file is.
+A file is read once, in blocks. Each block is checked (encoding, quotes), parsed by Arrow, and written as text to a
+private Parquet file while the types of its columns are inferred. So memory stays bounded, however large the file is.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """One file as its private copy."""
+    """One file and its private copy."""
 
     cells: Path
     dialect: Dialect
@@ -126,7 +126,7 @@ class _Loaded:
 
 
 def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace, file: str) -> _Loaded:
-    """Copy one file, in the first encoding that fits it."""
+    """Copy one file, in the first encoding that decodes it."""
     cells = workspace.folder / f"{file}.parquet"
     for encoding in candidate_encodings(path, options.encoding):
         try:
@@ -152,7 +152,7 @@ def _check_width(dialect: Dialect, most_columns: int | None) -> None:
 
 
 def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> list[str]:
-    """Notes on columns in another notation than programs use, and how they were understood."""
+    """Notes on columns with an unusual notation, and how it was understood."""
     notes = []
     for kind, words in _NOTATIONS.items():
         if names := [name for name, inferred in types.items() if inferred == kind]:
@@ -173,7 +173,7 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
 def _load(
     path: str, dialect: Dialect, nulls: Sequence[str], codes: ColumnCodes, cells: Path
 ) -> tuple[TypeInference, int, list[str]]:
-    """Write the cells as text to a Parquet file; the types of its columns, how many lines did not fit, and a note.
+    """Write the cells as text to a Parquet file; return the column types, the number of bad lines, and a note.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
@@ -205,7 +205,7 @@ def _load(
 
 
 def _notes_on_form(cells: Path) -> list[str]:
-    """The note on columns whose cells differ from others by blanks at their ends or by accents apart from letters."""
+    """A note on columns with blanks at the ends of cells, or with accents separate from their letters."""
     odd: set[str] = set()
     for batch in pq.ParquetFile(cells).iter_batches():
         for name in [name for name in batch.schema.names if name not in odd]:
@@ -219,7 +219,7 @@ def _notes_on_form(cells: Path) -> list[str]:
 def _batches(
     file: CheckedFile, dialect: Dialect, nulls: Sequence[str], bad_lines: list[int]
 ) -> Iterator[pa.RecordBatch]:
-    """The file in blocks, every cell as text; lines that do not fit are counted and left out."""
+    """Yield the file in blocks, every cell as text; lines that do not fit are counted and skipped."""
 
     def leave_out(row: Any) -> str:
         bad_lines.append(row.actual_columns)
@@ -256,7 +256,7 @@ def _last_line_has_a_quote(path: str) -> bool:
 
 
 def _check_quotes(path: str, dialect: Dialect) -> None:
-    """Refuse a quote that is never closed: it would swallow the lines up to the next quote, or to the end."""
+    """Refuse a quote that is never closed: it would include all text up to the next quote, or to the end."""
     last_good = 0
     with open(path, encoding=dialect.encoding, newline="") as file:
         try:
@@ -270,7 +270,7 @@ def _check_quotes(path: str, dialect: Dialect) -> None:
 
 
 def _describe_bad_lines(path: str, dialect: Dialect, count: int, skip: bool) -> str:
-    """The note on lines that were left out; an error where they may not be."""
+    """A note on skipped lines; an error if skipping is not allowed."""
     shown = ", ".join(f"{line} ({cells} cells)" for line, cells in _first_bad_lines(path, dialect))
     more = f" and {count - _BAD_LINES_SHOWN:,} more" if count > _BAD_LINES_SHOWN else ""
     lines = f"{count:,} line{'s do' if count > 1 else ' does'} not fit the header of {len(dialect.columns):,} columns"
@@ -283,7 +283,7 @@ def _describe_bad_lines(path: str, dialect: Dialect, count: int, skip: bool) -> 
 
 
 def _first_bad_lines(path: str, dialect: Dialect) -> list[tuple[int, int]]:
-    """The numbers of the first lines that do not fit, and how many cells each has."""
+    """The numbers of the first lines that do not fit, and the number of cells in each."""
     bad: list[tuple[int, int]] = []
     with open(path, encoding=dialect.encoding, newline="") as file, suppress(csv.Error):  # a cell that is too long
         for start, _, row in parse_rows(file, dialect.separator):

@@ -22,9 +22,10 @@ _LARGE = (
 
 
 def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read one sheet, the first unless another is named; its first row names the columns.
+    """Read one sheet: the first, unless another is named. Its first row names the columns.
 
-    A child process of limited memory reads it: one stray cell in the last row of a sheet asks for hundreds of GB.
+    A child process with limited memory reads it, because one stray cell in the last row of a sheet needs hundreds of
+    GB.
     """
     rows, told = load_limited(
         copy_sheet,
@@ -42,7 +43,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
 def copy_sheet(
     path: str, name: str, sheet: str | int | None, most_bytes: int, header_rows: int, file: str
 ) -> dict[str, list[str]]:
-    """Read one sheet and write it as an Arrow file, for a process that may crash; notes, and what else there is."""
+    """Write one sheet as an Arrow file; return notes and the other sheets. Runs in a process that may crash."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > most_bytes:

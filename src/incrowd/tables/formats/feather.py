@@ -19,7 +19,7 @@ _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged 
 
 
 def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Open the parts of a table, once a child process has checked them: Arrow trusts what such files say."""
+    """Open the parts of a table after a child process has validated them: Arrow trusts the contents of such files."""
     not_counted = read_limited(
         check_feather,
         *(paths, name),
@@ -34,7 +34,7 @@ def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileConte
 
 
 def check_feather(paths: list[str], name: str) -> list[str]:
-    """Read every cell and check that it is one, for a process that may crash; what files say beside their cells."""
+    """Read and validate every cell, in a process that may crash; return the metadata of the files."""
     import pyarrow.dataset as ds  # imports pandas, which takes longer than all else that reading a file needs
 
     try:

@@ -1,4 +1,4 @@
-"""What a file format is: its extensions, how to open its files, the reading options it takes, how to write it."""
+"""The description of a file format: extensions, reader, reading options, writer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GENERAL = ("memory", "most_columns", "workspace")  # what every format is told
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file, as `read_table` is told; `workspace` holds files that are only there while the table is."""
+    """Options of `read_table`; `workspace` holds temporary files that exist as long as the table."""
 
     memory: int
     most_columns: int | None = None
@@ -39,23 +39,26 @@ class ReadOptions:
     workspace: Workspace | None = None
 
     def given(self) -> dict[str, Any]:
-        """The options that only some formats take and that differ from their defaults, in a fixed order."""
+        """The format-specific options that differ from their defaults, in a fixed order."""
         special = [option.name for option in fields(self) if option.name not in GENERAL]
         return {name: getattr(self, name) for name in special if getattr(self, name) not in (None, False)}
 
     @property
     def missing(self) -> MissingCodes:
-        """The texts and codes that stand for a missing value, besides the empty cell."""
+        """The texts and codes for a missing value, in addition to the empty cell."""
         return MissingCodes.parse(self.null)
 
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
+    """An opened file: a backend that holds its rows, or the rows themselves if the format is read whole.
 
-    `notes` tell a user how the file was understood. `codebook` is what the file says besides its cells, `not_counted`
-    what it holds besides the rows. `code_counts` is how often the missing codes that were stated for single columns
-    occur, `members` the names of the file's tables.
+    Attributes:
+        notes: how the file was understood, for the user.
+        codebook: the metadata of the file.
+        not_counted: what the file holds in addition to the rows.
+        code_counts: counts of the missing codes that were stated for single columns.
+        members: the names of the file's tables.
     """
 
     rows: Backend | pa.Table
@@ -68,7 +71,7 @@ class FileContents:
 
 @dataclass(frozen=True, slots=True)
 class StoredBeside:
-    """What a file holds beside its cells: keys of metadata, and its columns with dictionaries as they are stored."""
+    """The contents of a file in addition to its cells: metadata keys, and columns with their stored dictionaries."""
 
     metadata: frozenset[bytes] = frozenset()
     columns: pa.Table | None = None
@@ -76,20 +79,20 @@ class StoredBeside:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileFormat:
-    """One file format: everything that reading and writing tables need to know about it.
+    """One file format: all that reading and writing a table needs to know about it.
 
     Attributes:
-        description: the files of this format, in the plural, as messages name them.
-        extensions: how their names end, in lower case, with the dot.
-        open: opens the files of one table (one path unless `several_files`), given the name it has in messages.
+        description: the files of this format, in the plural, for messages.
+        extensions: endings of file names, in lower case, with the dot.
+        open: opens the files of one table (one path unless `several_files`), given its name for messages.
         options: the names of the fields of `ReadOptions` that the format takes.
-        magic: the bytes that its files begin with, by which standard input is told; empty where they are not fixed.
-        several_files: whether a folder or a pattern of files may be one table.
-        infers_types: whether its cells are texts, whose types are found by reading them: by `read_table` where `open`
-            gives a table, by `open` itself where it gives a backend.
-        write: how a table is written, by extension; empty where the format is only read.
+        magic: the first bytes of its files, to recognise standard input; empty if they are not fixed.
+        several_files: a folder or a pattern of files may be one table.
+        infers_types: cells are texts, and their types are inferred: by `read_table` if `open` returns a table, by
+            `open` itself if it returns a backend.
+        write: writers by extension; empty if the format is only read.
         zipped: the extensions whose files are ZIP archives.
-        stored: what a file has stored beside its cells; None where only labels can be.
+        stored: reads what a file stores in addition to its cells; None if it can only store labels.
     """
 
     description: str
@@ -115,9 +118,9 @@ def require_package(package: str, name: str) -> Any:
 
 
 def choose_member(members: list[str], wanted: str | int | None, name: str, what: str) -> str:
-    """One of several tables in a file: the only one, or the one that was asked for by name or place.
+    """Choose one of several tables in a file: the only one, or the one given by name or position.
 
-    `wanted` is a name, or a place from 0; `what` is what a table is called in files of this format.
+    `wanted` is a name or a position from 0; `what` is the word for a table in this format.
 
     >>> choose_member(["people"], None, "all.zip", "file")
     'people'
@@ -136,7 +139,7 @@ def choose_member(members: list[str], wanted: str | int | None, name: str, what:
 
 
 def describe_others(members: list[str], read: str, what: str) -> list[str]:
-    """What a file holds besides the table that was read from it, in words; nothing where it holds no more.
+    """Describe the other tables of a file in words; empty if there are none.
 
     >>> describe_others(["people", "names"], "people", "sheet")
     ['1 other sheet, names']

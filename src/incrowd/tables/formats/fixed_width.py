@@ -1,4 +1,4 @@
-"""Fixed-width text: a layout file says at which characters of a line each column stands."""
+"""Fixed-width text: a layout file gives the character positions of each column."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_LINE = 1_000_000  # characters, unless the layout has more
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column and the characters it stands at, from 0, the end not included."""
+    """A column and its character positions, from 0, without the end."""
 
     name: str
     start: int
@@ -62,7 +62,7 @@ def read_layout(path: str) -> list[Place]:
 
 
 def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Cut the lines of files into columns and infer their types; blanks around a cell are no part of it."""
+    """Cut the lines of files into columns and infer their types; blanks around a cell are removed."""
     if options.layout is None:
         raise InputError(f"{name} is fixed-width text, which needs a layout; {_LAYOUT}", hint="layout")
     places = read_layout(options.layout)
@@ -101,7 +101,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
 
 
 def _gaps(places: list[Place]) -> list[tuple[int, int | None]]:
-    """The characters of a line that belong to no column; the last ones have no end.
+    """The characters of a line that belong to no column; the last gap is open-ended.
 
     >>> _gaps([Place("age", 2, 4), Place("sex", 6, 7)])
     [(0, 2), (4, 6), (7, None)]
@@ -126,9 +126,9 @@ def _batches(
     cut_short: list[int],
     unread: list[int],
 ) -> Iterator[pa.Table]:
-    """The lines of the files as columns of text, a block at a time.
+    """Yield the lines of the files as columns of text, in blocks.
 
-    How many end too early goes to `cut_short`, how many hold something outside of all columns to `unread`.
+    `cut_short` counts lines that are too short, `unread` lines with characters outside all columns.
     """
     gaps = _gaps(places)
     shortest = max(place.start for place in places)
@@ -163,7 +163,7 @@ def _batches(
 
 
 def _lines(path: str, encoding: str, longest: int, name: str) -> Iterator[list[str]]:
-    """The lines of a file that are not blank, a block at a time."""
+    """Yield the non-blank lines of a file, in blocks."""
     decoder = codecs.getincrementaldecoder(encoding)()
     rest = ""
     with open(path, "rb") as file:

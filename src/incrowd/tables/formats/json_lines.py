@@ -1,4 +1,4 @@
-"""JSON lines (one object a line) and JSON files that hold one array of objects, read whole."""
+"""JSON lines (one object per line) and JSON files that hold one array of objects, read whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BYTES_A_BYTE = 14  # of memory, as measured for objects of a few short values
 
 
 def open_json_lines(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read all objects; a column for every key, and a null where an object lacks the key."""
+    """Read all objects; one column per key, and a null if an object lacks the key."""
     if (needed := _BYTES_A_BYTE * os.path.getsize(paths[0])) > options.memory:
         raise TooLargeError(
             f"{name} is read whole, which takes about {data_size(needed)}; give that much memory, or save it as CSV or "
@@ -35,7 +35,7 @@ def open_json_lines(paths: list[str], name: str, options: ReadOptions) -> FileCo
 
 
 def _objects(file: TextIO, name: str) -> Iterator[dict[str, Any]]:
-    """The objects of the file, in order; an error names the line that holds none."""
+    """Yield the objects of the file in order; an error names a line that is no object."""
     for number, text in enumerate(file, 1):
         if not text.strip():
             continue

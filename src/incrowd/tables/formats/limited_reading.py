@@ -1,4 +1,4 @@
-"""Reading files that may be hostile or unpack to far more than their size, in a child process of limited memory."""
+"""Reading of files that may be hostile or unpack to many GB, in a child process with limited memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_limited(
     advice: str = "give more memory",
     imports: tuple[str, ...] = (),
 ) -> Any:
-    """Call a function of a module that reads files within the memory limit.
+    """Call a function that reads files in a child process, within the memory limit.
 
     Args:
         function: the function; its arguments, and what it returns, are values of JSON.
@@ -57,20 +57,20 @@ def read_limited(
 
 
 def too_large(name: str, memory: int, advice: str) -> TooLargeError:
-    """The error for a file that takes more than the memory limit."""
+    """The error for a file that needs more than the memory limit."""
     return TooLargeError(f"{name} takes more than the memory limit of {data_size(memory)}; {advice}", hint="memory")
 
 
 def save_cells(cells: pa.Table, file: str) -> None:
-    """Write the cells that were read, for the process that asked for them."""
+    """Write the cells that were read, for the parent process."""
     with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
         writer.write_table(cells)
 
 
 def load_limited(function: Callable[..., Any], *arguments: Any, **how: Any) -> tuple[pa.Table, Any]:
-    """The cells that a function writes by `save_cells` to the file that is its last argument, and what it returns.
+    """Return the cells that a function wrote with `save_cells` to its last argument, and its return value.
 
-    It is called by `read_limited`, with the keywords of that.
+    The function is called by `read_limited`, with the same keywords.
     """
     private = PrivateFolder()
     try:

@@ -34,7 +34,7 @@ def write_orc(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type of ORC that holds every value of a type; text for nulls."""
+    """The ORC type that holds every value of a type; text for nulls."""
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     return _WIDER.get(plain, plain)
 

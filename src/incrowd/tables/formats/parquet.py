@@ -35,7 +35,7 @@ def open_parquet(paths: list[str], name: str, options: ReadOptions) -> FileConte
 
 
 def describe_metadata(schemas: Iterable[pa.Schema]) -> list[str]:
-    """What files say beside their cells, other than how programs read them; texts that nobody judged may be in it.
+    """Describe the metadata of files, except what programs need to read them; it may hold texts that nobody has judged.
 
     >>> describe_metadata([pa.schema([("age", pa.int64())], metadata={"contacts": "somebody"})])
     ['metadata (contacts)']
@@ -50,7 +50,7 @@ def describe_metadata(schemas: Iterable[pa.Schema]) -> list[str]:
 
 
 def describe_partitions(paths: Sequence[str]) -> list[str]:
-    """A note on columns that exist only in the names of folders, such as `year=2024`."""
+    """A note on columns that exist only in folder names, such as `year=2024`."""
     keys = dict.fromkeys(part.partition("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part)
     if not keys:
         return []
@@ -67,7 +67,7 @@ def stored_parquet(file: Path) -> StoredBeside:
 
 
 def metadata_keys(schema: pa.Schema) -> set[bytes]:
-    """The keys of all metadata of a schema and of its columns, but for where Arrow keeps the types."""
+    """The keys of all metadata of a schema and its columns, except those that store Arrow types."""
     return {*(schema.metadata or ())} - _TYPES | {key for column in schema for key in column.metadata or ()}
 
 

@@ -1,4 +1,4 @@
-"""Cells that are Python values (of workbooks, of JSON) as an Arrow table."""
+"""Conversion of Python cells (from workbooks or JSON) to an Arrow table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa
 
 
 def _column_of(cells: list[Any]) -> pa.Array:
-    """One type for all cells if there is one, integers where all numbers are whole, else text."""
+    """Convert cells to one common type: integers if all numbers are whole, text if there is no common type."""
     cells = [None if cell == "" else cell for cell in cells]
     if any(isinstance(cell, float) for cell in cells) and all(
         cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool) and float(cell).is_integer())

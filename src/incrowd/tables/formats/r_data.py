@@ -28,9 +28,9 @@ _UNREADABLE = "{name} cannot be read as an R file; it may be damaged or cut shor
 
 
 def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read one data frame; factors become text, ordered ones keep the order of their levels.
+    """Read one data frame; factors become text, and ordered factors keep the order of their levels.
 
-    A child process of limited memory reads it: a file of some KB can unpack to many GB.
+    A child process with limited memory reads it, because a file of some KB can unpack to many GB.
     """
     require_package("rdata", name)
     rows, told = load_limited(
@@ -55,7 +55,7 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
 
 
 def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
-    """Read one data frame and write it as an Arrow file, for a process that may crash; what the file says about it."""
+    """Write one data frame as an Arrow file and return its metadata; runs in a process that may crash."""
     frame, members, not_counted = _frame(path, name, sheet, encoding)
     contents = _contents(frame, name)
     assert isinstance(contents.rows, pa.Table)
@@ -72,7 +72,7 @@ def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | No
 
 
 def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> tuple[_Frame, list[str], list[str]]:
-    """The data frame that is asked for, the names of all, and what the file holds besides it."""
+    """Return the requested data frame, the names of all of them, and the other contents of the file."""
     rdata = require_package("rdata", name)
     classes = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
@@ -158,7 +158,7 @@ class _Seconds(_Plain):
 
 
 class _Labelled(_Plain):
-    """Codes with labels, as the package haven has them."""
+    """Codes with labels, as in the R package haven."""
 
     def column(self) -> pa.Array:
         codes = _vector(self.values)
@@ -166,7 +166,7 @@ class _Labelled(_Plain):
         return codes if texts is None else pa.array([texts.get(code) for code in codes.to_pylist()], pa.string())
 
     def texts(self, codes: pa.Array) -> dict[Any, str] | None:
-        """The label of every code that occurs; None where some have none."""
+        """The label of every code that occurs; None if some codes have none."""
         labels = self.attributes.get("labels")
         if labels is None:
             return None
@@ -177,7 +177,7 @@ class _Labelled(_Plain):
 
 
 def _vector(values: Any) -> pa.Array:
-    """A vector of R as Arrow: NA and NaN are null; doubles that are all whole are whole numbers."""
+    """Convert an R vector to Arrow: NA and NaN are null; doubles become integers if all are whole numbers."""
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, mask=np.ma.getmaskarray(values) | _nan(values.data), from_pandas=True)
     if isinstance(values, list | dict | _Plain):
@@ -228,7 +228,7 @@ def _contents(frame: _Frame, name: str) -> FileContents:
 
 
 def _whole(column: pa.Array) -> pa.Array:
-    """Doubles that are all whole as whole numbers."""
+    """Convert doubles to integers if all of them are whole numbers."""
     if not pa.types.is_floating(column.type) or len(column) == column.null_count:
         return column
     values = column.drop_null().to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""SAS files: .sas7bdat, with the labels of a catalogue beside it, and transport files, .xpt."""
+"""SAS files: .sas7bdat, with labels from a catalogue next to it, and transport files, .xpt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIMES = re.compile(r"(TIME|HHMM|TOD|TIMEAMPM|(IS|E|B)8601TM)")
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
-    """SAS counts days for dates, seconds for timestamps and times."""
+    """SAS stores dates as days, and timestamps and times as seconds."""
     name = re.sub(r"\d*(\.\d*)?$", "", written.upper())
     if _DATES.fullmatch(name):
         return "date", 86_400.0
@@ -50,7 +50,7 @@ def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
 
 
 def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
-    """Value labels by the name of their format, from a catalogue beside the file; none where there is no catalogue."""
+    """Value labels by the name of their format, from a catalogue next to the file; empty if there is none."""
     for catalogue in (file.with_suffix(".sas7bcat"), file.with_name("formats.sas7bcat")):
         if catalogue.exists():
             try:

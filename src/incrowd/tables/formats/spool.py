@@ -45,7 +45,7 @@ def load_rows(file: Path) -> pa.Table:
 
 
 def load_batches(file: Path, rows: int) -> Iterator[pa.Table]:
-    """The rows of a private file, at most so many at a time; the first batch has the columns and no row."""
+    """Yield the rows of a private file in batches of limited size; the first batch has the columns and no row."""
     with pq.ParquetFile(file) as opened:
         yield opened.schema_arrow.empty_table()
         for batch in opened.iter_batches(rows):
@@ -53,7 +53,7 @@ def load_batches(file: Path, rows: int) -> Iterator[pa.Table]:
 
 
 def load_part(file: Path, columns: list[str], start: int, count: int) -> pa.Table:
-    """Some rows of a private file; of its parts only those that hold them are read."""
+    """Read some rows of a private file; only the row groups that hold them are read."""
     with pq.ParquetFile(file) as parts:
         found = [parts.schema_arrow.empty_table().select(columns)]
         for number in range(parts.num_row_groups):

@@ -23,7 +23,7 @@ _LONGEST_LABEL = 120
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
-    """SPSS counts seconds for all of them."""
+    """SPSS stores dates, timestamps and times as seconds."""
     kind = _KINDS.get(re.sub(r"[\d.]+$", "", written))
     return None if kind is None else (kind, 1.0)
 
@@ -32,7 +32,7 @@ PACKAGE = Package("SPSS files", date(1582, 10, 14), _temporal)
 
 
 def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read .sav and .zsav with user-defined missing values, .por as it is."""
+    """Read .sav and .zsav with user-defined missing values, and .por without them."""
     pyreadstat = require_package("pyreadstat", name)
     if paths[0].lower().endswith(".por"):
         return open_statistics(pyreadstat.read_por, PACKAGE, paths, name, options)

@@ -17,7 +17,7 @@ _LONGEST_LABEL = 32_000
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
-    """Stata counts days, or milliseconds; weeks, months, quarters and years stay the numbers they are."""
+    """Stata stores days or milliseconds; weeks, months, quarters and years stay numbers."""
     if written.startswith(("%td", "%-td", "%d")):
         return "date", 86_400.0
     if written.startswith(("%tcHH:MM", "%tcHH:MM:SS")):

@@ -1,7 +1,8 @@
 """Files of statistics packages, read with pyreadstat: value labels, missing codes, dates.
 
-SPSS, Stata and SAS store numbers as doubles, dates as numbers with a format, categories as codes with labels. A file is
-read in chunks into a private Parquet file as it is; what its columns stand for is decided once all cells are seen.
+SPSS, Stata and SAS store numbers as doubles, dates as numbers with a format, and categories as codes with labels. A
+file is copied in chunks, unchanged, into a private Parquet file. The conversion of each column is decided after all
+cells were seen.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ MOST_EXACT = 2.0**53  # up to it a double holds every whole number
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """How one statistics package writes its files.
+    """Conventions of one statistics package.
 
     Attributes:
-        description: its files, in the plural, as messages name them.
-        origin: the day that dates count from.
-        temporal: what a format makes of a number: date, timestamp or time, and the seconds of one unit.
+        description: its files, in the plural, for messages.
+        origin: day 0 of its dates.
+        temporal: maps a format to date, timestamp or time, and to the seconds of one unit.
     """
 
     description: str
@@ -51,7 +52,7 @@ class Package:
 
 @dataclass(slots=True)
 class _Column:
-    """What was seen of a column while its chunks passed."""
+    """Findings about a column, collected over its chunks."""
 
     numeric: bool
     labels: Mapping[Any, str]
@@ -122,7 +123,7 @@ def open_statistics(
 
 
 def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[str, tuple[Any, ...]]:
-    """What says what the cells of each column stand for; not the width of a text or the decimals of a number."""
+    """Metadata that defines the meaning of each column's cells; without text widths and decimals."""
     return {
         key: (
             column.numeric,
@@ -136,7 +137,7 @@ def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[
 
 
 def _refuse_others(first: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]], path: str, name: str) -> None:
-    """Refuse a file whose columns, or what their codes stand for, are not those of the first file."""
+    """Refuse a file whose columns, or the meanings of their codes, differ from those of the first file."""
     if list(first) != list(other):
         raise InputError(f"{name}: {Path(path).name} has other columns than the first file")
     if differing := [key for key in first if first[key] != other[key]]:
@@ -149,7 +150,7 @@ def _refuse_others(first: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any
 def _chunks(
     read: Callable[..., Any], path: str, package: Package, name: str, options: ReadOptions, how: dict[str, Any]
 ) -> Iterator[tuple[dict[str, list[Any]], Any]]:
-    """The rows of one file as lists, so many at a time that an eighth of the memory holds them."""
+    """Yield the rows of one file as lists, in chunks that fit into an eighth of the memory."""
     most = _FEWEST_ROWS
     start, first = 0, True
     while True:
@@ -189,7 +190,7 @@ def _columns(meta: Any, catalogue: Mapping[str, Mapping[Any, str]], name: str) -
 def _cells(
     values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions, codes: ColumnCodes
 ) -> pa.Array:
-    """A column of a chunk, with nulls in place of missing codes, which are counted by their kind."""
+    """A column of a chunk with nulls in place of missing codes, which are counted by kind."""
     if not column.numeric:
         cells = pa.array([value or None for value in values], pa.string())
     else:
@@ -213,7 +214,7 @@ def _cells(
 def _missing(
     cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...], gone: pa.Array | None
 ) -> pa.Array | None:
-    """Which cells hold a code for a missing value, besides those that are `gone`; None where there is no such code."""
+    """Mark the cells with a code for a missing value, except those that are `gone`; None if there is no such code."""
     codes: list[Any] = list(nulls)
     if column.numeric:
         codes = [float(word) for word in nulls if _is_number(word)]
@@ -233,7 +234,7 @@ def _is_number(word: str) -> bool:
 
 
 def _kind(column: _Column, code: Any) -> str:
-    """Why a value is missing: the label of its code, or the code."""
+    """The reason why a value is missing: the label of its code, or the code."""
     return column.labels.get(code) or (f".{code}" if column.numeric and isinstance(code, str) else code_text(code))
 
 
@@ -246,7 +247,7 @@ def _contents(
     name: str,
     options: ReadOptions,
 ) -> FileContents:
-    """The table behind the private file: labels, dates and whole numbers in place of what is stored."""
+    """The table of the private file, with labels, dates and whole numbers in place of stored values."""
     conversions: dict[str, Conversion] = {}
     shown: dict[str, dict[Any, str]] = {}
     scales: dict[str, Scale] = {}
@@ -298,7 +299,7 @@ def _contents(
 
 
 def _number_conversion(column: _Column, package: Package, written: str) -> Conversion | None:
-    """Dates and times by their format, whole numbers where all are whole."""
+    """The conversion of a number column: dates and times by their format, integers if all numbers are whole."""
     if column.low > column.high:
         return None  # nothing but missing values
     temporal = package.temporal(written)

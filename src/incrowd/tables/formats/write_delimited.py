@@ -1,4 +1,4 @@
-"""Writing delimited text that a spreadsheet opens without running any of it."""
+"""Writing of delimited text in which a spreadsheet runs no formula."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ROWS = 50_000  # that are made text at a time
 
 
 def write_csv(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
-    """Write delimited text, in the dialect of the original; what a spreadsheet would run as a formula is escaped."""
+    """Write delimited text in the dialect of the original; text that a spreadsheet would run is escaped."""
     dialect = codebook.dialect.for_file([table], file.suffix.lower())
     with open(file, "wb") as target:
         target.writelines(csv_blocks((table.slice(start, _ROWS) for start in _starts(table.num_rows)), dialect))
 
 
 def csv_blocks(parts: Iterable[pa.Table], dialect: TextDialect = TextDialect()) -> Iterator[bytes]:  # noqa: B008
-    """The parts of a table as the text that `write_csv` writes, a block for each; the first has the header.
+    """Yield a table as the text that `write_csv` writes, block by block; the first block has the header.
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -42,12 +42,12 @@ def csv_blocks(parts: Iterable[pa.Table], dialect: TextDialect = TextDialect()) 
 
 
 def _starts(rows: int) -> range:
-    """The first rows of parts of a table; an empty one has a part too, for its header."""
+    """The first row of each block of a table; an empty table has one block, for its header."""
     return range(0, max(rows, 1), _ROWS)
 
 
 def escape_formula(name: str) -> str:
-    """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
+    """A column name as written to CSV, with an apostrophe if a spreadsheet would run it as a formula.
 
     Args:
         name: the name of the column.
@@ -59,7 +59,7 @@ def escape_formula(name: str) -> str:
 
 
 def _as_text(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Text, or bytes that are; other bytes as hexadecimal digits."""
+    """Text, or bytes that are UTF-8; other bytes as hexadecimal digits."""
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -1,4 +1,4 @@
-"""Files of statistics packages, written with pyreadstat: codes with their labels again, numbers, text and dates."""
+"""Writing of files for statistics packages with pyreadstat: codes with labels, numbers, text and dates."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def write_statistics(
     longest_label: int = 0,
     **how: Any,
 ) -> None:
-    """Write a table with pyreadstat; columns that came with value labels get their codes and labels again.
+    """Write a table with pyreadstat; columns that were read with value labels get their codes and labels again.
 
-    Labels of values that no longer occur are left out. Values that are new get codes after the known ones.
+    Labels of values that no longer occur are left out. New values get codes after the known ones.
 
     Args:
         write: the function of pyreadstat.
@@ -67,7 +67,7 @@ def write_statistics(
 
 
 def _is_written(write: Callable[..., None], column: Any, file: Path) -> bool:
-    """Whether a column can be written alone."""
+    """True if pyreadstat can write a column by itself."""
     try:
         write(column, str(file))
     except Exception:
@@ -78,7 +78,7 @@ def _is_written(write: Callable[..., None], column: Any, file: Path) -> bool:
 def _as_codes(
     column: pa.ChunkedArray, known: Mapping[Any, str], longest: int
 ) -> tuple[pa.Array, dict[Any, str]] | None:
-    """A labelled column as codes and the labels that its cells use; None where it has no labels or too long ones."""
+    """A labelled column as codes and the labels in use; None if it has no labels or too long ones."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not known or not longest or not pa.types.is_string(kind) or any(isinstance(code, str) for code in known):
         return None
@@ -97,7 +97,7 @@ def _as_codes(
 
 
 def _as_series(name: str, column: Any) -> Any:
-    """A column as pyreadstat takes it: floats, texts, dates."""
+    """A column in the form pyreadstat takes: floats, texts, dates."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError(f"column {name!r} holds {kind}, which files of statistics packages cannot; leave it out")
@@ -115,6 +115,6 @@ def _as_series(name: str, column: Any) -> Any:
 
 
 def _beyond(column: Any) -> bool:
-    """Whether a double cannot hold all whole numbers of a column."""
+    """True if a double cannot hold all whole numbers of a column."""
     limits = pc.min_max(column)
     return bool(limits["min"].is_valid) and max(abs(limits["min"].as_py()), abs(limits["max"].as_py())) > MOST_EXACT

@@ -1,4 +1,4 @@
-"""What each column is to an attacker, and what each row is: suggestions with reasons, for a person to confirm."""
+"""Suggested roles of columns and rows, with reasons, for a person to confirm."""
 
 from incrowd.tables.roles.column_role import ROLES, SuggestedRole
 from incrowd.tables.roles.rows import RowKind, describe_rows, find_times

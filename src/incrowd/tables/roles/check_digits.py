@@ -1,10 +1,12 @@
-"""Codes with a check digit, whatever its rule: numbers of citizens, patients, accounts, cards and devices have one.
+"""Detection of codes with a check digit, by any rule: numbers of citizens, patients, accounts, cards and devices.
 
 A check digit makes a weighted sum of the characters a multiple of some number, nearly always of 5 (as part of 10), 11,
-23, 31 or 97. So the codes, written as rows of numbers, satisfy a linear equation in the remainders of that prime; the
-equation is solved for on some codes and counted on the others. Some equations are no check digits: multiples of 11 (or
-23, 31), as amounts with a tenth of tax are, numbers in steps of 97, parts that differ by a constant, such as 2019-2020,
-and those that hold without any remainder, as for answers that their sum follows.
+23, 31 or 97. So the codes, written as rows of numbers, satisfy a linear equation modulo that prime. The equation is
+solved on some codes and verified on the others.
+
+These equations are not check digits, and are excluded: multiples of 11 (or 23, 31), such as amounts with a tenth of
+tax; numbers in steps of 97; parts that differ by a constant, such as 2019-2020; and equations that hold without a
+modulus, as for answers and their sum.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _OF_WHOLE_NUMBERS = 97  # account and citizens' numbers are made to leave 0 or 1
 
 
 def have_check_digits(values: Iterable[str]) -> bool:
-    """Whether different codes of one length satisfy an equation that chance does not explain.
+    """True if distinct codes of one length satisfy an equation that chance does not explain.
 
     >>> draw = np.random.default_rng(0)
     >>> plain = [f"{number:08}" for number in draw.integers(0, 10**8, 200)]
@@ -48,7 +50,7 @@ def have_check_digits(values: Iterable[str]) -> bool:
 
 
 def are_articles(values: Iterable[str]) -> bool:
-    """Whether codes with a check digit are those of books and goods (EAN, ISBN), and no Swiss numbers of people.
+    """True if codes with a check digit are those of books and goods (EAN, ISBN), and not Swiss numbers of people.
 
     >>> are_articles(["9783161484100", "978-0-306-40615-7"]), are_articles(["756.9217.0769.85"])
     (True, False)
@@ -62,7 +64,7 @@ def are_articles(values: Iterable[str]) -> bool:
 
 
 def _without_repeated_parts(values: Sequence[str]) -> list[list[str]]:
-    """The parts of codes between separators, without those that an earlier part and a constant tell."""
+    """The parts of codes between separators, without parts that equal an earlier part plus a constant."""
     codes = [re.findall(r"[^\W_]+", value) for value in values]
     number = max(map(len, codes), default=0)
     usual = [parts for parts in codes if len(parts) == number and all(part.isdecimal() for part in parts)]
@@ -105,7 +107,7 @@ def _satisfy_an_equation(letters: NDArray[np.str_], features: NDArray[np.int64],
 
 
 def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
-    """Whether a character is told by many others without any remainder: part of their sum."""
+    """True if many other characters determine a character without a modulus, as a part of their sum."""
     independent = [0]
     for column in range(1, features.shape[1]):
         before, after = features[:, independent].astype(np.float64), features[:, column]
@@ -120,19 +122,19 @@ def _have_a_total(features: NDArray[np.int64], places: NDArray[np.int64]) -> boo
 
 
 def _vary(features: NDArray[np.int64]) -> bool:
-    """Whether there are more combinations than some weights would always fit, unlike in a few prefixes."""
+    """True if there are enough combinations that some weights do not always fit, as they would for a few prefixes."""
     return bool(len(np.unique(features, axis=0)) >= features.shape[1] + _SPARE // 2)
 
 
 def _are_checked(letters: NDArray[np.str_]) -> bool:
-    """Whether numbers divided by 97 leave 1 (ISO 7064) or nothing (French accounts), unlike most steps of 97."""
+    """True if numbers modulo 97 are 1 (ISO 7064) or 0 (French accounts), and are not mere steps of 97."""
     codes = ["".join(row) for row in letters]
     left = [int(code) % _OF_WHOLE_NUMBERS for code in codes if code.isdecimal()]
     return len(left) < len(codes) or max(left.count(0), left.count(1)) >= _HOLDS * len(left)
 
 
 def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What an equation may weigh, and the place of each: digits, whether they exceed 4 (Luhn), each other character."""
+    """The variables of an equation and their positions: digits, digits above 4 (Luhn), each other character."""
     found, places = [np.ones(len(letters), dtype=np.int64)], [-1]
     for place, column in enumerate(letters.T):
         is_digit = (column >= "0") & (column <= "9")
@@ -146,7 +148,7 @@ def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.i
 
 
 def _null_vector(rows: NDArray[np.int64], prime: int) -> NDArray[np.int64] | None:
-    """Weights whose sum vanishes in every row, by elimination in the remainders of a prime, or None."""
+    """Weights whose sum is 0 in every row, by elimination modulo a prime, or None."""
     given, rows = rows, rows.copy()
     pivots: list[int] = []
     for column in range(rows.shape[1]):

@@ -1,4 +1,4 @@
-"""What is counted and looked at in a column before a role is suggested for it."""
+"""Counts and sampled cells of a column, from which its role is suggested."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ _FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of pe
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """A column: counts of the whole of it, and some of its filled cells.
+    """Facts about a column: counts of all its cells, and a sample of its filled cells.
 
-    `low`, `mean` and `high` are those of numbers; `whole` says that numbers have no decimals; `sample` are cells drawn
-    from the whole column, numbers as floats and all else as texts; `contacts` are texts, of all cells (in a
-    cluster, of the sample), that have an e-mail address or a telephone number of a person in them.
+    `low`, `mean` and `high` describe numbers; `whole` means that numbers have no decimals; `sample` are cells drawn
+    from the whole column, numbers as floats and other values as texts; `contacts` counts texts, of all cells (in a
+    cluster, of the sample), with an e-mail address or a telephone number of a person in them.
     """
 
     name: str
@@ -87,25 +87,25 @@ class ColumnFacts:
 
     @property
     def holds(self) -> str:
-        """The kind of its values as it is told: texts that say yes or no, in one of several languages, are yes/no."""
+        """The kind of its values for display: yes/no for texts that say yes or no, in one of several languages."""
         says = self.kind == "text" and self.distinct == 2 and {*map(str.casefold, self.sample)} in _BOOLEAN_WORDS
         return "yes/no" if says else self.kind
 
     @property
     def few(self) -> bool:
-        """Whether so few values occur, and so often, that they name nobody, whatever the column is called."""
+        """True if so few values occur, and so often, that they name nobody, whatever the name of the column."""
         return self.distinct <= (_FEW_TEXTS if self.kind == "text" else _FEW_NUMBERS) and (
             self.filled >= 10 * self.distinct
         )
 
     @property
     def repeats(self) -> float:
-        """Records for each value, on average."""
+        """Average number of records for each value."""
         return self.filled / max(self.distinct, 1)
 
     @property
     def codes(self) -> bool:
-        """Whether cells are texts or whole numbers, as names and numbers of people are."""
+        """True if cells are texts or whole numbers, like names and numbers of people."""
         return self.kind == "text" or self.whole
 
 
@@ -147,7 +147,7 @@ def _facts_of_counts(counts: ColumnCounts) -> ColumnFacts:
 
 
 def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
-    """Refuse a column whose different texts, as many as its parts hold, take more memory than there is."""
+    """Refuse a column whose distinct texts need more memory than is available."""
     texts = {getattr(one.buffers()[-1], "address", 0): len(one) for one in (part.dictionary for part in column.chunks)}
     most = min(sum(texts.values()), len(column))
     require_memory(f"looking at the texts of column {name}", _BYTES_A_TEXT * most, memory)
@@ -155,7 +155,7 @@ def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The different values of a column's filled cells, and how many cells have each; none where they are nested."""
+    """The distinct values of a column's filled cells and their counts; none if the cells are nested."""
 
     values: pa.Array
     times: NDArray[np.int64]
@@ -179,7 +179,7 @@ def _count_values(column: pa.ChunkedArray) -> _Counted:
 def _facts(
     name: str, kind_of_values: pa.DataType, counted: _Counted, distinct: int, nulls: int, rows: int
 ) -> ColumnFacts:
-    """A column by its counts and some of its filled cells."""
+    """The facts of a column from its counts and a sample of its filled cells."""
     kind = _kind(kind_of_values)
     if kind == "nested":
         return ColumnFacts(name, kind, -1, nulls, rows)
@@ -196,9 +196,10 @@ def _facts(
 
 
 def _count_contacts(counted: _Counted) -> int:
-    """The cells that have the address or the telephone number of a person in them, whatever else they say.
+    """Count the cells with an address or a telephone number of a person in them, whatever other text they hold.
 
-    Each address counts by itself, in whatever texts it stands: one of an office does not hide those of people.
+    Each address is counted separately, in all texts that contain it: the address of an office does not hide those of
+    people.
     """
     texts = counted.values
     if texts.type not in (pa.string(), pa.large_string()):
@@ -213,7 +214,7 @@ def _count_contacts(counted: _Counted) -> int:
     times = counted.times[likely.to_numpy(zero_copy_only=False)]
 
     def contacts() -> Iterator[tuple[set[int], int]]:
-        """The contacts in each text, and its cells: found twice, for all of them at once take much memory."""
+        """The contacts in each text, and its cells; computed twice, because keeping all of them takes much memory."""
         for start in range(0, len(texts), _AT_ONCE):
             parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
             for text, calls, cells in zip(*parts, times[start : start + _AT_ONCE].tolist(), strict=True):
@@ -239,7 +240,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
-    """At most `_SAMPLE` filled cells in ascending order, drawn at random: the same in whatever order rows are."""
+    """At most `_SAMPLE` filled cells in ascending order, drawn at random, independent of the order of the rows."""
     order = pc.array_sort_indices(counted.values).to_numpy()
     ends = np.cumsum(counted.times[order])
     if ends[-1] <= _SAMPLE:
@@ -253,7 +254,7 @@ def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
 
 
 def _kind(type_: pa.DataType) -> str:
-    """A column's type in a word."""
+    """The type of a column in one word."""
     kind = pa.types
     if kind.is_boolean(type_):
         return "yes/no"
@@ -269,7 +270,7 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is a record, or a list of records, in JSON."""
+    """True if a text is a JSON record, or a list of records."""
     try:
         found = json.loads(text) if text[:1] in "{[" else None
     except (ValueError, RecursionError):
@@ -278,11 +279,11 @@ def is_json(text: str) -> bool:
 
 
 def has_gaps(facts: ColumnFacts) -> bool:
-    """Whether few whole numbers leave gaps, as codes do (9 or 99 for unknown) and counts do not."""
+    """True if few whole numbers leave gaps, as codes do (9 or 99 for unknown) and counts do not."""
     values = sorted({*facts.sample})
     return any(right - left > 1 for left, right in itertools.pairwise(values))
 
 
 def count_distinct_rows(table: Table, names: Sequence[str]) -> int:
-    """How many different rows some columns have."""
+    """Number of distinct rows of some columns."""
     return table.backend.count_distinct(table.require(names))

@@ -1,4 +1,4 @@
-"""The role of one column, from its name and its values, with the reason and how sure it is."""
+"""The suggested role of one column from its name and values, with a reason and a confidence."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
 @dataclass(frozen=True, slots=True)
 class SuggestedRole(Result):
-    """A column, what it holds, and the role that is suggested for it.
+    """A column, its contents, and its suggested role.
 
-    `topic` is what it seems to be about ("age", "income", …; empty where nothing was found), `also` another role that
-    is as defensible, and `secondary` marks weights that are not proposed as the weight: replicates, those of
-    households, further ones. `exact` marks days of birth and places that few share, which others know. A role of
-    "other" with low confidence means that nothing was found: a person must decide.
+    Attributes:
+        topic: the apparent subject ("age", "income", …); empty if nothing was found.
+        also: another role that is equally defensible.
+        secondary: a weight that is not proposed as the main weight: replicates, household weights, further weights.
+        exact: a day of birth, or a place that few people share, which others know.
+
+    The role "other" with low confidence means that nothing was found: a person must decide.
     """
 
     column: str
@@ -69,14 +72,14 @@ def describe_role(
     also: str = "",
     secondary: bool = False,
 ) -> SuggestedRole:
-    """A suggestion with what was counted in the column."""
+    """A suggestion together with the counts of the column."""
     counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
     exact = is_exact(facts, topic)
     return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary, exact)  # type: ignore[arg-type]
 
 
 def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
-    """The role of one column; cells that name people by themselves outweigh its name."""
+    """Suggest the role of one column; cells that name people outweigh the column name."""
     suggested = _suggest_indirectly(facts, evidence, weight)
     if suggested.role == "identifier" and suggested.confidence == "high":
         return suggested
@@ -91,7 +94,7 @@ def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: W
 def _suggest_indirectly(
     facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None
 ) -> SuggestedRole:
-    """The role of one column by what makes every role pointless, then weights, names, values."""
+    """Suggest a role: first cases in which no role applies, then weights, names and values."""
     if facts.kind == "nested":
         return describe_role(
             facts, "other", "it holds lists or records, which are not looked into; a person must decide", "low"
@@ -112,7 +115,7 @@ def _suggest_indirectly(
 
 
 def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> SuggestedRole | None:
-    """What a topic of the name means, where the values do not speak against it."""
+    """The role of the topic in the name, unless the values contradict it."""
     topic = topics().get(evidence.topic)
     if topic is None:  # a weight or a flag of a codebook, whose values are not those of one
         return None
@@ -149,7 +152,7 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
 def _numbers_of(
     facts: ColumnFacts, topic: str, says: str, confidence: str, evidence: NameEvidence, only: bool
 ) -> SuggestedRole | None:
-    """Numbers of people, households, records: identifiers, or the person column where people have several records."""
+    """The role of numbers of people, households or records: identifier, or person if people have several records."""
     each = f"{one_decimal(facts.repeats)} records each"
     all_differ = facts.distinct == facts.filled > 1
     if topic == "person within household":
@@ -176,7 +179,7 @@ def _numbers_of(
 
 
 def _is_one_of_many(facts: ColumnFacts) -> bool:
-    """Whether the name is a word for a person or a case and nothing else: `user`, `patient`."""
+    """True if the name is only a word for a person or a case: `user`, `patient`."""
     return words_of(facts.name) in word_list("names", "one_of_many")
 
 
@@ -195,7 +198,7 @@ def _of_people(facts: ColumnFacts, household: bool) -> SuggestedRole:
 
 
 def _by_values(facts: ColumnFacts) -> SuggestedRole:
-    """What the values say where the name says nothing."""
+    """The role from the values, if the name says nothing."""
     evidence = find_value_evidence(facts) or find_codes(facts)
     if evidence and (evidence.role != "identifier" or not facts.few):
         return describe_role(facts, evidence.role, evidence.reason, evidence.confidence, evidence.topic)
@@ -217,7 +220,7 @@ def _by_values(facts: ColumnFacts) -> SuggestedRole:
 
 
 def _what_it_is_like(facts: ColumnFacts) -> str:
-    """Few texts are answers to choose from, and few numbers with gaps are codes; neither is free text or an amount."""
+    """Describe the values: few texts are answers to choose from, few numbers with gaps are codes."""
     if facts.kind == "text" and facts.repeats >= 5:
         return "answers to choose from; "
     if facts.whole and facts.distinct <= 40 and facts.repeats >= 5:

@@ -1,4 +1,4 @@
-"""Cells that name people by themselves, whatever their column is called: names, addresses, telephone numbers."""
+"""Detection of cells that name people by themselves: names, addresses, telephone numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHECKED_EACH = 20  # rows for each code with a check digit, above which it is a
 
 
 def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
-    """What cells say that name people by themselves, where the column has several of them.
+    """Describe cells that name people by themselves, if the column has several of them.
 
     >>> cells = tuple(f"person{number}@example.org" for number in range(30))
     >>> find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)).topic
@@ -58,7 +58,7 @@ def _contact(facts: ColumnFacts) -> ValueEvidence:
 
 
 def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
-    """Codes that may be those of people or of what they own: each in few rows, of many more that could be written."""
+    """Find codes that may belong to people or their property: each in few rows, and sparse among all possible codes."""
     if facts.kind != "text" or facts.generalised or facts.repeats > _ROWS_EACH:
         return None
     if _bits({*facts.sample}) < np.log2(max(facts.distinct, 1)) + _SPARE_BITS:
@@ -70,7 +70,7 @@ def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
 
 
 def _names_of_people(values: Iterable[str]) -> Iterator[ValueEvidence]:
-    """Full names, also in longer texts, which name people; given names or surnames alone, which may."""
+    """Find full names, also in longer texts, which name people, and given names or surnames alone, which may."""
     words = [words_of(value).split() for value in values if value]
     known = word_list("values", "given_names")
     full = [parts for parts in words if any(one in known for one in _followed(parts))]
@@ -86,7 +86,7 @@ def _names_of_people(values: Iterable[str]) -> Iterator[ValueEvidence]:
 
 
 def _followed(parts: Sequence[str]) -> Iterator[str]:
-    """The words that stand beside another one of letters, as a given name does beside a surname."""
+    """The words next to another word of letters, like a given name next to a surname."""
     spelt = [len(word) > 1 and word.isalpha() for word in parts]
     for place, word in enumerate(parts):
         if spelt[place] and any(spelt[max(place - 1, 0) : place] + spelt[place + 1 : place + 2]):
@@ -97,7 +97,7 @@ _CODE = re.compile(r"[A-Za-z0-9+/=_.-]{5,}|[A-Z0-9 -]{5,}")
 
 
 def _bits(values: Collection[str]) -> float:
-    """The sum of the entropies of the characters at each place, where values are codes and mix letters and digits."""
+    """The sum of the entropies of the characters at each position, for codes that mix letters and digits."""
     codes = [value for value in values if _CODE.fullmatch(value)]
     mixed = [sum(map(str.isdigit, code)) >= (1 if re.search("[A-Za-z]", code) else 6) for code in codes]
     if len(codes) < max(_CODES, _ALL * len(values)) or sum(mixed) < _MANY * len(codes):
@@ -109,7 +109,7 @@ def _bits(values: Collection[str]) -> float:
 
 
 def _is_initialled(value: str) -> bool:
-    """Whether a text is a surname beside initials or a title: E. Clarke, Smith, J. R., Dr Weber."""
+    """True if a text is a surname with initials or a title: E. Clarke, Smith, J. R., Dr Weber."""
     words = value.replace(",", " ").replace(".", ". ").split()
     before = [word for word in words if _INITIAL_OR_TITLE.fullmatch(word)]
     surnames = [word for word in words if word not in before]
@@ -128,7 +128,7 @@ _SURNAMES = (  # of most Chinese people
 
 
 def _is_address(value: str) -> bool:
-    """Whether a text has a word for a street, which may be one letter (C/ Mayor 3), another word, and a number."""
+    """True if a text has a word for a street, which may be one letter (C/ Mayor 3), another word, and a number."""
     words = words_of(value)
     street = word_pattern("values", "streets").search(words) if any(map(str.isdigit, value)) else None
     named = street is not None and (words.replace(street[0], "", 1).strip(), street[1])

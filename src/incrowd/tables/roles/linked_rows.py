@@ -1,10 +1,12 @@
-"""Columns whose values link rows of one person or household, as their other cells show, whatever they are called.
+"""Columns that link rows of one person or household, recognised from the other cells of these rows.
 
-People with several records share more than a number: their sex, their birth, where they live. So a column of very many
-values, each with a few rows, links people if other columns are (nearly) constant among the rows that share a value, far
-beyond chance. A code of places or illnesses does so too for what follows from it; that shows in that its neighbouring
-codes agree as well, which numbers of people do not. So does what is computed from other columns, as a body mass index
-tells height and weight; no two of its values then agree in all of them.
+People with several records share more than a number: their sex, their birth, their place of residence. So a column with
+very many values, each in a few rows, links people if other columns are (nearly) constant among the rows that share a
+value, far beyond chance.
+
+Two other kinds of columns do this too, and are excluded. Codes of places or illnesses: their neighbouring codes agree
+as well, which numbers of people do not. Columns computed from others, as a body mass index follows from height and
+weight: no two of their values agree in all of the other columns.
 """
 
 from __future__ import annotations
@@ -46,9 +48,9 @@ _Codes = NDArray[np.int64]
 
 
 def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, tuple[str, ...]] | None:
-    """A column that links rows of one person or household, and the columns that show it; None where there is none.
+    """Find a column that links rows of one person or household, and the columns that show it; None if there is none.
 
-    No columns show it where rows share amounts to the last digit that hardly anybody nearly shares.
+    The columns are empty if rows share exact amounts that hardly anybody nearly shares.
 
     Args:
         table: the table.
@@ -83,7 +85,7 @@ def _find_linked(
 
 
 def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int, str] | None:
-    """A number or a time that climbs from row to row and starts again, while an attribute of people stays the same.
+    """Find a number or a time that increases from row to row and restarts, while an attribute of people stays the same.
 
     Returns:
         The column, how often it starts again, and the attribute; None where there is none.
@@ -109,12 +111,12 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
 
 
 def _is_shared(table: Table, one: SuggestedRole) -> bool:
-    """Whether a few rows each share an amount to the last digit, far more often than amounts nearly agree.
+    """True if groups of a few rows share an exact amount, far more often than amounts nearly agree.
 
-    Round amounts are passed over, because many people name them, and so are those that more rows share than a home has.
-    Whole amounts are looked at where the column is about money. Wages and tariffs have nearly as many amounts that many
-    rows share as others. Where there are some of these, or few amounts in all, most of the others must be shared too:
-    of wages most have one row, of the incomes of homes fewer.
+    Round amounts are skipped, because many people name them, and so are amounts that more rows share than a household
+    has. Whole amounts are used if the column is about money. Wages and tariffs have nearly as many amounts that many
+    rows share as others. If there are some of these, or few amounts in all, most of the others must be shared too: most
+    wages have one row, fewer household incomes do.
     """
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
@@ -144,9 +146,9 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
 
 
 def _may_link(one: SuggestedRole) -> bool:
-    """Whether a column has many values of a few rows each, and is not about something that many people share.
+    """True if a column has many values of a few rows each, and is not about something that many people share.
 
-    Ranges and sets are shared by a class, which is made of people who are alike.
+    Ranges and sets are shared by a class, whose members are alike by construction.
     """
     each = (one.rows - one.nulls) / max(one.distinct, 1)
     is_open = (
@@ -160,7 +162,7 @@ def _shown_by(
 ) -> tuple[str, ...] | None:
     """The columns that show that rows are linked: one about a person, or two that do not follow from each other.
 
-    None where columns agree that do not show it, because the linking one may be computed from them.
+    None if the agreeing columns do not show it, because the linking column may be computed from them.
     """
     (column,) = encode(table, [linking.column])
     rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
@@ -188,7 +190,7 @@ def _shown_by(
 
 
 def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
-    """Rows that share their value with few others, by value, and where each value begins; none where too few do."""
+    """Rows that share their value with few others, sorted by value, and the start of each value; none if too few do."""
     sizes = np.bincount(codes[codes < values], minlength=values)
     shared = (sizes > 1) & (sizes <= _MOST)
     linked = int(sizes[shared].sum())
@@ -202,9 +204,9 @@ def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
 
 
 def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
-    """The most frequent code of the rows of each group, and how many neighbours in a group differ, in a random order.
+    """The commonest code in each group, and the number of neighbours in a group that differ, in random order.
 
-    Of n rows in random order n − Σ c²/n neighbours differ, where c rows have each code.
+    In random order, n − Σ c²/n of n neighbours differ, where c rows have each code.
     """
     width = int(codes.max(initial=0)) + 1
     sizes = np.diff(starts, append=codes.size)
@@ -216,7 +218,7 @@ def _usual_values(codes: _Codes, starts: _Codes) -> tuple[_Codes, float]:
 
 
 def _count_errors(codes: _Codes, starts: _Codes) -> tuple[int, float, float]:
-    """Pairs of neighbouring rows that share a value, those of them that differ, and those that would by chance."""
+    """Count neighbouring rows that share a value, those of them that differ, and the number expected by chance."""
     first = np.zeros(codes.size, dtype=bool)
     first[starts] = True
     differ = (codes[1:] != codes[:-1])[~first[1:]]
@@ -224,7 +226,7 @@ def _count_errors(codes: _Codes, starts: _Codes) -> tuple[int, float, float]:
 
 
 def _is_constant(pairs: int, errors: float, by_chance: float) -> bool:
-    """Whether rows that share a value agree, nearly always and far beyond chance."""
+    """True if rows that share a value agree nearly always and far beyond chance."""
     return (
         errors <= (1 - _AGREE) * pairs
         and errors <= _OF_CHANCE * by_chance
@@ -233,14 +235,14 @@ def _is_constant(pairs: int, errors: float, by_chance: float) -> bool:
 
 
 def _differs_between(values: _Codes) -> bool:
-    """Whether neighbouring values of the linking column differ about as often as any two do."""
+    """True if neighbouring values of the linking column differ about as often as any two do."""
     return float(np.mean(values[1:] != values[:-1])) >= _ANEW * _disagreement(values)
 
 
 def _follows_from(columns: Sequence[_Codes]) -> bool:
-    """Whether the values of the linking column are computed from others: no two of them agree in all of these.
+    """True if the linking column is computed from other columns: no two of its values agree in all of them.
 
-    The columns that agree most often are taken, as long as chance makes several values agree in all of them.
+    The columns that agree most often are used, as long as chance makes several values agree in all of them.
     """
     size = columns[0].size
     expected, joint = size * (size - 1) / 2, np.zeros(size, dtype=np.int64)
@@ -259,13 +261,13 @@ def _disagreement(codes: _Codes) -> float:
 
 
 def _independent_pairs(columns: Sequence[_Codes]) -> Iterator[bool]:
-    """For each two columns whether neither of them follows from the other, to half of what chance leaves open."""
+    """For each pair of columns, True if neither follows from the other, to half of what chance leaves open."""
     for one, other in itertools.combinations(columns, 2):
         yield all(_left_open(*pair) >= _ANEW * _disagreement(pair[1]) for pair in ((one, other), (other, one)))
 
 
 def _left_open(one: _Codes, other: _Codes) -> float:
-    """How often two rows differ in a column that agree in another: the mean over rows."""
+    """The chance that two rows differ in a column although they agree in another, averaged over rows."""
     cells = np.unique(one * (int(other.max()) + 1) + other, return_counts=True)
     sizes = np.bincount(one)
     group = cells[0] // (int(other.max()) + 1)

@@ -1,4 +1,4 @@
-"""What the name of a column says it holds: topics by the words of the name, or by a public codebook."""
+"""Topics of columns from the words of their names, or from a public codebook."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COUNTED = re.compile(r"(?:has|is|any|count|counts|number of|no of|nr of|(?:num|
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a column can be about."""
+    """A subject that a column can be about."""
 
     name: str
     role: str
@@ -37,7 +37,7 @@ class Topic:
 
     @property
     def rank(self) -> int:
-        """Which of several topics that the words of one name point to is taken: the lowest rank."""
+        """The priority among several topics of one name: the lowest rank is taken."""
         if self.leads:
             return 1
         return {"identifier": 0, "sensitive": 2, "quasi-identifier": 3}.get(self.role, 1)
@@ -45,7 +45,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class NameEvidence:
-    """A topic that a name points to, and how surely: by a codebook, a phrase, a word, or a part of a word.
+    """A topic of a name and the strength of the evidence: a codebook, a phrase, a word, or a part of a word.
 
     `how` is "phrase", "word", "part", "unrecognised codebook", "stem", or the title of a recognised codebook.
     """
@@ -63,7 +63,7 @@ class NameEvidence:
 
 
 def words_of(name: str) -> str:
-    """The words of a column's name in small letters, without accents and digits, a space between them.
+    """The words of a column name in lower case, without accents and digits, separated by spaces.
 
     >>> words_of("dateOfBirth"), words_of("freres.soeurs"), words_of("Prénom_2"), words_of("płeć")
     ('date of birth', 'freres soeurs', 'prenom', 'plec')
@@ -75,7 +75,7 @@ def words_of(name: str) -> str:
 
 
 def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
-    """The public codebooks that a table's columns follow, the one with most variables first.
+    """The public codebooks that the columns of a table follow, the one with most variables first.
 
     Only names that are no common words count: every survey has an `age`.
     """
@@ -85,7 +85,7 @@ def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
-    """The topics that a name points to, the most telling first.
+    """The topics of a name, the strongest evidence first.
 
     >>> [evidence.topic for evidence in find_topics("household_income")]
     ['income', 'household']
@@ -108,7 +108,7 @@ _CONTACTS = {"person name", "contact", "address", "account", "national number"}
 
 
 def _is_about_people(words: str, topic: str) -> bool:
-    """Whether a name is that of a person, and neither that of a thing (`drug_name`) nor about it (`email_status`)."""
+    """True if a name is about a person, not about a thing (`drug_name`) or a contact's property (`email_status`)."""
     parts = words.split()
     if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in word_list("names", "said_about_contacts")):
         return False
@@ -158,7 +158,7 @@ def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], 
 
 
 def _is_variable(title: str, name: str) -> bool:
-    """Whether a name is in a codebook, letter by letter but for its number and its wave."""
+    """True if a name is in a codebook, exactly except for its number and its wave."""
     exact, patterns = _codebooks()[title]
     plain = [pattern for pattern, _ in patterns if "*" not in pattern.pattern]
     return any(one in exact or any(pattern.fullmatch(one) for pattern in plain) for one in _without_wave(name))
@@ -173,13 +173,13 @@ def _in_codebook(title: str, name: str) -> str | None:
 
 
 def _without_wave(name: str) -> tuple[str, ...]:
-    """A name of a codebook, and what is left of it without the wave of a panel: `b_jbstat`, `w3_jbstat`, `r13shlt`."""
+    """A codebook name, and the name without the wave of a panel: `b_jbstat`, `w3_jbstat`, `r13shlt`."""
     rest = _WAVE.sub("", name, count=1)
     return (name,) if rest == name else (name, rest)
 
 
 def _in_any_codebook(name: str) -> Iterator[str]:
-    """What a name means that occurs in one of the codebooks and hardly anywhere else."""
+    """The topic of a name that occurs in one codebook and hardly anywhere else."""
     for exact, _ in _codebooks().values():
         topic = exact.get(name)
         if topic and ((topic == "weight" and len(name) > 4) or _LIKE_A_CODE.fullmatch(name)):
@@ -226,7 +226,7 @@ def _by_words(words: str) -> tuple[str, ...]:
 
 @cache
 def _by_parts(words: str) -> tuple[str, ...]:
-    """Topics of words that are written together with a common prefix or suffix."""
+    """Topics of words that are joined with a common prefix or suffix."""
     topics_found: list[str] = []
     for word in words.split():
         for rest in _without_affixes(word):
@@ -238,7 +238,7 @@ def _by_parts(words: str) -> tuple[str, ...]:
 
 @cache
 def _by_stems(words: str) -> tuple[str, ...]:
-    """Topics whose stems a word contains, for abbreviations that no list has."""
+    """Topics whose stems a word contains, for abbreviations that are in no list."""
     return tuple(
         topic.name
         for topic in sorted(topics().values(), key=lambda one: one.rank)
@@ -252,7 +252,7 @@ def _stems(pattern: str) -> re.Pattern[str]:
 
 
 def _without_affixes(word: str) -> Iterator[str]:
-    """What is left of a word, three letters or more, without a known prefix, a known suffix, or both."""
+    """A word without a known prefix, a known suffix, or both, if three letters or more are left."""
     starts = ["", *(one for one in word_list("affixes", "prefixes") if word.startswith(one))]
     ends = ["", *(one for one in word_list("affixes", "suffixes") if word.endswith(one))]
     for start in starts:

@@ -1,4 +1,4 @@
-"""Roles of columns in view of all the others: one main weight, numbers of households and their members."""
+"""Revision of suggested roles in view of all columns: one main weight, numbers of households and their members."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MANY_RECORDS = 50  # for each person, from which on they are rather rows of som
 def choose_main_weight(
     roles: Sequence[SuggestedRole], weights: Sequence[WeightEvidence | None]
 ) -> tuple[SuggestedRole, ...]:
-    """Mark all weights but one as secondary: the one of people, known of every record, goes first; then the first."""
+    """Mark all weights but one as secondary. Preferred: a weight of people, known for every record; then the first."""
     ranked = [(weight.rank, place) for place, weight in enumerate(weights) if weight is not None]
     if not ranked:
         return tuple(roles)
@@ -39,7 +39,7 @@ def choose_main_weight(
 
 
 def prefer_numbers_by_name(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take no column for the person column by its values alone where the name of another says that it is a number."""
+    """Drop a person column found by its values alone if the name of another column says that it is a number."""
     if not any(one.topic in NUMBERS_OF and one.confidence != "low" for one in roles):
         return list(roles)
     return [
@@ -51,9 +51,9 @@ def prefer_numbers_by_name(roles: Sequence[SuggestedRole]) -> list[SuggestedRole
 
 
 def find_household_numbers(table: Table, roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take a column for the number of households where few numbers of people differ within each of its values.
+    """Take a column for the household number if few numbers of people differ within each of its values.
 
-    Were the two unrelated, so many rows would share both that none does by chance.
+    The test requires that rows which share both numbers are too many for unrelated columns.
     """
     members = [one for one in roles if _may_be_within(one)]
     if not members or any(one.topic == "household number" for one in roles):
@@ -72,7 +72,7 @@ def find_household_numbers(table: Table, roles: Sequence[SuggestedRole]) -> list
 
 
 def doubt_long_records(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Doubt that a column tells whose record it is where each value has very many rows and no column tells a time."""
+    """Doubt a person column if each value has very many rows and no column holds a time."""
     if any(one.topic in {"time", "date"} for one in roles):
         return list(roles)
     doubt = "; so many, and no column of times: say whether it tells whose record it is"
@@ -85,7 +85,7 @@ def doubt_long_records(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
 
 
 def find_numbers_within_households(roles: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Take columns of few numbers of people for numbers within households, where another column numbers households."""
+    """Take columns with few numbers of people for numbers within households, if another column numbers households."""
     if not any(one.topic == "household number" for one in roles):
         return list(roles)
     return [
@@ -97,24 +97,24 @@ def find_numbers_within_households(roles: Sequence[SuggestedRole]) -> list[Sugge
 
 
 def _may_be_within(one: SuggestedRole) -> bool:
-    """Whether a column has few numbers of people: it is taken for that, or called so and nothing else is known."""
+    """True if a column has few numbers of people: by its role, or by its name if nothing else is known."""
     is_open = one.role == "other" and not one.topic and one.kind == "integer"
     called_so = is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
     return _has_few_values(one) and (one.role == "person" or called_so)
 
 
 def _may_be_groups(one: SuggestedRole) -> bool:
-    """Whether a column has many codes and no empty cell, and its name says nothing."""
+    """True if a column has many codes and no empty cell, and its name says nothing."""
     is_open = (one.role == "other" and not one.topic) or (one.role == "person" and one.confidence == "low")
     return is_open and one.kind in {"integer", "text"} and not one.nulls and one.distinct > _FEW
 
 
 def suggest_by_known_columns(roles: Sequence[SuggestedRole], other_topics: Sequence[str]) -> tuple[SuggestedRole, ...]:
-    """Suggest columns of few values as quasi-identifiers where nearly all recognised columns are quasi-identifiers.
+    """Suggest columns of few values as quasi-identifiers if nearly all recognised columns are quasi-identifiers.
 
-    In an extract of a census or a register an unknown abbreviation is likely one more quasi-identifier. In a
-    questionnaire most columns are not recognised, and they stay undecided. `other_topics` are the topics that the names
-    of the table's other columns tell, those that nobody asked about.
+    In an extract of a census or a register, an unknown abbreviation is probably one more quasi-identifier. In a
+    questionnaire most columns are not recognised, and they stay undecided. `other_topics` are the topics in the names
+    of columns that were not requested.
     """
     recognised = [one.role for one in roles if one.topic]
     recognised += [topics()[topic].role for topic in other_topics if topic in topics()]
@@ -130,5 +130,5 @@ def suggest_by_known_columns(roles: Sequence[SuggestedRole], other_topics: Seque
 
 
 def _has_few_values(one: SuggestedRole) -> bool:
-    """Whether values are codes or answers to choose from, each of which occurs often."""
+    """True if values are codes or answers to choose from, each of which occurs often."""
     return 2 <= one.distinct <= _FEW and one.rows - one.nulls >= 10 * one.distinct and one.kind != "nested"

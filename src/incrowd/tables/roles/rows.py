@@ -1,4 +1,4 @@
-"""What a row of a table is: a person, a person at one time, one of several records, or no person at all."""
+"""The unit of a row: a person, a person at one time, one of several records, or no person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion
 
 @dataclass(frozen=True, slots=True)
 class RowKind(Result):
-    """What rows seem to be, why, and the columns that say so.
+    """The apparent unit of the rows, the reason, and the columns that show it.
 
     "people": one row for each; "panel": people at several times; "households": people grouped by household;
     "transactions": several records for each person; "not people": areas, firms, or counts of people.
@@ -40,7 +40,7 @@ class RowKind(Result):
 
 
 def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None) -> RowKind:
-    """Say what a row of a table seems to be, with the reason; a person should confirm it.
+    """Suggest the unit of the rows of a table, with the reason; a person should confirm it.
 
     Args:
         table: The table, as `read_table` gives it.
@@ -93,7 +93,7 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
 
 
 def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
-    """A panel by its form alone: a whole number that, together with a time, is different in every row."""
+    """A panel recognised by its form: a whole number that, combined with a time, differs in every row."""
     for time in _times(columns):
         for one in (column for column in columns if column.column != time.column):
             each = (one.rows - one.nulls) / max(one.distinct, 1)
@@ -108,7 +108,7 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
 
 
 def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
-    """Several records for each person or household, by what rows that share a value have in common."""
+    """Several records for each person or household, recognised by what rows with a common value share."""
     linked = find_linked_rows(table, columns)
     if linked is None:
         return None
@@ -123,7 +123,7 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
 
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
-    """Several records each by the order of the rows: a number or a time climbs from row to row, and starts again."""
+    """Several records each, recognised by row order: a number or a time increases from row to row, and restarts."""
     found = find_runs(table, columns)
     if found is None:
         return None
@@ -139,7 +139,7 @@ _NUMBERS = {"person number", "record number"}
 
 
 def _times(columns: Sequence[SuggestedRole]) -> list[SuggestedRole]:
-    """Columns that say at which of a few times a row was recorded."""
+    """Columns that give the time of a row, one of a few."""
     return [
         one
         for one in columns
@@ -148,9 +148,9 @@ def _times(columns: Sequence[SuggestedRole]) -> list[SuggestedRole]:
 
 
 def find_times(table: Table, person: str, columns: Sequence[SuggestedRole], among: Sequence[str]) -> tuple[str, ...]:
-    """Columns among some that number the records of each person: a wave, a year, a visit, whatever they are called.
+    """Find columns that number the records of each person: a wave, a year, a visit, whatever their names.
 
-    A person has each of few values at most once, where values dealt out at random would have met far more often.
+    A person has each of few values at most once, although values assigned at random would repeat far more often.
 
     Args:
         table: the table.
@@ -200,7 +200,7 @@ def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | Non
 
 
 def _numbered_within(columns: Sequence[SuggestedRole]) -> SuggestedRole | None:
-    """A small whole number called a person's, as `pid` is within a household."""
+    """A small whole number named after a person, as `pid` is within a household."""
     return next((one for one in columns if one.topic == "person number" and one.distinct < 60), None)
 
 
@@ -253,7 +253,7 @@ def _one_row_each(columns: Sequence[SuggestedRole]) -> RowKind:
 
 
 def _combinations_differ(table: Table, columns: Sequence[SuggestedRole], counted: str) -> bool:
-    """Whether no combination of the other columns occurs twice, as in a table of counts."""
+    """True if no combination of the other columns occurs twice, as in a table of counts."""
     others = [one.column for one in columns if one.column != counted and one.kind != "nested"]  # lists do not compare
     rows = columns[0].rows
     most = 1.0

@@ -1,4 +1,4 @@
-"""A role for every column of a table, with the reason and how sure it is."""
+"""A suggested role for every column of a table, with a reason and a confidence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from incrowd.tables.table import Table
 
 
 def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
-    """Suggest a role for every column of a table, with a reason; nothing is decided by it.
+    """Suggest a role for every column of a table, with a reason. Suggestions decide nothing.
 
-    Names count in eight languages and by the codebooks of public surveys, values by their form: numbers that all
-    differ, dates, ages, words for sex or marital status, weights. Distinct values are counted exactly; all else is
-    looked up in a sample of cells. No reason contains a cell.
+    Names are recognised in eight languages and by the codebooks of public surveys. Values are recognised by their form:
+    numbers that all differ, dates, ages, words for sex or marital status, weights. Distinct values are counted exactly;
+    all other tests use a sample of cells. No reason contains a cell.
 
     Args:
         table: The table, as `read_table` gives it.

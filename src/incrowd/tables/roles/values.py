@@ -1,4 +1,4 @@
-"""What the cells of a column say it holds, whatever it is called. No cell is ever told to anybody."""
+"""Evidence for the contents of a column from its cells. No cell is ever shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally 
 
 @dataclass(frozen=True, slots=True)
 class ValueEvidence:
-    """What the cells look like: the role it means, the topic, and a sentence without any cell in it."""
+    """Evidence from the cells: the role, the topic, and a sentence that contains no cell."""
 
     role: str
     topic: str
@@ -32,7 +32,7 @@ class ValueEvidence:
 
 
 def differs_everywhere(facts: ColumnFacts) -> bool:
-    """Whether each value names a record: texts or whole numbers that (nearly) all differ."""
+    """True if each value names a record: texts or whole numbers that (nearly) all differ."""
     if not facts.codes or facts.generalised:
         return False
     nearly = facts.filled >= _FROM_ROWS and facts.distinct >= _NEARLY_ALL * facts.filled
@@ -40,12 +40,12 @@ def differs_everywhere(facts: ColumnFacts) -> bool:
 
 
 def is_measured(facts: ColumnFacts) -> bool:
-    """Whether texts are numbers with decimals, or dates: they measure something, and name nobody."""
+    """True if texts are decimal numbers or dates: measurements, which name nobody."""
     return facts.kind == "text" and (_share(facts, _DECIMAL.fullmatch) > _MOST or _share(facts, _is_date) > _MOST)
 
 
 def is_numbered(facts: ColumnFacts) -> bool:
-    """Whether whole numbers were given out one after the other, or are all equally long."""
+    """True if whole numbers were assigned consecutively, or all have the same length."""
     if facts.low is None or facts.high is None or not facts.whole:
         return False
     equally_long = facts.low > 0 and len(str(int(facts.low))) == len(str(int(facts.high))) >= _DIGITS
@@ -53,17 +53,17 @@ def is_numbered(facts: ColumnFacts) -> bool:
 
 
 def counts_up(facts: ColumnFacts) -> bool:
-    """Whether whole numbers are 1, 2, 3, … in any order, each once; years are not meant."""
+    """True if whole numbers are 1, 2, 3, … in any order, each once; years are excluded."""
     if not facts.whole or facts.low is None or facts.high is None or not facts.distinct == facts.filled > MANY:
         return False
     return facts.high - facts.low + 1 == facts.distinct and not (facts.low > 1_800 and facts.high < 2_100)
 
 
 def numbers_people(facts: ColumnFacts) -> bool:
-    """Whether whole numbers look like numbers of people with several records each.
+    """True if whole numbers look like numbers of people with several records each.
 
-    Numbers that were given out are spread evenly over their range, none is much more frequent than the others, and
-    round ones are no more frequent than they must be; amounts, counts and codes are not like that.
+    Assigned numbers are spread evenly over their range, none is much more frequent than the others, and round numbers
+    are no more frequent than chance. Amounts, counts and codes are different.
     """
     if not is_numbered(facts) or facts.distinct < 100 or not 1.05 <= facts.repeats <= 100:
         return False
@@ -79,7 +79,7 @@ def numbers_people(facts: ColumnFacts) -> bool:
 
 
 def is_free_text(facts: ColumnFacts) -> bool:
-    """Whether texts are written by people, and not chosen from a list: long or of several words, and many differ."""
+    """True if texts are written by people and not chosen from a list: long or of several words, and many differ."""
     if facts.kind != "text" or facts.generalised or not facts.sample:
         return False
     letters = sum(map(len, facts.sample)) / len(facts.sample)
@@ -90,7 +90,7 @@ def is_free_text(facts: ColumnFacts) -> bool:
 
 
 def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:
-    """What the cells look like, where they look like anything."""
+    """The evidence from the cells, if there is any."""
     if facts.kind == "date or time":
         return ValueEvidence("quasi-identifier", "date", "it holds dates or times, which others may know", "high")
     if facts.kind == "text":
@@ -99,7 +99,7 @@ def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:
 
 
 def are_days(facts: ColumnFacts) -> bool:
-    """Whether cells are dates to the day, as dates, texts or numbers such as 19991231, and not a few of them."""
+    """True if cells are dates to the day (dates, texts or numbers such as 19991231), and more than a few."""
     if facts.distinct <= MANY or facts.generalised or not facts.sample:
         return False
     if facts.kind in {"integer", "number"}:
@@ -109,7 +109,7 @@ def are_days(facts: ColumnFacts) -> bool:
 
 
 def find_births(facts: ColumnFacts) -> ValueEvidence | None:
-    """Days over a span of years that only lives have."""
+    """Find days over a span of years that fits only lives."""
     if not are_days(facts):
         return None
     texts = (cell if isinstance(cell, str) else f"{cell:.0f}" for cell in facts.sample)
@@ -125,7 +125,7 @@ def find_births(facts: ColumnFacts) -> ValueEvidence | None:
 
 
 def is_exact(facts: ColumnFacts, topic: str) -> bool:
-    """Whether a column tells a day of birth, or a place that few share: others know these, whatever is declared."""
+    """True for a day of birth, or a place that few people share: others know these, whatever is declared."""
     if topic == "birth":
         return are_days(facts)
     return topic == "coordinates" and facts.distinct > MANY and facts.repeats < _SHARE_A_PLACE
@@ -167,7 +167,7 @@ def _in_numbers(facts: ColumnFacts) -> ValueEvidence | None:
 
 
 def _topic_of_values(facts: ColumnFacts) -> str | None:
-    """The topic whose words occur in at least half of the different values, of which there are not many."""
+    """The topic whose words occur in at least half of the distinct values, if these are few."""
     values = {words_of(value) for value in {*facts.sample}} - {""}
     if not 2 <= len(values) <= 80:
         return None
@@ -192,7 +192,7 @@ def _value_words() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def _as_pattern(word: str) -> str:
-    """A word of values, written in one or apart; a star at its end stands for any letters."""
+    """A pattern for a word of values, written as one word or several; a star at its end matches any letters."""
     return words_of(word).replace(" ", " ?") + ("[^ ]*" if word.endswith("*") else "")
 
 
@@ -219,7 +219,7 @@ def _is_day(number: int) -> bool:
 
 
 def _share(facts: ColumnFacts, says: Callable[[str], object]) -> float:
-    """The share of the sample that a test accepts."""
+    """The share of the sample that passes a test."""
     return sum(bool(says(cell)) for cell in facts.sample) / max(len(facts.sample), 1)
 
 

@@ -1,4 +1,4 @@
-"""Sampling weights: how many people a record stands for, and how they are told from the weight of a body."""
+"""Sampling weights: detection, and distinction from body weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPLICATES = 20  # columns of one stem and a number, from which on they are repl
 
 @dataclass(frozen=True, slots=True)
 class WeightEvidence:
-    """A weight, of what, and how surely; `rank` orders several: the lowest is proposed."""
+    """The kind of a weight and the confidence; `rank` orders several weights, and the lowest is proposed."""
 
     role: str
     reason: str
@@ -28,7 +28,7 @@ _OF_A_BODY = WeightEvidence("quasi-identifier", "its name says how heavy a perso
 
 
 def kind_of_weight(words: str) -> str | None:
-    """What kind of weight a name says: "sampling", "household", "plain" (nothing else), "factor", "body", or None.
+    """The kind of weight in a name: "sampling", "household", "plain" (nothing else), "factor", "body", or None.
 
     >>> [kind_of_weight(name) for name in ("fnlwgt", "sampling weight", "weight", "body weight", "weight loss", "coef")]
     ['sampling', 'sampling', 'plain', 'body', None, 'factor']
@@ -46,14 +46,14 @@ def kind_of_weight(words: str) -> str | None:
 
 
 def measures_bodies(names: Sequence[str]) -> bool:
-    """Whether a table measures bodies, so that its `weight` is one in kilograms."""
+    """True if a table measures bodies, so that its `weight` is in kilograms."""
     return any({*words_of(name).split()} & word_list("weights", "bodies") for name in names)
 
 
 def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: bool = False) -> WeightEvidence | None:
-    """Whether a column is a sampling weight, by its name and its values, or the weight of a body.
+    """Decide by name and values whether a column is a sampling weight or a body weight.
 
-    `alone` asks for a column whose name says nothing: only values that hardly anything but a weight has are taken.
+    `alone` is for a column whose name says nothing: only values that hardly anything but a weight has are accepted.
     """
     if facts.low is None or facts.mean is None:  # no numbers: the weight of a body in ranges, perhaps
         heavy_in_words = facts.kind == "text" and kind_of_weight(words_of(facts.name)) in {"plain", "body"}
@@ -84,12 +84,12 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
 
 
 def _weighs(facts: ColumnFacts) -> bool:
-    """Whether a record stands for about one person or more on average."""
+    """True if a record represents about one person or more on average."""
     return (facts.mean or 0.0) > 0.9
 
 
 def _is_like_nothing_else(facts: ColumnFacts) -> bool:
-    """Whether values are scaled to a mean of one, or large with decimals that no money and no measurement has."""
+    """True if values are scaled to a mean of one, or are large with decimals that no money and no measurement has."""
     mean, low, high = facts.mean or 0.0, facts.low or 0.0, facts.high or 0.0
     if facts.whole or facts.distinct < 30 or high < 1.2 * low or facts.rows < 50:
         return False
@@ -100,10 +100,10 @@ def _is_like_nothing_else(facts: ColumnFacts) -> bool:
 
 
 def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
-    """Columns that are replicate weights, with the size of their family.
+    """Find replicate weights, with the size of their family.
 
-    A family has one stem and a number, and its stem says a weight, or its columns have (nearly) one mean, as
-    replicates have and answers to twenty questions have not.
+    A family has one stem and a number. Its stem names a weight, or its columns have (nearly) one mean, which replicates
+    have and answers to twenty questions have not.
     """
     families: dict[str, list[ColumnFacts]] = {}
     for facts in columns:
