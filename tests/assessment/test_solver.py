@@ -126,7 +126,11 @@ def test_a_certain_secret_asks_for_more_values():
     found = find_release(table, question, **options)
     assert found.passes
     assert found.protected.demand.l == 2
-    assert [(trial.l, trial.decision) for trial in found.trials] == [(None, "exposed"), (2, "within")]
+    first, second, *larger = found.trials
+    assert [(trial.l, trial.decision) for trial in (first, second)] == [(None, "exposed"), (2, "within")]
+    assert second.chosen
+    assert min(trial.k for trial in larger) > second.k  # classes that need no such rule, and cost more
+    assert min(trial.loss for trial in larger if trial.decision == "within") > second.loss
 
 
 def test_what_no_class_size_mends_is_said_and_not_searched_for():

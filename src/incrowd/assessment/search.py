@@ -1,20 +1,21 @@
 """The one search for the least protection that passes the verdict.
 
 A candidate is a `Plan`. An attempt protects the table so and judges the result as any table is judged; `repair_plan`
-revises the plan by what the verdict found until one passes. `walk_sizes` does so for one class size after another, and
-`least_costly` ranks what passed. Two callers add what is their own:
+revises the plan by what the verdict found until one passes. `find_least` does so for the class sizes of
+`sizes_to_try` and takes the way that leaves out the fewest columns and then loses the least. Two callers try plans:
 
-- `find_release`, which protects for a recipient: the methods and options that the user chose, a time limit, the exact
-  class size, and the loss by the importance of columns. No secret is left out because classes cannot hide it.
-- `way_to_yes`, the advice of an assessment: the columns that nobody judged are left out from the start, secrets that no
-  class hides later; a few round class sizes, two trials at once, what the section on protection made, and words.
+- `find_release`, which protects for a recipient: the methods and options that the user chose, within a time limit.
+- `way_to_yes`, the advice of an assessment: two trials at once, what the section on protection made, and words; the
+  columns that nobody judged are left out from the start.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 import numpy as np
 
@@ -22,9 +23,20 @@ from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
 from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import Protected
+from incrowd.protection.protect_options import DiversityKind
+from incrowd.recipients import Limits
 from incrowd.wording import Advice
 
+_SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
+
+
+class SecretDemand(TypedDict, total=False):
+    """What a plan asks of secrets, as options of `protect`."""
+
+    l: float | None  # noqa: E741
+    diversity: DiversityKind
+    c: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +48,21 @@ class Plan:
         removed: columns that are left out.
         l: values that every class must have of each `diverse` column. None: that is not asked for.
         diverse: the secrets of which it is asked.
-        drops_secrets: whether secrets that classes cannot hide are left out.
         apart: columns that only some people were asked, who are kept apart from the others.
+        gave_up: whether a secret is left out because no class of this size hides it.
     """
 
     k: int
     removed: tuple[str, ...] = ()
     l: float | None = None  # noqa: E741
     diverse: tuple[str, ...] = ()
-    drops_secrets: bool = True
     apart: tuple[str, ...] = ()
+    gave_up: bool = False
+
+    @property
+    def asks_of_secrets(self) -> bool:
+        """Whether secrets must differ in every class, or one is left out."""
+        return bool(self.diverse) or self.gave_up
 
     def revise(self, verdict: Verdict) -> Plan | None:
         """The plan that repairs what a verdict found, or None where none is known."""
@@ -67,10 +84,26 @@ class Plan:
 
     def without(self, secrets: Sequence[str]) -> Plan | None:
         """The plan that leaves out secrets which classes cannot hide."""
-        if not secrets or not self.drops_secrets:
+        if not secrets:
             return None
         left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
-        return replace(self, removed=(*self.removed, *secrets), l=2 if left else None, diverse=left, apart=apart)
+        removed, values = (*self.removed, *secrets), 2 if left else None
+        return replace(self, removed=removed, l=values, diverse=left, apart=apart, gave_up=True)
+
+    def demand(self, certain: float) -> SecretDemand:
+        """The options of `protect` that make secrets differ, so that none is nearly certain in a class.
+
+        No value reaches the share of a class from which it counts as `certain`: (c, l)-diversity bounds it.
+
+        >>> Plan(11, l=2, diverse=("illness",)).demand(0.95), Plan(11).demand(0.95)
+        ({'l': 2, 'diversity': 'recursive', 'c': 19.0}, {})
+        """
+        if not self.diverse:
+            return {}
+        if certain == 1:
+            return {"l": self.l}
+        c = certain / (1 - certain)  # a share below s is a ratio below s / (1 - s)
+        return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
     def fallback(self) -> Plan | None:
         """The plan to try where this one cannot be had: leave out what asks for too much."""
@@ -159,6 +192,76 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
 def question_about_rows(verdict: Verdict) -> Advice | None:
     """What a verdict says of rows that may not be people, which has to be settled before anything is protected."""
     return next((one for one in verdict.internal_reasons if "rows_are_people" in one.hint), None)
+
+
+def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[int]:
+    """Class sizes, the least first, as far as there are people for two such classes.
+
+    They begin with what the limit on the highest risk asks, or with 2 where the population decides. Larger ones serve
+    the average, and secrets that small classes do not hide.
+
+    >>> from incrowd.recipients import limits_of
+    >>> sizes_to_try(limits_of("public"), 1_000, in_population=False)
+    [11, 15, 20, 22]
+    """
+    needed = limits.class_size
+    least = 2 if in_population else needed
+    wanted = sorted({*(size for size in _SIZES if size > least), least, needed, 2 * needed})
+    return [size for size in wanted if 2 <= size <= people // 2]
+
+
+def is_exact(limits: Limits) -> bool:
+    """Whether sizes in between are tried: the average falls as classes grow, so that the least lies between two."""
+    return limits.average is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found: the least costly way that passes, if there is one, and why class sizes failed."""
+
+    way: Attempt | None
+    failures: tuple[Failed, ...]
+
+
+def find_least(
+    sizes: Sequence[int], start: int, try_size: Callable[[int], Attempt | Failed], *, exact: bool = False
+) -> Found:
+    """Try class sizes, and take the way that leaves out the fewest columns and then loses the least.
+
+    Where secrets must differ, or one is left out, small classes can cost more than large ones, which need no such rule;
+    so larger ones are tried too, until one needs none.
+
+    Args:
+        sizes: the class sizes, the smallest first.
+        start: the place of the one that is likely to pass.
+        try_size: the way that passes with classes of one size, or why there is none.
+        exact: try sizes in between too.
+    """
+    best: Attempt | None = None
+    least: Attempt | None = None  # of the smallest classes that pass
+    failures: dict[int, Failed] = {}
+    tried: set[int] = set()
+
+    def passes(k: int) -> bool | None:
+        nonlocal best, least
+        tried.add(k)
+        outcome = try_size(k)
+        if isinstance(outcome, Failed):
+            failures[k] = outcome
+            return None if outcome.rules_out_all_sizes else False
+        best = outcome if best is None else least_costly([best, outcome])
+        least = outcome if least is None or k < least.plan.k else least
+        return True
+
+    walk_sizes(sizes, start, passes, exact=exact)
+    if least is not None and least.plan.asks_of_secrets:
+        doubled = next((size for size in sizes if size >= 2 * least.plan.k), sizes[-1])
+        for k in dict.fromkeys([doubled, sizes[-1]]):
+            if k > least.plan.k and k not in tried:
+                passes(k)
+            if best is not None and not best.plan.asks_of_secrets:
+                break
+    return Found(best, tuple(failed for _, failed in sorted(failures.items())))
 
 
 def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | None], *, exact: bool = False) -> None:

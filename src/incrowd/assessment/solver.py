@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,9 +12,22 @@ from typing import ClassVar, Unpack
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
-from incrowd.assessment.search import Attempt, Cost, Plan, least_costly, likely_to_pass, repair_plan, walk_sizes
+from incrowd.assessment.search import (
+    Attempt,
+    Cost,
+    Failed,
+    Plan,
+    find_least,
+    is_exact,
+    least_costly,
+    likely_to_pass,
+    repair_plan,
+    sizes_to_try,
+)
 from incrowd.assessment.verdict import Verdict
+from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
+from incrowd.populations.sample import read_sample
 from incrowd.protection import Protected, protect
 from incrowd.protection.keys import read_key
 from incrowd.protection.method_options import MethodName
@@ -22,10 +35,6 @@ from incrowd.protection.original_facts import facts_of_protected
 from incrowd.protection.protect_options import SearchKeywords
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, TableLike, describe_rows, read_table
-
-_GROWTH = 1.4  # from one class size to the next
-_MOST_SIZES = 24
-
 
 METHODS_TO_TRY: tuple[MethodName, ...] = ("partition", "generalise", "blank")
 """The methods that promise classes of k and need nothing else to be said."""
@@ -37,14 +46,15 @@ class Trial(Result):
 
     Attributes:
         k: the class size.
-        l: values of every secret in a class.
+        l: values in a class of each secret that is `diverse`.
         left_out: columns that were left out.
         decision: the verdict's.
         method: how it was protected.
-        loss: the share of detail that is gone, by importance; of the best trial of a method that passed, where several
-            methods were tried.
+        loss: the share of detail that is gone, by importance, a row that is left out having none; where several
+            trials passed, of these.
         chosen: whether it is the release that was chosen.
         apart: columns that only some people were asked, who were kept apart from the others.
+        diverse: secrets that had to differ in every class.
     """
 
     k: int
@@ -55,6 +65,7 @@ class Trial(Result):
     loss: float | None = None
     chosen: bool = False
     apart: tuple[str, ...] = ()
+    diverse: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,13 +94,13 @@ def find_release(
     progress: Progress = silent,
     **options: Unpack[SearchKeywords],
 ) -> Solution:
-    """Protect a table with the smallest classes that the verdict accepts.
+    """Protect a table with the least loss that the verdict accepts.
 
-    Sizes grow from what the limit on the highest risk asks (from 2 where a population is known), and the smallest that
-    passes is found by halving (`incrowd.assessment.search`). Where a secret would be certain, more of its values are
-    asked for in every class; who was not asked what others were is kept apart, and kept columns that give back what was
-    made coarser are left out. Of several methods the one of least loss is taken: fewest columns left out, then most
-    detail in every quasi-identifier, by importance, rows that went having none.
+    What is tried is what the advice of `assess` tries (`incrowd.assessment.search`): class sizes from what the limit on
+    the highest risk asks (from 2 where a population is known), more values of a secret that would be certain, people
+    who were not asked kept apart, and columns left out that give back what was made coarser or that no class hides. Of
+    all sizes and methods the way of least loss is taken: fewest columns left out, then most detail in every
+    quasi-identifier, by importance, rows that went having none.
 
     Args:
         data: the table.
@@ -134,7 +145,7 @@ def find_release(
     passed = [search.best for search in searches if search.best is not None]
     chosen = least_costly(passed) if passed else searches[0].last
     assert chosen.protected is not None
-    trials = [trial for search in searches for trial in search.told(chosen, with_loss=len(passed) > 1)]
+    trials = [trial for search in searches for trial in search.told(chosen)]
     return Solution(chosen.protected, chosen.verdict, tuple(trials))
 
 
@@ -142,8 +153,11 @@ class _TimeIsUpError(Exception):
     """Raised where no further trial is to be begun."""
 
 
+_DEMANDS = ("l", "t", "beta", "delta", "diversity", "c", "diverse")  # what a user may ask of secrets
+
+
 class _Search:
-    """The trials of one method; of their tables only the last, and that which passed with the smallest classes."""
+    """The trials of one method; of their tables only the last, and the best that passed."""
 
     last: Attempt
 
@@ -152,54 +166,54 @@ class _Search:
     ) -> None:
         self.table, self.question, self.known, self.options, self.progress = table, question, known, options, progress
         self.trials: list[Trial] = []
+        self._plans: list[Plan] = []
+        self._losses: list[list[float]] = []
         self.best: Attempt | None = None
         self.refused: IncrowdError | None = None
-        self._place_of_best = 0
+        self._secrets = tuple(options.get("sensitive") or question.sensitive or ())
         self._begun, self._done = 0, 0.0
-        self._sizes = list(_sizes(question, table.rows))
         self._rows = table.backend.examine_rows(lambda: describe_rows(table), otherwise=None)
 
     def run(self, until: float, *, must: bool) -> None:
-        """Find the smallest classes that pass; no trial is begun after `until`, but for the first if one `must` be."""
-        values, secrets = self.options.get("l"), tuple(self.options.get("sensitive") or ())
+        """Find the least loss that passes; no trial is begun after `until`, but for the first if one `must` be."""
+        asked = [name for name in _DEMANDS if self.options.get(name) is not None]
+        secrets = tuple(self.options.get("diverse") or self._secrets) if asked else ()
+        limits, person = self.question.limits, self.options.get("person")
+        people = ClassSizes.from_table(self.table, quasi_identifiers=self.known, person=person).people
+        population = _settle_population(self.table, self.question, self.known, person)
+        sizes = sizes_to_try(limits, people, in_population=population is not None) or [limits.class_size]
+        start = 0 if population is None else likely_to_pass(sizes, limits.class_size, people, population)
 
         def attempt(plan: Plan) -> Attempt:
             if time.monotonic() >= until and (self.trials or not must):
                 raise _TimeIsUpError
-            return self._try(plan)
+            return self._try(plan, len(sizes))
 
-        def passes(k: int) -> bool | None:
-            outcome = repair_plan(Plan(k, l=values, diverse=secrets, drops_secrets=False), attempt, self._sizes[0])
-            if isinstance(outcome, Attempt):
-                return True
-            self.refused = self.refused or outcome.error
-            return None if outcome.rules_out_all_sizes else False
+        def try_size(k: int) -> Attempt | Failed:
+            try:
+                outcome = repair_plan(Plan(k, l=self.options.get("l"), diverse=secrets), attempt, sizes[0])
+            except _TimeIsUpError:
+                return Failed("the time is up", rules_out_all_sizes=True)
+            if isinstance(outcome, Failed):
+                self.refused = self.refused or outcome.error
+            return outcome
 
-        population = self.question.population
-        start = 0
-        if population is not None:
-            start = likely_to_pass(self._sizes, self.question.limits.class_size, self.table.rows, population)
-        with suppress(_TimeIsUpError):
-            walk_sizes(self._sizes, start, passes, exact=True)
+        self.best = find_least(sizes, start, try_size, exact=is_exact(limits)).way
 
-    def told(self, chosen: Attempt, *, with_loss: bool) -> list[Trial]:
-        """The trials, with the loss of the best where it was measured; that whose release is taken is marked."""
-        trials = list(self.trials)
-        if self.best is not None and with_loss:
-            trials[self._place_of_best] = replace(trials[self._place_of_best], loss=self.best.measure_cost().loss)
-        for one, place in ((self.best, self._place_of_best), (self.last, len(trials) - 1)):
-            if one is chosen:
-                trials[place] = replace(trials[place], chosen=True)
-                break
-        return trials
+    def told(self, chosen: Attempt) -> list[Trial]:
+        """The trials, with the loss of those where it was measured; that whose release is taken is marked."""
+        return [
+            replace(trial, loss=next(iter(loss), None), chosen=plan is chosen.plan)
+            for trial, plan, loss in zip(self.trials, self._plans, self._losses, strict=True)
+        ]
 
-    def _try(self, plan: Plan) -> Attempt:
+    def _try(self, plan: Plan, sizes: int) -> Attempt:
         """Protect so, judge the result, and remember it."""
         self._begun += 1
         doing = f"trying classes of {plan.k} by {self.options.get('method', 'partition')}"
 
         def tell(_: str, share: float) -> None:
-            done = (self._begun - 1 + share) / len(self._sizes)
+            done = (self._begun - 1 + share) / sizes
             self._done = max(self._done, min(done, 1.0))  # a step of `protect` may begin again
             self.progress(doing, self._done)
 
@@ -207,11 +221,20 @@ class _Search:
         asked = self._options(plan)
         safe = protect(self.table, quasi_identifiers=self.known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
-        self.last = tried = Attempt(plan, verdict, cache(lambda: self._measure_cost(safe)), safe)
-        self.trials.append(Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart))
-        if tried.passes and (self.best is None or plan.k < self.best.plan.k):
-            self.best, self._place_of_best = tried, len(self.trials) - 1
-        return tried
+        loss: list[float] = []
+
+        def measure_cost() -> Cost:
+            cost = self._measure_cost(safe)
+            loss.append(cost.loss)
+            return cost
+
+        self.last = Attempt(plan, verdict, cache(measure_cost), safe)
+        self.trials.append(
+            Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart, diverse=plan.diverse)
+        )
+        self._plans.append(plan)
+        self._losses.append(loss)
+        return self.last
 
     def _options(self, plan: Plan) -> SearchKeywords:
         """What a plan asks of `protect` besides the class size, with the options that were given."""
@@ -220,15 +243,20 @@ class _Search:
             return [name for name in names or () if name not in plan.removed] or None
 
         given = self.options
+        secrets, diverse = left(self._secrets), left(plan.diverse)
         options: SearchKeywords = {
             **given,
-            "l": plan.l,
             "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),
             "leave_out": [*(given.get("leave_out") or ()), *plan.removed],
             "other": left(given.get("other")),
-            "sensitive": left(given.get("sensitive")),
+            "sensitive": secrets,
+            "diverse": diverse if secrets is not None else None,
         }
-        if plan.removed and options["sensitive"] is None:  # nothing is left to be diverse or close
+        if any(given.get(name) is not None for name in _DEMANDS):
+            options["l"] = plan.l
+        else:
+            options |= plan.demand(self.question.certain_from)
+        if plan.removed and diverse is None:  # nothing is left to be diverse or close
             options |= {"l": None, "t": None, "beta": None, "delta": None}
         return options
 
@@ -241,14 +269,12 @@ class _Search:
         return Cost(detail, safe.suppressed_rows, safe.rows + safe.suppressed_rows)
 
 
-def _sizes(question: Question, rows: int) -> Iterator[int]:
-    """Class sizes to try, the smallest first, as far as the table has two such classes."""
-    size = question.limits.class_size if question.population is None else 2
-    for _ in range(_MOST_SIZES):
-        yield size
-        size = max(size + 1, int(size * _GROWTH))
-        if 2 * size > rows:
-            return
+def _settle_population(table: Table, question: Question, known: Sequence[str], person: str | None) -> int | None:
+    """How many people the table was drawn from, as given or by its weights; None where nothing tells."""
+    if question.population is None and question.weights is not None and person is None:
+        with suppress(IncrowdError):  # the verdict then goes by the table
+            return read_sample(table, quasi_identifiers=known, weights=question.weights).population
+    return question.population
 
 
 def judge_protected(

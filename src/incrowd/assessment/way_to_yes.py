@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -20,11 +19,12 @@ from incrowd.assessment.search import (
     Cost,
     Failed,
     Plan,
-    least_costly,
+    find_least,
+    is_exact,
     likely_to_pass,
     question_about_rows,
     repair_plan,
-    walk_sizes,
+    sizes_to_try,
 )
 from incrowd.assessment.sections.section import WRITING, AssessmentState
 from incrowd.assessment.verdict import Action
@@ -36,49 +36,38 @@ from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import chosen_percent, counted, listed, number, percent
 
-_SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
-
 
 def way_to_yes(work: AssessmentState) -> Action:
     """Search for the least protection that passes: try it, judge the result as any table is judged, and say how.
 
-    Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
-    limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
-    hides is left out; so are kept columns that give back what was made coarser, unless it is enough to keep people who
-    were not asked apart. Where secrets must differ, small classes can cost more than large ones, so the largest size is
-    tried too. `incrowd.assessment.search` says how.
+    Columns that nobody judged and columns that name people are left out of the release. `incrowd.assessment.search`
+    says what is tried and which way is taken.
     """
     sizes = _sizes_to_try(work)
     likely = _likely_to_pass(work, sizes)
     at_once = trials_at_once(work.table)
-    outcomes: dict[int, Attempt | Failed] = {}
+    tried: set[int] = set()
     with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
 
         def begin(k: int) -> Future[Attempt | Failed]:
             return pool.submit(_try_size, work, k, repeat)
 
-        def passes(k: int) -> bool | None:
-            tell(f"trying classes of {k}", len(outcomes) / len(sizes))
-            outcomes[k] = outcome = (begun.get(k) or begin(k)).result()
-            return True if isinstance(outcome, Attempt) else None if outcome.rules_out_all_sizes else False
+        def try_size(k: int) -> Attempt | Failed:
+            tell(f"trying classes of {k}", min(len(tried) / len(sizes), 1.0))
+            tried.add(k)
+            return (begun.get(k) or begin(k)).result()
 
         tell("trying protections", 0.0)
         # the one below is needed as soon as the likely one passes
         begun = {k: begin(k) for k in sizes[max(likely - 1, 0) : likely + 1][::-1][:at_once]}
-        # the average falls as classes grow, so that the least that passes lies between two sizes of the list
-        walk_sizes(sizes, likely, passes, exact=work.question.limits.average is not None)
-        passed = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Attempt)]
-        if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
-            largest = begin(sizes[-1]).result()
-            passed += [largest] if isinstance(largest, Attempt) else []
-        if passed:
-            return _protect_action(work, least_costly(passed))
-    failures = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Failed)]
-    verdicts = (failed.verdict for failed in failures if failed.verdict is not None)
+        found = find_least(sizes, likely, try_size, exact=is_exact(work.question.limits))
+        if found.way is not None:
+            return _protect_action(work, found.way)
+    verdicts = (failed.verdict for failed in found.failures if failed.verdict is not None)
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
     too_small = "the table is too small for classes that large"
-    return _no_way(work.question, failures[-1].why if failures else too_small)
+    return _no_way(work.question, found.failures[-1].why if found.failures else too_small)
 
 
 def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
@@ -117,14 +106,8 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
 
 
 def _sizes_to_try(work: AssessmentState) -> list[int]:
-    """Class sizes, the least first: what the limit on the highest risk asks, or growing ones where estimates decide."""
-    limits, people = work.question.limits, work.answers["facts"].people
-    needed = limits.class_size
-    if work.answers.get("population") is None:
-        wanted = [needed] if limits.average is None else [needed, *(size for size in _SIZES if size > needed)]
-    else:
-        wanted = [*(size for size in _SIZES if size < needed), needed]
-    return [size for size in wanted if 2 <= size <= people // 2]
+    in_population = work.answers.get("population") is not None
+    return sizes_to_try(work.question.limits, work.answers["facts"].people, in_population=in_population)
 
 
 def sizes_to_begin_with(work: AssessmentState) -> list[int]:
@@ -180,48 +163,35 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
         released = read_table(whole.to_arrow(left))
         released.encoded.update({name: whole.encoded[name] for name in left if name in whole.encoded})
         return released, lambda: detail, shuffled
+    secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),
         k=plan.k,
-        sensitive=list(plan.diverse) or None,
+        sensitive=secrets or None,
+        diverse=list(plan.diverse) or None,
         person=work.roles.person,
         identifiers=list(plan.removed),
         apart=plan.apart,
         warn=False,
         progress=progress,
-        **_demand(work, plan),
+        **plan.demand(work.question.certain_from),
     )
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
 
-def _demand(work: AssessmentState, plan: Plan) -> dict[str, Any]:
-    """The options of `protect` that ask for different values of secrets, none of which is nearly certain in a class.
-
-    No value reaches the share of a class from which it counts as certain: (c, l)-diversity bounds it.
-    """
-    if not plan.diverse:
-        return {}
-    share = work.question.certain_from
-    if share == 1:
-        return {"l": plan.l}
-    c = share / (1 - share)  # a share below s is a ratio below s / (1 - s)
-    return {"l": plan.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
-
-
 def asked_of_protect(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
-    secret = plan.diverse or [name for name in work.roles.sensitive if name not in plan.removed]
-    asked = {"k": plan.k, "sensitive": list(secret), **_demand(work, plan), "leave_out": list(plan.removed)}
-    asked["apart"] = list(plan.apart)
+    secrets = [name for name in work.roles.sensitive if name not in plan.removed]
+    asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from)}
+    if {*plan.diverse} != {*secrets}:
+        asked["diverse"] = list(plan.diverse)
+    asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart)}
     return {name: value for name, value in asked.items() if value != []}
 
 
 def protection_commands(work: AssessmentState, asked: dict[str, Any]) -> tuple[str, ...]:
-    """The command that protects the table so, and the one that assesses the result.
-
-    `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
-    """
+    """The command that protects the table so, and the one that assesses the result."""
     table, *reading = command_words(work.table)
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles

@@ -46,7 +46,7 @@ def show(made: WrittenRelease, out: str) -> None:
     from incrowd.assessment.search import question_about_rows
 
     for trial in made.trials:
-        values = f", {trial.l:g} values of every secret" if trial.l else ""
+        values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
         apart = f", people who were not asked about {', '.join(trial.apart)} kept apart" if trial.apart else ""
         several = len({trial.method for trial in made.trials}) > 1

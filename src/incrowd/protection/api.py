@@ -69,6 +69,7 @@ def protect(
     beta: float | None = None,
     delta: float | None = None,
     sensitive: Sequence[str] | None = None,
+    diverse: Sequence[str] | None = None,
     method: MethodName | MethodOptions = "partition",
     diversity: DiversityKind = "distinct",
     c: float = 3.0,
@@ -111,6 +112,7 @@ def protect(
         beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
         delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
         sensitive: the sensitive columns. l, t, beta and delta need at least one.
+        diverse: the sensitive columns that l, t, beta and delta hold for. None: all.
         method: "partition" (local recoding, smallest loss), "sorted" (runs of the sorted table), "tcloseness" (one
             record of every stratum of the sensitive column), "coarsen" (fixed intervals), "generalise" (one coding for
             the whole file), "blank" (cell suppression), "mask" (steps on records that stand out) or "perturb" (noise,
@@ -183,7 +185,8 @@ def protect(
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
     demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
-    check_demand(demand, table.rows, secrets, entry)
+    demanding = _read_diverse(table, diverse, secrets)
+    check_demand(demand, table.rows, demanding, entry)
     of_some = table.require(apart, "columns that only some were asked") if apart else []
     wishes = read_wishes(names, importance, keep, widest, nominal, of_some)
     if wishes:
@@ -209,6 +212,8 @@ def protect(
             raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
         if key is not None:
             raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
+        if diverse is not None and demanding != secrets:
+            raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
         recoded = bool(hierarchies or wishes or nominal or output)
         where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
         return protect_in_cluster(table, settled, demand, method=method_name, recoded=recoded, **where)
@@ -238,7 +243,7 @@ def protect(
         columns,
         table.rows,
         demand,
-        encode(table, secrets) if secrets else (),
+        encode(table, demanding) if demanding else (),
         settle_aim(aim, columns),
         read_rules,
         options,
@@ -278,6 +283,16 @@ def _read_demand(
     if isinstance(options, PartitionOptions) and options.k_map is not None:
         return replace(demand, k_map=options.k_map)
     return demand
+
+
+def _read_diverse(table: Table, diverse: Sequence[str] | None, secrets: Sequence[str]) -> Sequence[str]:
+    """The sensitive columns that the demand holds for."""
+    if diverse is None:
+        return secrets
+    names = require_sensitive(table, diverse)
+    if missing := [name for name in names if name not in secrets]:
+        raise InputError(f"{missing[0]!r} is to be diverse and is not among the sensitive columns", hint="sensitive")
+    return names
 
 
 def _as_sample(demand: Demand, sample: RandomSample, around: int) -> Demand:

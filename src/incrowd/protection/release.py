@@ -180,7 +180,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         return escape_formula(name) if is_text(file) else name
 
     scales = {} if protected.original is None else protected.original.scales
-    written = read_table(file, scales={in_file(name): scales[name] for name in protected.sensitive if name in scales})
+    written = read_table(file, scales={in_file(name): scales[name] for name in protected.diverse if name in scales})
     if written.rows != protected.rows:
         raise UnsupportedError(
             f"the file has {written.rows:,} rows where {protected.rows:,} were written; nothing is left"
@@ -190,7 +190,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         [in_file(name) for name in protected.released_quasi_identifiers or protected.quasi_identifiers],
         protected.demand,
         promises_k=protected.guarantee.asked_k is not None,
-        sensitive=[in_file(name) for name in protected.sensitive],
+        sensitive=[in_file(name) for name in protected.diverse],
         person=in_file(protected.person) if protected.person else None,
         perturbed=protected.guarantee.perturbed,
     )

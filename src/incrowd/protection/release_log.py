@@ -49,7 +49,7 @@ class ReleaseLog(Result):
     Attributes:
         quasi_identifiers: the columns that an attacker may know.
         released: the columns of the release that hold them.
-        sensitive: the sensitive columns.
+        sensitive: the sensitive columns that l holds for.
         k: the fewest records of a class, among those that joined at once.
         l: the fewest different values of every sensitive column in it, counted as `diversity` says.
         diversity: "distinct", "entropy" or "recursive".
@@ -91,7 +91,7 @@ class ReleaseLog(Result):
         return cls(
             safe.quasi_identifiers,
             safe.released_quasi_identifiers or safe.quasi_identifiers,
-            safe.sensitive,
+            safe.diverse,
             demand.k,
             demand.l,
             demand.diversity,

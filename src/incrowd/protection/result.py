@@ -85,6 +85,11 @@ class Protected(Result):
         return sum(self.changed_cells.get(name, 0) for name in self.quasi_identifiers) / cells if cells else 0.0
 
     @property
+    def diverse(self) -> tuple[str, ...]:
+        """The sensitive columns that what is asked of secrets holds for."""
+        return tuple(one.column for one in self.guarantee.sensitive) or self.sensitive
+
+    @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns that are released as they were."""
         touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised, *self.changed_cells}
