@@ -378,6 +378,19 @@ def test_progress_never_goes_back_from_one_section_to_the_next():
     assert told[-1] == 0.99
 
 
+def test_the_search_for_the_way_to_a_yes_moves_the_progress_trial_by_trial():
+    told = []
+    draws = np.random.default_rng(5)
+    table = {"age": draws.integers(20, 60, 300), "sex": draws.integers(0, 2, 300), "illness": draws.integers(0, 3, 300)}
+    asked = {"quasi_identifiers": ["age", "sex"], "sensitive": ["illness"], "rows_are_people": True}
+    found = assess(table, **asked, progress=lambda doing, share: told.append((doing, share)))
+    assert found.verdict.decision != "within"
+    searched = [share for doing, share in told if doing.startswith("trying classes of 11: ")]
+    assert len({*searched}) > 3  # within a trial too
+    assert (min(searched), max(searched) < 1) == (0.4, True)
+    assert max(share for doing, share in told if not doing.startswith("trying")) == 0.4
+
+
 def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():
     draws = np.random.default_rng(3)
     table = {"age": draws.integers(0, 400, 1_500), "sex": draws.integers(0, 2, 1_500), "hand": [1, 2] * 750}

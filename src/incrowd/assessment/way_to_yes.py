@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from incrowd.assessment.search import (
     repair_plan,
     walk_sizes,
 )
-from incrowd.assessment.sections.section import WRITING, AssessmentState
+from incrowd.assessment.sections.section import AssessmentState
 from incrowd.assessment.verdict import Action
 from incrowd.protection import protect
 from incrowd.protection.api import memory_to_protect
@@ -36,6 +37,7 @@ from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import chosen_percent, counted, listed, number, percent
 
+_LEFT = 0.75  # of the progress: what a trial leaves of it; how many will be needed is not known
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
 
@@ -52,13 +54,17 @@ def way_to_yes(work: AssessmentState) -> Action:
     likely = _likely_to_pass(work, sizes)
     at_once = trials_at_once(work.table)
     outcomes: dict[int, Attempt | Failed] = {}
-    with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
+    trials: dict[int, float] = {}
+    with side_by_side(at_once, work.search_progress) as (pool, tell, _):
 
         def begin(k: int) -> Future[Attempt | Failed]:
-            return pool.submit(_try_size, work, k, repeat)
+            def follow(doing: str, done: float) -> None:
+                trials[k] = done
+                tell(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.copy().values()))
+
+            return pool.submit(_try_size, work, k, follow)
 
         def passes(k: int) -> bool | None:
-            tell(f"trying classes of {k}", len(outcomes) / len(sizes))
             outcomes[k] = outcome = (begun.get(k) or begin(k)).result()
             return True if isinstance(outcome, Attempt) else None if outcome.rules_out_all_sizes else False
 
@@ -82,12 +88,14 @@ def way_to_yes(work: AssessmentState) -> Action:
 
 
 def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
-    """The way to a yes with classes of one size, or why there is none."""
+    """The way to a yes with classes of one size, or why there is none. `progress` counts the trials."""
     smallest = _sizes_to_try(work)[0]
     why: dict[str, str] = {}
+    begun = count()
 
     def attempt(plan: Plan) -> Attempt:
-        tried = _try(work, plan, progress)
+        place = next(begun)
+        tried = _try(work, plan, part(progress, place, place + 1))
         for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
@@ -152,18 +160,21 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
 
     The verdict is complete where it is a yes.
     """
-    released, measure_detail, shuffled = _protected(work, plan, progress)
+    released, measure_detail, shuffled = _protected(work, plan, part(progress, 0.0, 0.4))
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     kind = work.answers["evidence"].rows
     facts = facts_of_tables(
-        work.table, released, names, kept, person, kind, shuffled=shuffled, secrets=work.roles.sensitive
+        *(work.table, released, names, kept, person, kind),
+        shuffled=shuffled,
+        secrets=work.roles.sensitive,
+        progress=part(progress, 0.4, 0.6),
     )
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
-    verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=progress)
+    verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
     rows = work.table.rows
     return Attempt(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.classes import ClassSizes
@@ -97,7 +98,7 @@ class Evidence(Result):
 
 def gather_evidence(work: AssessmentState) -> Evidence:
     """Count what the verdict rests on besides the classes by the quasi-identifiers."""
-    table, roles = work.table, work.roles
+    table, roles, tell = work.table, work.roles, work.part(SECTION)
     names, person = list(roles.quasi_identifiers), roles.person
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
@@ -111,6 +112,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     if candidates:
         together = ClassSizes.from_table(table, quasi_identifiers=[*names, *candidates], person=person)
         for place, name in enumerate(candidates):
+            tell("counting by columns that nobody judged", 0.2 * place / len(candidates))
             known = together
             if place < _MOST_ALONE:
                 known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
@@ -120,11 +122,13 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)
+    tell("looking at what rows are", 0.4)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     followed = followed_columns(table, person=person) if table.backend.rows_are_local else ()
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
-    given_back = _given_back(work, original, unanswered)
+    given_back = _given_back(work, original, unanswered, part(tell, 0.4, 0.8))
+    tell("counting what classes tell about secrets", 0.8)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
@@ -250,6 +254,7 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
             *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
             shuffled=shuffled,
             secrets=roles.sensitive,
+            progress=part(work.part(SECTION), 0.2, 0.4),
         )
     try:
         return unite_facts(facts, read_mark(work.table))
@@ -260,7 +265,7 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
 
 
 def _given_back(
-    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
+    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice], progress: Progress
 ) -> tuple[RecoveringColumn, ...]:
     """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
@@ -271,7 +276,8 @@ def _given_back(
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
     names, person = roles.quasi_identifiers, roles.person
-    seen = {(one.columns, False): one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    found = released_column_facts(table, names, kept, person, coarse=coarse, progress=progress)
+    seen = {(one.columns, False): one for one in found}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():
         if one.missing and any(fact.undoes and fact.column == one.column for fact in seen.values()):

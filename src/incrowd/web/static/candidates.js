@@ -2,7 +2,7 @@
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { bench } from "./bench.js";
-import { basisInWords, drawAfter, leftOut } from "./bar.js";
+import { basisInWords, conditionsOf, drawAfter, leftOut, thenInWords } from "./bar.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect } from "./protect.js";
@@ -42,7 +42,8 @@ function card(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed || !one.conditions.length ? null : make("p", { class: "small condition", title: one.conditions.join(" ") }, "on conditions, which stand below when it is shown"),
+    one.question_changed ? null : conditionsOf(one.conditions),
+    one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${thenInWords(one.when_saved)}`) : null,
     thumb,
     make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one) && ` · ${leftOut(one)}`}`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
@@ -87,6 +88,7 @@ export async function refresh() {
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
   pair();
+  document.dispatchEvent(new CustomEvent("shelved"));
 }
 
 /** Keep which are pinned, and compare them if they are others than before. */
