@@ -287,7 +287,7 @@ def test_a_reopened_project_has_its_candidates_which_are_made_again_as_they_were
     assert script.get(f"{again}/project/saved").json()["candidates"] == []
     same = ("name", "protection", "before", "after", "highest", "detail", "decision", "conditions", "rows")
     after = script.get(f"{again}/candidates").json()
-    assert [{name: one[name] for name in same} for one in after] == [{name: one[name] for name in same} for one in before]
+    assert [[one[name] for name in same] for one in after] == [[one[name] for name in same] for one in before]
     assert [one["when_saved"]["highest"] for one in after] == [one["highest"] for one in before]
     assert {one["question_changed"] for one in after} == {False}
     assert {one["stale"] for one in after} == {True}  # the form of this project asks for classes of 7

@@ -274,8 +274,8 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
         return True
     sizes = np.bincount(one)
     example = np.zeros(sizes.size, dtype=other.dtype)
-    for part in (slice(None), slice(None, None, -1), slice(one.size // 2)):
-        example[one[part]] = other[part]
+    for rows in (slice(None), slice(None, None, -1), slice(one.size // 2)):
+        example[one[rows]] = other[rows]
         agree = example[one] == other
         if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree, sizes):
             return True

@@ -48,7 +48,8 @@ class AssessmentState:
     `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
     be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
     keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
-    shares of the progress, what is after the last one is that of the way to a yes. `judge` is `judge_release`, by which a protection that is tried is judged as any table is.
+    shares of the progress; what is left after the last one is for the way to a yes. `judge` is `judge_release`, by
+    which a protection that is tried is judged as any table is.
     """
 
     table: Table
