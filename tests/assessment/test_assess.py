@@ -21,7 +21,7 @@ from incrowd import (
 from incrowd.assessment import propose_roles
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.protection import risk_of_large_classes
-from incrowd.assessment.sections.section import share_progress
+from incrowd.assessment.sections.section import SEARCH, share_progress
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.recipients import limits_of
 
@@ -387,8 +387,8 @@ def test_the_search_for_the_way_to_a_yes_moves_the_progress_trial_by_trial():
     assert found.verdict.decision != "within"
     searched = [share for doing, share in told if doing.startswith("trying classes of 11: ")]
     assert len({*searched}) > 3  # within a trial too
-    assert (min(searched), max(searched) < 1) == (0.4, True)
-    assert max(share for doing, share in told if not doing.startswith("trying")) == 0.4
+    assert (min(searched), max(searched) < 1) == (SEARCH, True)
+    assert max(share for doing, share in told if not doing.startswith("trying")) == SEARCH
 
 
 def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PENDING = "still being worked on"
 _BEGIN, _END = 0.02, 0.98  # of the progress: before it the columns are looked at, after it all is written down
 WRITING = 0.99
-SEARCH = 0.4  # of the progress: where the way to a yes is searched, the sections end there
+SEARCH = 0.5  # of the progress: where the way to a yes is searched, the sections end there
 COUNTED = "counted, exact for this table"
 
 

@@ -48,6 +48,7 @@ function drawAfter(candidate) {
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
   const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
   const basis = basisInWords(candidate.highest_basis), ifs = state === "done" ? candidate.conditions : [];
+  tile("after").toggleAttribute("data-ifs", ifs.length > 0);
   fill("after", percent(candidate.highest), ifs.length ? `${words}, on conditions` : `${basis}; ${words}`, state, ifs.length ? [basis, ...ifs] : []);
   fill("detail", percent(candidate.detail), leftOut(candidate) || `with k = ${count(candidate.after.k)}`, "", [`k = ${count(candidate.after.k)}`]);
 }

@@ -34,7 +34,7 @@ async function draw() {
   if (!isNewest()) return;
   shelved = candidates;
   decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: ${one.candidate ? short(one.candidate, 60) : "the table as it is"} ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
-    make("a", { href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
+    make("br"), make("a", { class: "button quiet", href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
   const chosen = which.value;
   which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id }, short(one.name, 60))));
   if (candidates.some((one) => one.id === chosen)) which.value = chosen; // not another table than the one that was chosen
