@@ -182,16 +182,12 @@ class Project(Model):
     left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
 
 
-class SavedCandidate(Model):
-    """A candidate of a reopened project that is not made again yet, with its numbers when it was saved.
+class SavedCandidate(ProjectRun):
+    """A candidate of a reopened project that is not made again yet.
 
     `cannot` says why it cannot be made again as it was; `is_quick` that this takes a few seconds, with those before it.
     """
 
-    name: str
-    at: str
-    summary: Details
-    protection: ProtectionRequest
     is_quick: bool
     cannot: str | None
 

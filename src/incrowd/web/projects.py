@@ -154,42 +154,22 @@ def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[st
     growth, seconds = table.table.rows / max(1, reopened.rows), 0.0
     candidates = []
     for run in reopened.runs:
-        if run.protection is None or run.protection in made:
+        if (asked := run.protection) is None or asked in made:
             continue
-        made.append(run.protection)
-        cannot = _cannot_be_made(run, run.protection, table, tables)
-        seconds += run.seconds * growth if cannot is None else 0.0
-        candidates.append(
-            models.SavedCandidate(
-                name=run.name,
-                at=run.at,
-                summary=run.summary,
-                protection=run.protection,
-                is_quick=cannot is None and seconds <= _QUICK,
-                cannot=cannot,
-            )
-        )
-    return models.SavedWork(
-        saved=reopened.saved,
-        of=reopened.of,
-        changed=reopened.changed,
-        assessment=verdicts[-1] if verdicts else None,
-        candidates=candidates,
-    )
-
-
-def _cannot_be_made(
-    run: models.ProjectRun, asked: ProtectionRequest, table: OpenTable, tables: Collection[str]
-) -> str | None:
-    """Why a candidate of a project cannot be made again as it was, in words."""
-    if run.outdated:
-        return "roles, scales or limits were changed after it was made"
-    if run.lacks_values:
-        return "its hierarchies list values, which were not saved"
-    if asked.population_table is not None and asked.population_table not in tables:
-        return "the table of everybody that it counted in is not open"
-    gone = [name for name in asked.named(table.table.columns) if name not in table.table.columns]
-    return f"it names columns that are gone: {listed(gone)}" if gone else None
+        made.append(asked)
+        gone = [name for name in asked.named(table.table.columns) if name not in table.table.columns]
+        reasons = {
+            "roles, scales or limits were changed after it was made": run.outdated,
+            "its hierarchies list values, which were not saved": run.lacks_values,
+            "the table of everybody that it counted in is not open": asked.population_table not in {None, *tables},
+            f"it names columns that are gone: {listed(gone)}": gone,
+        }
+        cannot = next((reason for reason, holds in reasons.items() if holds), None)
+        seconds += 0.0 if cannot else run.seconds * growth
+        is_quick = cannot is None and seconds <= _QUICK
+        candidates.append(models.SavedCandidate(**dict(run), is_quick=is_quick, cannot=cannot))
+    told = reopened.model_dump(include={"saved", "of", "changed"})
+    return models.SavedWork(**told, assessment=verdicts[-1] if verdicts else None, candidates=candidates)
 
 
 def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -> Iterator[str]:
