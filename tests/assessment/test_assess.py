@@ -381,12 +381,17 @@ def test_progress_never_goes_back_from_one_section_to_the_next():
 def test_the_search_for_the_way_to_a_yes_moves_the_progress_trial_by_trial():
     told = []
     draws = np.random.default_rng(5)
-    table = {"age": draws.integers(20, 60, 300), "sex": draws.integers(0, 2, 300), "illness": draws.integers(0, 3, 300)}
-    asked = {"quasi_identifiers": ["age", "sex"], "sensitive": ["illness"], "rows_are_people": True}
+    values = {"age": (20, 60), "sex": (0, 2), "illness": (0, 3), "score": (0, 90)}
+    table = {name: draws.integers(*ends, 300) for name, ends in values.items()}
+    asked = {"quasi_identifiers": ["age", "sex"], "sensitive": ["illness"], "other": ["score"], "rows_are_people": True}
     found = assess(table, **asked, progress=lambda doing, share: told.append((doing, share)))
     assert found.verdict.decision != "within"
     searched = [share for doing, share in told if doing.startswith("trying classes of 11: ")]
     assert len({*searched}) > 3  # within a trial too
+    parts = {
+        doing.partition(": ")[2] for doing, _ in told
+    }  # nothing long is done without a word, for it may be stopped
+    assert {"comparing kept columns with those made coarser", "computing columns from others"} <= parts
     assert (min(searched), max(searched) < 1) == (SEARCH, True)
     assert max(share for doing, share in told if not doing.startswith("trying")) == SEARCH
 

@@ -96,28 +96,34 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    alone = tuple(_facts(columns, released, names, tells, person, part(progress, 0.0, 0.3)))
+    alone = tuple(_facts(columns, released, names, tells, person, part(progress, 0.0, 0.1)))
     gone = {fact.column for fact in alone if fact.undoes}
     telling = [column for column in columns if column.name not in gone]
     coarsened = [column.name for column in known] if coarse is None else coarse
-    progress(_COMPARING, 0.3)
-    computed = tuple(facts_of_computed_columns(telling, known, released, person=person))
+    computed = tuple(
+        facts_of_computed_columns(telling, known, released, person=person, progress=part(progress, 0.1, 0.4))
+    )
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
-    progress(_COMPARING, 0.4)
-    together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
+    together = tuple(
+        facts_of_columns_together(
+            *(telling, known, released, coarsened), secrets=secrets, person=person, progress=part(progress, 0.4, 0.6)
+        )
+    )
     gone = {fact.column for fact in together}
     telling = [column for column in telling if column.name not in gone]
-    progress("comparing missing cells", 0.5)
-    missing = tuple(facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person))
+    missing = tuple(
+        facts_of_missing_cells(
+            *(telling, known, read_table(released), coarsened), person=person, progress=part(progress, 0.6, 0.9)
+        )
+    )
     gone = {fact.column for fact in missing}
     telling = [column for column in telling if column.name not in gone]
     after = read_table(released)
-    progress(_COMPARING, 0.8)
+    progress(_COMPARING, 0.9)
     following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
     gone = {fact.column for fact in following}
     telling = [column for column in telling if column.name not in gone]
-    progress(_COMPARING, 0.9)
     expected = facts_of_expected_values(telling, known, after, coarsened, person=person)
     return (*alone, *computed, *together, *missing, *following, *expected)
 

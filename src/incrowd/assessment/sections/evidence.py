@@ -128,12 +128,11 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
     given_back = _given_back(work, original, unanswered, part(tell, 0.4, 0.8))
-    tell("counting what classes tell about secrets", 0.8)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
-        _secrets(work, unanswered),
+        _secrets(work, unanswered, part(tell, 0.8, 1.0)),
         tuple(one for one in given_back if not one.is_only_told(roles.sensitive)),
         rows,
         tuple(unanswered),
@@ -214,7 +213,7 @@ def _not_looked_into(nested: Sequence[str]) -> Advice:
     )
 
 
-def _secrets(work: AssessmentState, unanswered: list[Advice]) -> DisclosedSecrets | None:
+def _secrets(work: AssessmentState, unanswered: list[Advice], progress: Progress) -> DisclosedSecrets | None:
     """What classes give away about the sensitive columns; where it cannot be counted, that is said."""
     if not work.roles.sensitive:
         return None
@@ -226,6 +225,7 @@ def _secrets(work: AssessmentState, unanswered: list[Advice]) -> DisclosedSecret
             secrets=work.question.named_secrets,
             certain_from=work.question.certain_from,
             person=work.roles.person,
+            progress=progress,
         )
     except UnsupportedError as reason:
         unanswered.append(Advice(f"What classes give away about secrets was not counted: {reason}", reason.hint))

@@ -96,17 +96,24 @@ def _judge(
     judged: list[_Judged] = []
     person, least = table.one_with_role("person"), asked.limits.class_size
     for done, point in enumerate(found.points):
-        progress(f"judging {NAMES[point.method]}, {point.setting}", done / len(found.points))
+        tell = _naming(f"judging {NAMES[point.method]}, {point.setting}", done, len(found.points), progress)
+        tell("", 0.0)
         if counted and judge(1 / point.k, asked.limits.highest) == "over":
             over = judge(point.correctness, asked.limits.of_average) == "over"
             reason = f"The smallest class has {people(point.k)}; {least:,} are needed."
             judged.append(_Judged("over" if over else "exposed", reason))
             continue
         options = options_of(ProtectionRequest(**_as_asked(point, question, person)), table)
-        verdict = judge_protected(protect(table.table, **options, warn=False), asked)
+        safe = protect(table.table, **options, warn=False, progress=part(tell, 0.0, 0.5))
+        verdict = judge_protected(safe, asked, progress=part(tell, 0.5, 1.0))
         against = None if verdict.decision == "within" else next(iter(verdict.exposures), verdict.recommendation)
         judged.append(_Judged(verdict.decision, against, summary_of(verdict)["conditions"]))
     return judged
+
+
+def _naming(doing: str, place: int, of: int, progress: Progress) -> Progress:
+    """The progress of one way of several, which is called by its name whatever is done for it."""
+    return lambda _, share: progress(doing, (place + share) / of)
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:
