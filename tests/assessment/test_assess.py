@@ -21,7 +21,7 @@ from incrowd import (
 from incrowd.assessment import propose_roles
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.protection import risk_of_large_classes
-from incrowd.assessment.sections.section import share_progress
+from incrowd.assessment.sections.section import SEARCH, share_progress
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.recipients import RECIPIENTS, limits_of
 
@@ -366,6 +366,24 @@ def test_progress_never_goes_back_from_one_section_to_the_next():
     assert told == sorted(told)
     assert told[0] == 0.0
     assert told[-1] == 0.99
+
+
+def test_the_search_for_the_way_to_a_yes_moves_the_progress_trial_by_trial():
+    told = []
+    draws = np.random.default_rng(5)
+    values = {"age": (20, 60), "sex": (0, 2), "illness": (0, 3), "score": (0, 90)}
+    table = {name: draws.integers(*ends, 300) for name, ends in values.items()}
+    asked = {"quasi_identifiers": ["age", "sex"], "sensitive": ["illness"], "other": ["score"], "rows_are_people": True}
+    found = assess(table, **asked, progress=lambda doing, share: told.append((doing, share)))
+    assert found.verdict.decision != "within"
+    searched = [share for doing, share in told if doing.startswith("trying classes of 11: ")]
+    assert len({*searched}) > 3  # within a trial too
+    parts = {
+        doing.partition(": ")[2] for doing, _ in told
+    }  # what takes long may be stopped
+    assert {"comparing kept columns with those made coarser", "computing columns from others"} <= parts
+    assert (min(searched), max(searched) < 1) == (SEARCH, True)
+    assert max(share for doing, share in told if not doing.startswith("trying")) == SEARCH
 
 
 def test_columns_that_make_the_records_at_highest_risk_stand_out_are_told():

@@ -264,6 +264,11 @@ def test_the_comparison_says_of_every_way_what_protecting_so_says(script, table,
     for point in (result["points"][0], result["points"][-1]):
         made, _ = found_by(f"{TABLES}/{table}/protections", {"protection": point["protection"]})
         assert made["verdict"]["decision"] == point["decision"]
+        if point["decision"] == "within":  # what a yes rests on is said in its row
+            assert point["conditions"] == made["verdict"]["inside_reasons"]
+            assert all(f"<p>{one}</p>" in html.unescape(page) for one in point["conditions"])
+    assert page.count('<details class="conditions small">') == sum(bool(one["conditions"]) for one in result["points"])
+    assert any(point["conditions"] for point in result["points"])
 
 
 def test_suggested_roles_are_no_decision(script, found_by):

@@ -2,9 +2,12 @@
 
 import json
 
+import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
-from tests.web.browsing import KNOWN, ask, choose, demo, look, settled
+from tests.web.browsing import KNOWN, answered, ask, choose, demo, look, settled
+
+from incrowd import demo_table
 
 pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
 SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
@@ -109,6 +112,8 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
         page.click("#shelf .candidate a >> text=external")
     assert download.value.suggested_filename.endswith(".html")
     page.click("#tab-report")
+    answered(page, "#report-view")
+    headline = page.inner_text("#verdict-title")
     page.fill("#by", "A. Person")
     page.select_option("#decision", "later")
     page.click("#decide button")
@@ -125,6 +130,23 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.set_input_files("#project-file", kept)
     page.wait_for_selector(".column[data-column=sex][data-role=quasi-identifier]")
     expect(page.locator("#project-changed")).to_contain_text("same columns")
+    expect(page.locator("#shelf .candidate")).to_have_count(2)  # they are there already: none is made again
+
+    pyarrow.parquet.write_table(demo_table(300), tmp_path / "stays.parquet")
+    page.goto(base)
+    page.set_input_files("#file", [kept])
+    expect(page.locator("#project-waits")).to_contain_text("waits for its table")
+    page.set_input_files("#file", [tmp_path / "stays.parquet"])
+    page.wait_for_url("**/candidates*")
+    settled(page)
+    expect(page.locator("#shelf .candidate:not(.outdated)")).to_have_count(2)  # quick, so that they are made at once
+    expect(page.locator("#shelf")).to_contain_text("the same as when it was saved")
+    expect(page.locator("#reopened")).to_be_hidden()
+    expect(page.locator("#verdict-title")).to_have_text(headline)
+    expect(page.locator("#tile-risk")).to_have_attribute("data-state", "done")  # not out of date
+    page.click("#tab-report")
+    expect(page.locator("#verdict-again")).to_have_text("Assessed again: the same.")
+    expect(page.locator("#decisions li")).to_contain_text("A. Person")
 
 
 def test_two_tabs_are_in_step(opened, base):

@@ -214,7 +214,9 @@ def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, s
     page.evaluate("const k = document.getElementById('crowd-k'); k.value = 7; k.dispatchEvent(new Event('input'))")
     expect(page.locator("#crowd-words")).to_contain_text("With classes of at least 7")
     expect(page.locator("#crowd-rows tr:first-child td:last-child")).to_have_text("0")
-    expect(page.locator("#k")).to_have_value("7")  # the form asks for what is shown
+    expect(page.locator("#k")).to_have_value("5")  # looking changes nothing of what will be made
+    page.click("text=Use k = 7")
+    expect(page.locator("#k")).to_have_value("7")
     assert not {"crowd", "live"} & {*asked}  # dragging k asks nothing of the server
     page.click("#riskiest summary")
     page.wait_for_selector("#riskiest-rows td.masked")

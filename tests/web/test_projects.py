@@ -258,3 +258,61 @@ def test_a_table_of_impossible_counts_is_no_project(script, table, changed):
         changed = {"columns": [project["table"]["columns"][0] | changed["columns"][0]]}
     project["table"] |= changed
     assert script.post(f"{table}/project", json=project).status_code == 422
+
+
+@pytest.fixture
+def saved_project(script, table, protected, wait_for):
+    """A project with an assessment, a candidate by a form that asks for something else, and one that a search found."""
+    searched = {"seconds": 20, "protection": {"k": 2, "l": 2, "sensitive": "illness"}}
+    for path, asked in (("assessments", {"protection": False}), ("solutions", searched)):
+        assert wait_for(script, script.post(f"{table}/{path}", json=asked).json())["state"] == "done"
+    return script.get(f"{table}/project").json()
+
+
+def test_a_reopened_project_has_its_candidates_which_are_made_again_as_they_were(
+    script, table, saved_project, wait_for
+):
+    before = script.get(f"{table}/candidates").json()
+    assert script.get(f"{table}/project/saved").json() is None  # nothing was reopened here
+    again = upload(script, as_csv(ROWS))
+    script.post(f"{again}/project", json=saved_project)
+    saved = script.get(f"{again}/project/saved").json()
+    assert saved["assessment"] == saved_project["runs"][1]["summary"]
+    assert [one["name"] for one in saved["candidates"]] == [one["name"] for one in reversed(before)]
+    assert all(one["is_quick"] and one["cannot"] is None for one in saved["candidates"])
+    for one in saved["candidates"]:
+        job = script.post(f"{again}/protections", json={"protection": one["protection"]}).json()
+        script.post(f"/api/v1/jobs/{job['id']}/name", json={"name": one["name"]})
+        assert wait_for(script, job)["state"] == "done"
+    assert script.get(f"{again}/project/saved").json()["candidates"] == []
+    same = ("name", "protection", "before", "after", "highest", "detail", "decision", "conditions", "rows")
+    after = script.get(f"{again}/candidates").json()
+    assert [[one[name] for name in same] for one in after] == [[one[name] for name in same] for one in before]
+    assert [one["when_saved"]["highest"] for one in after] == [one["highest"] for one in before]
+    assert {one["question_changed"] for one in after} == {False}
+    assert {one["stale"] for one in after} == {True}  # the form of this project asks for classes of 7
+    assert script.delete(f"{again}/project/saved").status_code == 204
+    assert script.get(f"{again}/project/saved").json() is None
+
+
+def test_a_candidate_that_cannot_be_made_as_it_was_says_why(script, table, saved_project, wait_for):
+    first, _, second = saved_project["runs"]
+    first["protection"] |= {"leave_out": ["city"]}
+    second |= {"lacks_values": True, "seconds": 0.1}
+    saved_project["runs"] += [
+        second | {"protection": {**second["protection"], "k": 9}, "outdated": True},
+        second | {"protection": {**second["protection"], "k": 8}, "lacks_values": False, "seconds": 15.0},
+        second | {"protection": {**second["protection"], "k": 6, "population_table": "0" * 16}, "lacks_values": False},
+    ]
+    twice = [row[:2] + row[3:] for row in ROWS * 2]
+    other = upload(script, as_csv(twice, "age,sex,illness"))
+    script.post(f"{other}/project", json=saved_project)
+    saved = script.get(f"{other}/project/saved").json()
+    assert [(one["protection"]["k"], one["is_quick"], one["cannot"]) for one in saved["candidates"]] == [
+        (3, False, "it names columns that are gone: city"),
+        (second["protection"]["k"], False, "its hierarchies list values, which were not saved"),
+        (9, False, "roles, scales or limits were changed after it was made"),
+        (8, False, None),  # 15 seconds for half as many rows
+        (6, False, "the table of everybody that it counted in is not open"),
+    ]
+    assert "gone: city" in saved["changed"]

@@ -19,7 +19,7 @@ from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.evidence import note_reliance_on_declared
-from incrowd.assessment.sections.section import PENDING, WRITING, AssessmentState, share_progress
+from incrowd.assessment.sections.section import PENDING, SEARCH, WRITING, AssessmentState, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
@@ -152,6 +152,11 @@ def assess_question(
         table.require(drawn_by, "stratum and cluster columns")
     work = _begin(table, question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
+    # the population is estimated in any case: what the forecast tells is read from it
+    idle = {"attacks", "protection"} - work.pending
+    timed = [replace(section, weight=0) if section.name in idle else section for section in SECTIONS]
+    is_searched = question.protection and table.backend.rows_are_local
+    work.spans = share_progress(timed, SEARCH) if is_searched else share_progress(timed)
     for section in (one for one in SECTIONS if one.is_first):
         work.answer(section, section.answer)
     if partial is not None:
@@ -162,7 +167,7 @@ def assess_question(
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
     assessment = _assessment(work)
-    progress("writing it down", WRITING)
+    progress("writing it down", SEARCH if is_searched else WRITING)
     verdict = note_reliance_on_declared(work, assessment.verdict)
     return replace(assessment, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
@@ -196,6 +201,7 @@ def judge_release(
     'within'
     """
     work = _begin(read_table(data), question.without_release(), progress, original)
+    work.spans = share_progress((facts.SECTION, evidence.SECTION, population_section.SECTION))
     work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION):
         work.answer(section, section.answer)

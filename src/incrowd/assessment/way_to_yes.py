@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from incrowd.assessment.search import (
     repair_plan,
     sizes_to_try,
 )
-from incrowd.assessment.sections.section import WRITING, AssessmentState
+from incrowd.assessment.sections.section import AssessmentState
 from incrowd.assessment.verdict import Action
 from incrowd.protection import protect
 from incrowd.protection.api import memory_to_protect
@@ -35,6 +36,8 @@ from incrowd.protection.protect_options import OPTIONS
 from incrowd.recipients import RECIPIENTS
 from incrowd.tables import Table, read_table
 from incrowd.wording import chosen_percent, counted, listed, number, percent
+
+_LEFT = 0.75  # of the progress: what a trial leaves of it; how many will be needed is not known
 
 
 def way_to_yes(work: AssessmentState) -> Action:
@@ -46,15 +49,17 @@ def way_to_yes(work: AssessmentState) -> Action:
     sizes = _sizes_to_try(work)
     likely = _likely_to_pass(work, sizes)
     at_once = trials_at_once(work.table)
-    tried: set[int] = set()
-    with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
+    trials: dict[int, float] = {}
+    with side_by_side(at_once, work.search_progress) as (pool, tell, _):
 
         def begin(k: int) -> Future[Attempt | Failed]:
-            return pool.submit(_try_size, work, k, repeat)
+            def follow(doing: str, done: float) -> None:
+                trials[k] = done
+                tell(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.copy().values()))
+
+            return pool.submit(_try_size, work, k, follow)
 
         def try_size(k: int) -> Attempt | Failed:
-            tell(f"trying classes of {k}", min(len(tried) / len(sizes), 1.0))
-            tried.add(k)
             return (begun.get(k) or begin(k)).result()
 
         tell("trying protections", 0.0)
@@ -71,12 +76,14 @@ def way_to_yes(work: AssessmentState) -> Action:
 
 
 def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
-    """The way to a yes with classes of one size, or why there is none."""
+    """The way to a yes with classes of one size, or why there is none. `progress` counts the trials."""
     smallest = _sizes_to_try(work)[0]
     why: dict[str, str] = {}
+    begun = count()
 
     def attempt(plan: Plan) -> Attempt:
-        tried = _try(work, plan, progress)
+        place = next(begun)
+        tried = _try(work, plan, part(progress, place, place + 1))
         for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
@@ -135,18 +142,21 @@ def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:
 
     The verdict is complete where it is a yes.
     """
-    released, measure_detail, shuffled = _protected(work, plan, progress)
+    released, measure_detail, shuffled = _protected(work, plan, part(progress, 0.0, 0.4))
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     kind = work.answers["evidence"].rows
     facts = facts_of_tables(
-        work.table, released, names, kept, person, kind, shuffled=shuffled, secrets=work.roles.sensitive
+        *(work.table, released, names, kept, person, kind),
+        shuffled=shuffled,
+        secrets=work.roles.sensitive,
+        progress=part(progress, 0.4, 0.6),
     )
     drawn = () if person is None else (person,)
     facts = replace(facts, pseudonymised=drawn)
-    verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=progress)
+    verdict = work.judge(released, asked, original=facts, only_if_yes=True, progress=part(progress, 0.6, 1.0))
     rows = work.table.rows
     return Attempt(plan, verdict, cache(lambda: Cost(measure_detail(), rows - released.rows, rows)))
 

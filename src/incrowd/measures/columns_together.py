@@ -10,11 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table, read_table
+
+_COMPUTING = "computing columns from others"
 
 
 def facts_of_columns_together(
@@ -25,6 +28,7 @@ def facts_of_columns_together(
     *,
     secrets: Sequence[str] = (),
     person: str | None = None,
+    progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates from which a quasi-identifier that was made coarser can be computed.
 
@@ -37,6 +41,7 @@ def facts_of_columns_together(
         coarse: the quasi-identifiers that were made coarser.
         secrets: kept columns that are to go only where no other column of a set can.
         person: the column that says whose record it is, where people have several.
+        progress: told how far the work is.
 
     Yields:
         A fact for every column to go, with those that it tells the quasi-identifier with.
@@ -50,7 +55,8 @@ def facts_of_columns_together(
     after = {one.name: one for one in _read_released(table, [*kept, *known], before)}
     labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
     telling = [one for one in before if one.name in after]
-    for target in targets:
+    for place, target in enumerate(targets):
+        progress(_COMPUTING, place / len(targets))
         left = telling
         while left:
             relation = find_relation(target, labels[target.name], left, [after[one.name] for one in left])
@@ -65,7 +71,12 @@ def facts_of_columns_together(
 
 
 def facts_of_computed_columns(
-    kept: Sequence[Coded], known: Sequence[Coded], released: Any, *, person: str | None = None
+    kept: Sequence[Coded],
+    known: Sequence[Coded],
+    released: Any,
+    *,
+    person: str | None = None,
+    progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
     """Find the kept numbers and dates that can be computed from quasi-identifiers: whoever knows these knows them too.
 
@@ -74,13 +85,16 @@ def facts_of_computed_columns(
         known: its quasi-identifiers.
         released: the protected table.
         person: the column that says whose record it is, where people have several.
+        progress: told how far the work is.
 
     Yields:
         A fact for every such column that makes classes smaller.
     """
     telling, table = _quantities(known), read_table(released)
     names = [column.name for column in known]
-    for target in _quantities(kept) if telling else ():
+    targets = _quantities(kept) if telling else []
+    for place, target in enumerate(targets):
+        progress(_COMPUTING, place / len(targets))
         relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling)
         if relation is None:
             continue

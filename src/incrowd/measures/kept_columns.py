@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
@@ -34,6 +35,7 @@ from incrowd.tables.generalised import (
     split_plain_sets,
 )
 
+_COMPARING = "comparing kept columns with those made coarser"
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
 _GROUPS, _SHARED_BY_MANY = 2, 10  # groups that may have been made of finer values; records for each, if they are two
@@ -52,6 +54,7 @@ def kept_column_facts(
     *,
     coarse: Sequence[str] | None = None,
     secrets: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
 
@@ -67,6 +70,7 @@ def kept_column_facts(
         person: the column that says whose record it is, where people have several.
         coarse: the quasi-identifiers that were made coarser, so that something can be given back. None: all of them.
         secrets: the kept columns that are named last among columns that only tell together.
+        progress: told how far the work is.
 
     Returns:
         A fact for every kept column that gives something back, in the order of `kept`; then those that do together.
@@ -92,20 +96,31 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    alone = tuple(_facts(columns, released, names, tells, person))
+    alone = tuple(_facts(columns, released, names, tells, person, part(progress, 0.0, 0.1)))
     gone = {fact.column for fact in alone if fact.undoes}
     telling = [column for column in columns if column.name not in gone]
     coarsened = [column.name for column in known] if coarse is None else coarse
-    computed = tuple(facts_of_computed_columns(telling, known, released, person=person))
+    computed = tuple(
+        facts_of_computed_columns(telling, known, released, person=person, progress=part(progress, 0.1, 0.4))
+    )
     gone = {fact.column for fact in computed}
     telling = [column for column in telling if column.name not in gone]
-    together = tuple(facts_of_columns_together(telling, known, released, coarsened, secrets=secrets, person=person))
+    together = tuple(
+        facts_of_columns_together(
+            *(telling, known, released, coarsened), secrets=secrets, person=person, progress=part(progress, 0.4, 0.6)
+        )
+    )
     gone = {fact.column for fact in together}
     telling = [column for column in telling if column.name not in gone]
-    missing = tuple(facts_of_missing_cells(telling, known, read_table(released), coarsened, person=person))
+    missing = tuple(
+        facts_of_missing_cells(
+            *(telling, known, read_table(released), coarsened), person=person, progress=part(progress, 0.6, 0.9)
+        )
+    )
     gone = {fact.column for fact in missing}
     telling = [column for column in telling if column.name not in gone]
     after = read_table(released)
+    progress(_COMPARING, 0.9)
     following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
     gone = {fact.column for fact in following}
     telling = [column for column in telling if column.name not in gone]
@@ -120,6 +135,7 @@ def released_column_facts(
     person: str | None = None,
     *,
     coarse: Sequence[str] | None = None,
+    progress: Progress = silent,
 ) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, from a released table alone.
 
@@ -135,6 +151,7 @@ def released_column_facts(
         person: the column that says whose record it is, where people have several.
         coarse: quasi-identifiers that hold ranges or sets; the others were made coarser only if they show it so. None:
             all of them.
+        progress: told how far the work is.
 
     Returns:
         A fact for every kept column that gives something back, in the order of `kept`.
@@ -165,7 +182,7 @@ def released_column_facts(
             return determination(column.codes, other.codes)
         return _tell_groups(column, other)
 
-    return tuple(_facts(columns, table, names, tells, person))
+    return tuple(_facts(columns, table, names, tells, person, progress))
 
 
 def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
@@ -226,10 +243,12 @@ def _facts(
     names: Sequence[str],
     tells: Callable[[Coded, int], Determination | None],
     person: str | None,
+    progress: Progress,
 ) -> Iterator[RecoveringColumn]:
     """The quasi-identifier that every kept column tells best, if it gives one away, and what knowing it does."""
     table, k_without = read_table(released), 0
-    for column in kept:
+    for place, column in enumerate(kept):
+        progress(_COMPARING, place / len(kept))
         found = [(name, tells(column, number)) for number, name in enumerate(names)]
         away = [(name, relation) for name, relation in found if relation is not None and relation.gives_away]
         if not away:
@@ -261,8 +280,8 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
         return True
     sizes = np.bincount(one)
     example = np.zeros(sizes.size, dtype=other.dtype)
-    for part in (slice(None), slice(None, None, -1), slice(one.size // 2)):
-        example[one[part]] = other[part]
+    for rows in (slice(None), slice(None, None, -1), slice(one.size // 2)):
+        example[one[rows]] = other[rows]
         agree = example[one] == other
         if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree, sizes):
             return True

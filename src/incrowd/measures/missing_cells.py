@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
+from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import OF_CHANCE, Determination
@@ -72,7 +73,13 @@ class Pattern:
 
 
 def facts_of_missing_cells(
-    kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
+    kept: Sequence[Coded],
+    known: Sequence[Coded],
+    table: Table,
+    coarse: Sequence[str],
+    *,
+    person: str | None = None,
+    progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
     """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
 
@@ -84,6 +91,7 @@ def facts_of_missing_cells(
         table: the protected table; its rows may be in another order.
         coarse: the quasi-identifiers that were made coarser.
         person: the column that says whose record it is, where people have several.
+        progress: told how far the work is.
 
     Yields:
         A fact for every column that makes the smallest class smaller.
@@ -99,7 +107,8 @@ def facts_of_missing_cells(
     behind_pattern = cache(lambda pattern: find_behind(behind, pattern))
     seen: dict[bytes, list[Pattern]] = {}
     undone = set[str]()
-    for sort, flag in flags:
+    for place, (sort, flag) in enumerate(flags):
+        progress("comparing missing cells", place / len(flags))
         after = missing_flags(*encode(table, [flag.name])).get(sort)
         if after is None or flag.name in undone:
             continue

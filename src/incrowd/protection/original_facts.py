@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.measures import kept_column_facts
@@ -74,6 +75,7 @@ def facts_of_tables(
     *,
     shuffled: bool = False,
     secrets: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> OriginalFacts:
     """What an original tells about a released table; their rows need not be the same.
 
@@ -86,6 +88,7 @@ def facts_of_tables(
         rows: what a row of the original is, where that is known already.
         shuffled: whether the rows of the release are in random order.
         secrets: columns that are to go last, of those that only tell something together.
+        progress: told how far the work is.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -98,7 +101,9 @@ def facts_of_tables(
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
     facts = (
-        kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse, secrets=secrets)
+        kept_column_facts(
+            *(before, released, quasi_identifiers, kept, person), coarse=coarse, secrets=secrets, progress=progress
+        )
         if coarse
         else ()
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ class Candidate(Model):
 
     `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
     `reason` is what speaks most against giving it away, where the limits are not all; `conditions` are what a yes rests
-    on. `columns` are those of the original.
+    on. `columns` are those of the original. `when_saved` are its numbers in the project that was reopened.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Candidate(Model):
     suppressed_rows: int
     columns: int
     columns_left_out: int
+    when_saved: dict[str, Any] | None
 
 
 class NewName(Model):

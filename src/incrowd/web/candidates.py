@@ -29,6 +29,8 @@ def is_candidate(job: Job) -> bool:
 def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     """What is shown of a candidate."""
     result, made_by = _found(job), _made_by(job)
+    reopened = table.history.reopened
+    earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
     verdict = result["verdict"]
     name = job.name or name_of(made_by)
     return models.Candidate(
@@ -57,6 +59,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         suppressed_rows=result["suppressed_rows"],
         columns=len(table.table.columns),
         columns_left_out=len(result["removed"]),
+        when_saved=earlier.summary if earlier else None,
     )
 
 
@@ -72,6 +75,13 @@ def name_of(made_by: ProtectionRequest) -> str:
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
     return ", ".join(parts)
+
+
+def asked_by(job: Job) -> ProtectionRequest | None:
+    """The settings that make a candidate again, as the form has them; None where a search has not found them yet."""
+    if job.kind == "solution":
+        return _made_by(job) if is_candidate(job) else None
+    return job.settings.protection if job.kind == "protection" and job.settings else None
 
 
 def name_candidates(jobs: Iterable[Job]) -> None:

@@ -128,6 +128,34 @@ class RecordedDecision(Model):
         return self.decision == "release" and (judged is None or judged.decision != "within")
 
 
+class ProjectRun(Model):
+    """Work that was done: what was asked, what came out in a few numbers, and how long it took.
+
+    `protection` is what makes a candidate again, but for hierarchies that list values where it `lacks_values`. An
+    `outdated` run was about other roles, scales or limits than those that were saved with it.
+    """
+
+    kind: JobKind
+    at: Short
+    name: Text = ""
+    question: Details
+    summary: Details
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    protection: ProtectionRequest | None = None
+    lacks_values: bool = False
+    outdated: bool = False
+
+
+class ReopenedProject(Model):
+    """The project that a table goes on with: when it was saved, of which table, what differs, and its work."""
+
+    saved: Short
+    of: str
+    rows: Count
+    changed: list[str]
+    runs: list[ProjectRun]
+
+
 class SavedHistory(Model):
     """The settings of a table with the steps back, its audit trail and decisions, as they are kept over a restart."""
 
@@ -136,16 +164,7 @@ class SavedHistory(Model):
     version: Count
     trail: list[TrailEntry]
     decisions: list[RecordedDecision]
-
-
-class ProjectRun(Model):
-    """Work that was done: what was asked, and what came out in a few numbers."""
-
-    kind: JobKind
-    at: Short
-    name: Text = ""
-    question: Details
-    summary: Details
+    reopened: ReopenedProject | None = None
 
 
 class Project(Model):
@@ -161,6 +180,26 @@ class Project(Model):
     decisions: Annotated[list[RecordedDecision], Field(max_length=MOST_DECISIONS)] = Field(default_factory=list)
     trail: Annotated[list[TrailEntry], Field(max_length=10_000)] = Field(default_factory=list)
     left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
+
+
+class SavedCandidate(ProjectRun):
+    """A candidate of a reopened project that is not made again yet.
+
+    `cannot` says why it cannot be made again as it was; `is_quick` that this takes a few seconds, with those before it.
+    """
+
+    is_quick: bool
+    cannot: str | None
+
+
+class SavedWork(Model):
+    """What a reopened project held: what differs in this table, the verdict then, and candidates to be made again."""
+
+    saved: str
+    of: str
+    changed: list[str]
+    assessment: Details | None
+    candidates: list[SavedCandidate]
 
 
 class Loaded(Model):

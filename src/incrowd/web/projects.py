@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 from incrowd.tables.missing_codes import MissingCodes
 from incrowd.version import __version__
 from incrowd.web import project_models as models
+from incrowd.web.candidates import asked_by, is_candidate, name_candidates
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
@@ -17,22 +18,15 @@ from incrowd.web.table_history import now_in_words
 from incrowd.wording import counted, listed
 
 _REPLAYED = ("assessment", "protection", "solution", "forecast")
+_QUICK = 20.0  # seconds that candidates of a reopened project may take together to be made again unasked
 
 
 def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Project:
     """The project of a table; values that somebody named, such as secrets, are cells, and left out unless asked for."""
     settings, left_out = (table.settings, []) if cells else without_cells(table.settings)
-    runs = [
-        models.ProjectRun(
-            kind=job.kind,
-            at=job.created.isoformat(timespec="seconds"),
-            name=job.name,
-            question=job.question if cells else _question_without_rows(job.question),
-            summary=job.answer().summary,
-        )
-        for job in sorted(jobs, key=lambda job: job.created)
-        if job.state == "done" and job.kind != "leak"
-    ]
+    name_candidates(jobs)
+    done = [job for job in sorted(jobs, key=lambda job: job.created) if job.state == "done" and job.kind != "leak"]
+    runs = [_save_run(job, cells=cells) for job in done]
     return models.Project(
         format=models.FORMAT,
         version=1,
@@ -44,6 +38,22 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
         decisions=table.history.decisions[-models.MOST_DECISIONS :],
         trail=table.history.trail[-10_000:],
         left_out=left_out,
+    )
+
+
+def _save_run(job: Job, *, cells: bool) -> models.ProjectRun:
+    made_by = asked_by(job) if is_candidate(job) else None
+    protection = without_rows(made_by) if made_by and not cells else made_by
+    return models.ProjectRun(
+        kind=job.kind,
+        at=job.created.isoformat(timespec="seconds"),
+        name=job.name,
+        question=job.question if cells else _question_without_rows(job.question),
+        summary=job.answer().summary,
+        seconds=job.info().seconds,
+        protection=protection,
+        lacks_values=protection != made_by,
+        outdated=job.question_changed,
     )
 
 
@@ -121,7 +131,45 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
     changed = list(_changes(table, project, kinds))
     table.history.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
     replay = [run for run in project.runs if run.kind in _REPLAYED]
+    table.history.reopened = models.ReopenedProject(
+        saved=project.saved, of=project.table.name, rows=project.table.rows, changed=changed, runs=replay
+    )
     return models.Loaded(settings=table.history.state, changed=changed, replay=replay)
+
+
+def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[str]) -> models.SavedWork | None:
+    """What the project that a table goes on with held, and which of its candidates are not made again yet.
+
+    Args:
+        table: the table.
+        jobs: the work on it.
+        tables: the ids of the tables of the session.
+    """
+    reopened = table.history.reopened
+    if reopened is None:
+        return None
+    made = [asked_by(job) for job in jobs if job.state in ("waiting", "running", "done")]
+    made += [without_rows(one) for one in made if one is not None]
+    verdicts = [run.summary for run in reopened.runs if run.kind == "assessment" and not run.outdated]
+    growth, seconds = table.table.rows / max(1, reopened.rows), 0.0
+    candidates = []
+    for run in reopened.runs:
+        if (asked := run.protection) is None or asked in made:
+            continue
+        made.append(asked)
+        gone = [name for name in asked.named(table.table.columns) if name not in table.table.columns]
+        reasons = {
+            "roles, scales or limits were changed after it was made": run.outdated,
+            "its hierarchies list values, which were not saved": run.lacks_values,
+            "the table of everybody that it counted in is not open": asked.population_table not in {None, *tables},
+            f"it names columns that are gone: {listed(gone)}": gone,
+        }
+        cannot = next((reason for reason, holds in reasons.items() if holds), None)
+        seconds += 0.0 if cannot else run.seconds * growth
+        is_quick = cannot is None and seconds <= _QUICK
+        candidates.append(models.SavedCandidate(**dict(run), is_quick=is_quick, cannot=cannot))
+    told = reopened.model_dump(include={"saved", "of", "changed"})
+    return models.SavedWork(**told, assessment=verdicts[-1] if verdicts else None, candidates=candidates)
 
 
 def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
 from incrowd.web.fields import ChosenRole, Model
-from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, SavedHistory, TrailEntry
+from incrowd.web.project_models import MOST_DECISIONS, RecordedDecision, ReopenedProject, SavedHistory, TrailEntry
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
@@ -34,6 +34,7 @@ class TableHistory:
         self._lock = threading.Lock()
         self.trail: list[TrailEntry] = []
         self.decisions: list[RecordedDecision] = []
+        self.reopened: ReopenedProject | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain JSON types."""
@@ -43,6 +44,7 @@ class TableHistory:
             "version": self.version,
             "trail": [entry.model_dump(mode="json") for entry in self.trail],
             "decisions": [decision.model_dump(mode="json") for decision in self.decisions],
+            "reopened": self.reopened and self.reopened.model_dump(mode="json"),
         }
 
     def restore(self, saved: SavedHistory) -> None:
@@ -54,7 +56,7 @@ class TableHistory:
         if saved.now >= len(saved.steps):
             raise InputError("its settings are not among those that were kept; open the table again")
         self._steps, self._now, self.version = saved.steps, saved.now, saved.version
-        self.trail, self.decisions = saved.trail, saved.decisions
+        self.trail, self.decisions, self.reopened = saved.trail, saved.decisions, saved.reopened
 
     def note(self, what: str, **details: Any) -> None:
         """Write something down in the audit trail; the last few thousand entries are kept."""
@@ -124,7 +126,7 @@ class TableHistory:
         else:
             self.change_to_saved(earlier.settings, self.suggested)
         self.version = earlier.version + 1
-        self.trail[:0], self.decisions = earlier.trail, earlier.decisions
+        self.trail[:0], self.decisions, self.reopened = earlier.trail, earlier.decisions, earlier.reopened
 
     def add_earlier_records(self, decisions: Sequence[RecordedDecision], trail: Sequence[TrailEntry]) -> None:
         """Put what was decided and done earlier before what is written down here, each once; the last are kept."""

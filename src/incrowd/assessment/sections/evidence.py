@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.classes import ClassSizes
@@ -97,7 +98,7 @@ class Evidence(Result):
 
 def gather_evidence(work: AssessmentState) -> Evidence:
     """Count what the verdict rests on besides the classes by the quasi-identifiers."""
-    table, roles = work.table, work.roles
+    table, roles, tell = work.table, work.roles, work.part(SECTION)
     names, person = list(roles.quasi_identifiers), roles.person
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
@@ -111,6 +112,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     if candidates:
         together = ClassSizes.from_table(table, quasi_identifiers=[*names, *candidates], person=person)
         for place, name in enumerate(candidates):
+            tell("counting by columns that nobody judged", 0.2 * place / len(candidates))
             known = together
             if place < _MOST_ALONE:
                 known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
@@ -120,16 +122,17 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)
+    tell("looking at what rows are", 0.4)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     followed = followed_columns(table, person=person)
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
-    given_back = _given_back(work, original, unanswered)
+    given_back = _given_back(work, original, unanswered, part(tell, 0.4, 0.8))
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
-        _secrets(work, unanswered),
+        _secrets(work, unanswered, part(tell, 0.8, 1.0)),
         tuple(one for one in given_back if not one.is_only_told(roles.sensitive)),
         rows,
         tuple(unanswered),
@@ -210,7 +213,7 @@ def _not_looked_into(nested: Sequence[str]) -> Advice:
     )
 
 
-def _secrets(work: AssessmentState, unanswered: list[Advice]) -> DisclosedSecrets | None:
+def _secrets(work: AssessmentState, unanswered: list[Advice], progress: Progress) -> DisclosedSecrets | None:
     """What classes give away about the sensitive columns; where it cannot be counted, that is said."""
     if not work.roles.sensitive:
         return None
@@ -222,6 +225,7 @@ def _secrets(work: AssessmentState, unanswered: list[Advice]) -> DisclosedSecret
             secrets=work.question.named_secrets,
             certain_from=work.question.certain_from,
             person=work.roles.person,
+            progress=progress,
         )
     except UnsupportedError as reason:
         unanswered.append(Advice(f"What classes give away about secrets was not counted: {reason}", reason.hint))
@@ -250,6 +254,7 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
             *(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person),
             shuffled=shuffled,
             secrets=roles.sensitive,
+            progress=part(work.part(SECTION), 0.2, 0.4),
         )
     try:
         return unite_facts(facts, read_mark(work.table))
@@ -260,7 +265,7 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
 
 
 def _given_back(
-    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice]
+    work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice], progress: Progress
 ) -> tuple[RecoveringColumn, ...]:
     """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
     table, roles, kept = work.table, work.roles, _kept(work)
@@ -269,7 +274,7 @@ def _given_back(
     if not kept:
         return ()
     facts = table.backend.examine_rows(
-        lambda: released_column_facts(table, names, kept, person, coarse=coarse), otherwise=None
+        lambda: released_column_facts(table, names, kept, person, coarse=coarse, progress=progress), otherwise=None
     )
     if facts is None:
         not_counted = Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere.")
@@ -375,4 +380,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("evidence", gather_evidence, _statements, weight=5, is_first=True)
+SECTION = Section("evidence", gather_evidence, _statements, weight=10, is_first=True)

@@ -35,6 +35,7 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 127  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
+_FIRST_SHARE = 0.2  # of the progress of this section, for the first look
 _FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
@@ -79,7 +80,7 @@ class Knowledge(Result):
 def assess_knowledge(work: AssessmentState) -> Knowledge:
     """Count every set that the table's size allows, and share the counts among all questions."""
     table, names, person, groups = work.table, work.roles.quasi_identifiers, work.roles.person, work.question.groups
-    seed, progress = work.seed, work.part(SECTION)
+    seed, progress = work.seed, part(work.part(SECTION), _FIRST_SHARE, 1.0)
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
     every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
@@ -199,7 +200,7 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
 
 def look_at_knowledge(work: AssessmentState) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
-    table, names, progress = work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15)
+    table, names, progress = work.table, work.roles.quasi_identifiers, part(work.part(SECTION), 0.0, _FIRST_SHARE)
     if work.roles.person is not None:
         raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
     table.backend.require_local("a quick look at what attackers know", "wait for the whole count")

@@ -42,7 +42,7 @@ def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
 
 def assess_leaks(work: AssessmentState) -> Leaks:
     """The exact chances for a few leaks, one target and several."""
-    work.progress("working out leaks", 0.1)
+    work.part(SECTION)("working out leaks", 0.0)
     sizes, threshold = work.answers["facts"].sizes, work.question.limits.highest
     people = sizes.people
     risks = tuple(risk for targets in TARGETS if targets <= people for risk in leak_risks(sizes, targets))

@@ -147,4 +147,4 @@ def _interval(interval: tuple[float, float] | None) -> str:
     return "no interval" if interval is None else interval_at(0.95, *interval)
 
 
-SECTION = Section("population", _risk, _statements, weight=20, is_asked=population_is_known)
+SECTION = Section("population", _risk, _statements, weight=40, is_asked=population_is_known)

@@ -207,4 +207,4 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", assess_protection, _statements, weight=33, is_asked=is_asked)
+SECTION = Section("protection", assess_protection, _statements, weight=6, is_asked=is_asked)

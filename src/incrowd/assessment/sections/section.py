@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PENDING = "still being worked on"
 _BEGIN, _END = 0.02, 0.98  # of the progress: before it the columns are looked at, after it all is written down
-WRITING = 0.99  # of the progress: from there on the way to a yes is searched
+WRITING = 0.99
+SEARCH = 0.5  # of the progress: where the way to a yes is searched, the sections end there
 COUNTED = "counted, exact for this table"
 
 
@@ -47,7 +48,8 @@ class AssessmentState:
     `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
     be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
     keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
-    shares of the progress. `judge` is `judge_release`, by which a protection that is tried is judged as any table is.
+    shares of the progress; what is left after the last one is for the way to a yes. `judge` is `judge_release`, by
+    which a protection that is tried is judged as any table is.
     """
 
     table: Table
@@ -92,6 +94,11 @@ class AssessmentState:
         """The section's part of the progress."""
         return part(self.progress, *self.spans[section.name])
 
+    @property
+    def search_progress(self) -> Progress:
+        """The part of the progress that is left when every section is answered."""
+        return part(self.progress, max(end for _, end in self.spans.values()), 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -118,7 +125,7 @@ class Section:
     is_first: bool = False
 
 
-def share_progress(sections: Sequence[Section]) -> dict[str, tuple[float, float]]:
+def share_progress(sections: Sequence[Section], end: float = _END) -> dict[str, tuple[float, float]]:
     """Where each section begins and ends in the progress of the whole: by its weight, those that are first before all.
 
     >>> first, second = (Section(name, print, print, weight=weight) for name, weight in (("a", 1), ("b", 3)))
@@ -128,5 +135,5 @@ def share_progress(sections: Sequence[Section]) -> dict[str, tuple[float, float]
     in_order = sorted(sections, key=lambda section: not section.is_first)
     total = sum(section.weight for section in sections)
     done = accumulate((section.weight for section in in_order), initial=0)
-    ends = [_BEGIN + (_END - _BEGIN) * (weight / total) for weight in done]
+    ends = [_BEGIN + (end - _BEGIN) * (weight / total) for weight in done]
     return {section.name: span for section, span in zip(in_order, pairwise(ends), strict=True)}

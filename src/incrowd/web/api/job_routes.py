@@ -39,8 +39,9 @@ class _TableJob:
         make_task: Callable[[OpenTable, Question], Task],
         make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
         question: Question,
+        protection: ProtectionRequest | None = None,
     ) -> models.JobInfo:
-        """Queue the job with the settings that the table has now."""
+        """Queue the job with the settings that the table has now, or another `protection` than they have."""
         table = self.table
         if self.needs_roles and not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
@@ -52,8 +53,8 @@ class _TableJob:
             script = f"{table.source.script}\n\n{equivalent.python}"
             equivalent = models.Equivalent(cli=equivalent.cli, python=script)
         asked = question.model_dump(mode="json")
-        key = self._session.key
-        job = Job(key, kind, table.id, task, equivalent, source=table, settings=settings, question=asked)
+        made_by = settings if protection is None else settings.model_copy(update={"protection": protection})
+        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=made_by, question=asked)
         return queue_job(self._server, self._session, job)
 
 
@@ -165,6 +166,7 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
         lambda table, asked: protect_task(table, asked, folder, everybody.table if everybody else None),
         lambda table, asked: equivalents.protection(table, asked, everybody.source if everybody else None),
         in_population_of(asked, table),
+        asked,
     )
 
 

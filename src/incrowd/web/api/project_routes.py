@@ -14,7 +14,7 @@ from incrowd.web.api.result_routes import HTML_PAGE
 from incrowd.web.decisions import decide, record_page
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.jobs import Job
-from incrowd.web.projects import load_project, save_project, saved_reading
+from incrowd.web.projects import describe_saved_work, load_project, save_project, saved_reading
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -48,6 +48,19 @@ def upload_project(project: models.Project, table: TheTable, server: TheServer, 
         found = load_project(table, project)
         return found.model_copy(update={"changed": [*found.changed, f"its scales are not taken over: {error}"]})
     return load_project(again, project)
+
+
+@router.get("/tables/{table_id:key}/project/saved", responses=refusals(404, 409))
+def read_saved_work(table: TheTable, server: TheServer, session: TheSession) -> models.SavedWork | None:
+    """What the project that this table goes on with held: the verdict then, and the candidates not made again yet."""
+    return describe_saved_work(table, _jobs(table, server, session), session.tables)
+
+
+@router.delete("/tables/{table_id:key}/project/saved", status_code=204, responses=refusals(404, 409))
+def forget_saved_work(table: TheTable) -> Response:
+    """Forget what the reopened project held that is not made again; settings and decisions stay."""
+    table.history.reopened = None
+    return Response(status_code=204)
 
 
 @router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))

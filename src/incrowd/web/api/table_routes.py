@@ -1,4 +1,4 @@
-"""Routes of tables: opening, preview, settings and live counts."""
+"""Routes of tables: opening, preview, settings, live counts and the crowd with its records."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from incrowd.tables.formats import described_formats
+from incrowd.web import crowd_models as crowd
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.crowd import describe_crowd, riskiest_records, view_person
 from incrowd.web.fields import Encoding, MissingCodes, Separator, Short
 from incrowd.web.settings_changes import SettingsChanges
 from incrowd.web.uploads import receive_upload
@@ -144,3 +146,27 @@ def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer
     """Count by the given columns, at once."""
     with server.limit_concurrency():
         return table.live(question)
+
+
+@router.post("/tables/{table_id:key}/crowd", responses=refusals(404, 409))
+def count_crowd(table: TheTable, server: TheServer, question: crowd.CrowdQuestion | None = None) -> crowd.Crowd:
+    """Classes by size and marks to draw, for a choice of columns."""
+    with server.limit_concurrency():
+        return describe_crowd(table, question or crowd.CrowdQuestion())
+
+
+@router.post("/tables/{table_id:key}/riskiest", responses=refusals(404, 409))
+def list_riskiest(table: TheTable, server: TheServer, question: crowd.RiskiestQuestion | None = None) -> crowd.Riskiest:
+    """The records that are easiest to find, masked unless values are asked for."""
+    with server.limit_concurrency():
+        return riskiest_records(table, question or crowd.RiskiestQuestion())
+
+
+@router.post("/tables/{table_id:key}/person-view", responses=refusals(404, 409))
+def see_person(
+    question: crowd.PersonQuestion, table: TheTable, server: TheServer, session: TheSession
+) -> crowd.PersonView:
+    """One record as others see it: by what it is found, and what protections do to it."""
+    with server.limit_concurrency():
+        found = [(key, server.release(session, key, table)) for key in question.candidates]
+        return view_person(table, question, found)

@@ -54,7 +54,7 @@ function waiting(job, place) {
 function instead(job, again) {
   const button = make("button", { type: "button", onclick: again }, "Try again");
   if (job.state === "cancelled") return make("p", { class: "row instead" }, "Cancelled.", button);
-  return make("p", { class: "row instead" }, make("a", { class: "button", href: "#columns" }, "Change the roles"), button);
+  return make("div", { class: "instead" }, make("p", { class: "note" }, sentence(job.message || "this did not work")), make("p", { class: "row" }, make("a", { class: "button", href: "#columns" }, "Change the roles"), button));
 }
 
 /**
@@ -67,7 +67,8 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
   let latest = null;
   const put = (job) => show(job, place, form, placed);
   async function ended(job) { // the last whole answer comes back; without one, what was found before it ended stays, and says so
-    if (job.state === "failed" && !silent) problem(new Error(sentence(job.message || "this did not work")));
+    const isSeen = again && place.isConnected; // then it is said there
+    if (job.state === "failed" && !silent) (isSeen ? say : (words) => problem(new Error(words)))(sentence(job.message || "this did not work"));
     const whole = newest([...known.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
     if (kept) {
       place.dataset.wanted = kept.id;

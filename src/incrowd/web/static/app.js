@@ -29,7 +29,7 @@ export function patch(place, children) {
 }
 
 function become(old, made) {
-  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name)) old.removeAttribute(name);
+  for (const name of old.getAttributeNames()) if (!["style", "open"].includes(name) && !made.hasAttribute(name)) old.removeAttribute(name);
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the policy forbids styles as attributes
   old.onclick = made.onclick;
@@ -70,6 +70,11 @@ export async function api(method, path, body) {
     throw trouble;
   }
   return said;
+}
+
+/** A project file, as the server takes it. */
+export async function readProject(file) {
+  try { return JSON.parse(await file.text()); } catch { throw new Error("This is not a project file: it is not JSON. Choose a file that ends in .incrowd."); }
 }
 
 /** A message of the library as a sentence: a capital letter, a full stop. */

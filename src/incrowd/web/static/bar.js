@@ -1,12 +1,19 @@
 // The bar that is always there: where each step stands, the risk now and after, the limit, what detail is kept.
 import { bench, classSize, limit, on } from "./bench.js";
-import { count, percent } from "./app.js";
+import { count, make, percent } from "./app.js";
 import { undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
 /** How many columns of the original are not in a candidate: detail is that of the others. */
 export const leftOut = ({ columns, columns_left_out: gone }) => (gone ? `${count(gone)} of ${count(columns)} columns left out` : "");
+/** The numbers of a candidate when it was saved. */
+export const thenInWords = ({ headline, highest, detail }) => `${headline}; ${percent(highest)} at most · ${percent(detail)} detail kept`;
+/** What a yes rests on: one line that opens to the sentences; nothing where there is none. */
+export function conditionsOf(sentences) {
+  if (!sentences.length) return null;
+  return make("details", { class: "conditions small" }, make("summary", {}, sentences.length > 1 ? `yes, on ${count(sentences.length)} conditions` : "yes, on one condition"), sentences.map((one) => make("p", {}, one)));
+}
 const tile = (name) => document.getElementById(`tile-${name}`);
 let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
@@ -41,6 +48,7 @@ function drawAfter(candidate) {
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
   const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
   const basis = basisInWords(candidate.highest_basis), ifs = state === "done" ? candidate.conditions : [];
+  tile("after").toggleAttribute("data-ifs", ifs.length > 0);
   fill("after", percent(candidate.highest), ifs.length ? `${words}, on conditions` : `${basis}; ${words}`, state, ifs.length ? [basis, ...ifs] : []);
   fill("detail", percent(candidate.detail), leftOut(candidate) || `with k = ${count(candidate.after.k)}`, "", [`k = ${count(candidate.after.k)}`]);
 }

@@ -2,7 +2,7 @@
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { bench } from "./bench.js";
-import { basisInWords, drawAfter, leftOut } from "./bar.js";
+import { basisInWords, conditionsOf, drawAfter, leftOut, thenInWords } from "./bar.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect } from "./protect.js";
@@ -32,35 +32,42 @@ export function madeBy({ protection }) {
   return parts.join(", ");
 }
 
+/** A share as a bar. */
+function meter(name, share) {
+  const filled = make("i", {});
+  filled.style.width = `${100 * share}%`;
+  return make("i", { class: name, "aria-hidden": "true" }, filled);
+}
+
 function card(one) {
   const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
-  const thumb = make("div", { class: "thumb", "aria-hidden": "true" }, make("i", { class: "risk" }), make("i", { class: "detail" }));
-  thumb.children[0].style.width = `${100 * one.highest}%`;
-  thumb.children[1].style.width = `${100 * one.detail}%`;
+  const meters = make("div", { class: "meters" },
+    make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
+    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept${leftOut(one) && ` · ${leftOut(one)}`}`));
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed || !one.conditions.length ? null : make("p", { class: "small condition", title: one.conditions.join(" ") }, "on conditions, which stand below when it is shown"),
-    thumb,
-    make("p", { class: "small" }, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)} · ${percent(one.detail)} detail kept${leftOut(one) && ` · ${leftOut(one)}`}`),
+    one.question_changed ? null : conditionsOf(one.conditions),
+    one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${thenInWords(one.when_saved)}`) : null,
+    meters,
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
     one.question_changed ? make("p", { class: "small soft" }, short(one.file_name, 60)) : make("p", { class: "small" }, make("a", { class: "take", download: true, href: `/api/v1/jobs/${one.id}/table?format=upload` }, short(one.file_name, 60))),
     make("p", { class: "row" },
       make("button", { type: "button", class: "show", "aria-pressed": String(view.dataset.shown === one.id), onclick: () => pick(one.id) }, "Show"),
       make("button", { type: "button", class: "pin quiet", "aria-pressed": String(pin), onclick: () => togglePin(one.id) }, pin ? "Pinned" : "Pin"),
       make("button", { type: "button", class: "quiet rename", "aria-label": `Rename ${short(one.name, 40)}`, onclick: (event) => rename(one, event.target.closest(".candidate")) }, "Rename"),
-      make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove")),
-    reportOf(one));
+      make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove"),
+      reportOf(one)));
 }
 
 /** The report of a candidate: asked for with a button, then there to take away. */
 function reportOf(one) {
   const job = reports.get(one.id), address = job && `/api/v1/jobs/${job.id}`;
-  if (job?.state === "done") return make("p", { class: "small" }, make("a", { href: `${address}/report.html`, download: true }, "Report"), " · ", make("a", { href: `${address}/report-external.html`, download: true }, "external"), " · ", make("a", { href: `${address}/report.json`, download: true }, "numbers"));
-  if (job && !over(job)) return make("p", { class: "small soft" }, "Its report is being made…");
-  return make("p", { class: "small" }, make("button", { type: "button", class: "quiet report", onclick: () => start(`/jobs/${one.id}/reports`).catch(problem) }, "Make its report"));
+  if (job?.state === "done") return make("span", { class: "small" }, make("a", { href: `${address}/report.html`, download: true }, "Report"), " · ", make("a", { href: `${address}/report-external.html`, download: true }, "external"), " · ", make("a", { href: `${address}/report.json`, download: true }, "numbers"));
+  if (job && !over(job)) return make("span", { class: "small soft" }, "Its report is being made…");
+  return make("button", { type: "button", class: "quiet report", onclick: () => start(`/jobs/${one.id}/reports`).catch(problem) }, "Make its report");
 }
 watch((job) => job.kind === "release" && job.table === table, (job) => {
   const before = reports.get(job.question.candidate);
@@ -87,7 +94,10 @@ export async function refresh() {
   pinned = pinned.filter((id) => cards.some((one) => one.id === id));
   draw();
   pair();
+  document.dispatchEvent(new CustomEvent("shelved"));
 }
+
+export const shelved = () => cards;
 
 /** Keep which are pinned, and compare them if they are others than before. */
 function pair() {

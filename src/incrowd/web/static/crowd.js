@@ -6,7 +6,7 @@ import { showPerson } from "./person.js";
 import { setSize } from "./protect.js";
 
 const canvas = document.getElementById("crowd"), words = document.getElementById("crowd-words"), rows = document.getElementById("crowd-rows"), slider = document.getElementById("crowd-k");
-const said = document.getElementById("crowd-k-said"), each = document.getElementById("crowd-each"); // a lens that is not looked through is outside the page
+const said = document.getElementById("crowd-k-said"), use = document.getElementById("use-k"), each = document.getElementById("crowd-each"); // a lens that is not looked through is outside the page
 const COLOURS = { [ALONE]: "--over", [SMALL]: "--borderline", [CROWD]: "--link", [JOINED]: "--joined" };
 const LASTS = 420; // milliseconds that a move takes
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -100,6 +100,8 @@ function arrange() {
 function tell(k) {
   const alone = crowd.sizes[0] === 1 ? crowd.counts[0] : 0, few = below(crowd.sizes, crowd.counts, k);
   said.textContent = k > 1 ? `k = ${k}` : "as it is";
+  use.disabled = k < 2;
+  use.textContent = k > 1 ? `Use k = ${k}` : "Use this k";
   slider.setAttribute("aria-valuetext", k > 1 ? `classes of at least ${k}` : "as it is");
   words.textContent = k > 1
     ? `With classes of at least ${k}, ${count(few)} of ${count(crowd.people)} people (${percent(few / crowd.people)}) would be joined with others; nobody would be alone.`
@@ -135,7 +137,8 @@ canvas.addEventListener("click", (event) => {
   if (mark >= 0 && crowd.marks.each === "person" && crowd.people === crowd.records) showPerson(mark);
 });
 
-slider.addEventListener("input", () => { arrange(); if (Number(slider.value) > 1) setSize(Number(slider.value)); });
+slider.addEventListener("input", arrange);
+use.addEventListener("click", () => setSize(Number(slider.value)));
 document.addEventListener("k", (event) => { if (document.activeElement?.id === "k") { slider.value = String(Math.min(Number(slider.max), event.detail)); arrange(); } });
 document.getElementById("theme")?.addEventListener("click", () => requestAnimationFrame(recolour));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => requestAnimationFrame(recolour));

@@ -1,10 +1,10 @@
 // Opening tables: a file with progress, a path, the demo; a look inside, masked until asked.
-import { api, count, make, noProblem, percent, problem, resume, say, sentence, short } from "./app.js";
+import { api, count, make, noProblem, percent, problem, readProject, resume, say, sentence, short } from "./app.js";
 
 const drop = document.getElementById("drop");
 const file = document.getElementById("file");
 const sending = document.getElementById("sending");
-let request = null;
+let request = null, project = null; // a project waits for its table
 
 /** How the file is to be read, as far as somebody said so. */
 function reading() {
@@ -22,6 +22,26 @@ function notRead(error, status) {
 /** A file with several tables: one of them is taken. */
 function offer(chosen, names) {
   document.getElementById("members").replaceChildren(...names.map((name) => make("button", { type: "button", onclick: () => { document.getElementById("sheet").value = name; send(chosen); } }, make("bdi", {}, short(name)))));
+}
+
+/** Go to a table, with the project that was opened before it. */
+async function enter(id, lens = "crowd") {
+  if (project) await api("POST", `/tables/${id}/project`, project);
+  location.href = `/tables/${id}/${project ? "candidates#reopened" : lens}`;
+}
+
+/** A table, a project that then waits for its table, or both. */
+async function receive(files) {
+  const isProject = (one) => one.name.endsWith(".incrowd"), tables = files.filter((one) => !isProject(one)), projects = files.filter(isProject);
+  try {
+    if (tables.length > 1 || projects.length > 1) throw new Error("One file at a time, please; a table and its project may come together.");
+    noProblem();
+    if (projects.length) {
+      project = await readProject(projects[0]);
+      document.getElementById("project-waits").textContent = `The project of ${short(String(project.table?.name))} waits for its table: choose the same file, or next year's.`;
+    }
+    if (tables.length) send(tables[0]);
+  } catch (error) { problem(error); }
 }
 
 /** Send a file so that the browser tells how far it is; fetch cannot. */
@@ -42,7 +62,7 @@ function send(chosen) {
     sending.hidden = true;
     let answer = null;
     try { answer = JSON.parse(request.responseText); } catch { answer = null; }
-    if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/crowd`;
+    if (request.status >= 200 && request.status < 300 && answer) enter(answer.id).catch(problem);
     else {
       notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
       offer(chosen, answer?.choices ?? []);
@@ -58,7 +78,7 @@ function send(chosen) {
   request.send(form);
 }
 
-file.addEventListener("change", () => { if (file.files.length) send(file.files[0]); file.value = ""; });
+file.addEventListener("change", () => { receive([...file.files]); file.value = ""; });
 document.getElementById("stop-sending").addEventListener("click", () => request?.abort());
 for (const name of ["dragenter", "dragover"]) {
   window.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
@@ -67,13 +87,11 @@ window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop
 window.addEventListener("drop", (event) => {
   event.preventDefault();
   drop.classList.remove("over");
-  const dropped = event.dataTransfer.files;
-  if (dropped.length > 1) problem(new Error("One file at a time, please."));
-  else if (dropped.length) send(dropped[0]);
+  receive([...event.dataTransfer.files]);
 });
 
 /** Open a table without sending it; how long it takes is not known beforehand, so the seconds are told. */
-async function opened(form, path, body, doing, hash = "") {
+async function opened(form, path, body, doing, lens) {
   noProblem();
   const button = form.querySelector("button[type=submit]"), bar = form.querySelector(".opening");
   const began = Date.now(), words = bar.querySelector("span");
@@ -85,7 +103,7 @@ async function opened(form, path, body, doing, hash = "") {
   say(doing);
   try {
     const made = await api("POST", path, body);
-    location.href = `/tables/${made.id}/crowd${hash}`;
+    await enter(made.id, lens);
   } catch (error) {
     notRead(error, error.status);
     clearInterval(timer);
@@ -106,7 +124,7 @@ document.getElementById("demo").addEventListener("submit", (event) => {
 });
 
 document.getElementById("guided").addEventListener("click", () => {
-  opened(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "#tour");
+  opened(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "crowd#tour");
 });
 
 /** The columns with what they hold, and some rows: masked, or as they are. */

@@ -1,5 +1,5 @@
 // Protecting a table: the form, by hand.
-import { api, make, noProblem, problem, short, start, table, written } from "./app.js";
+import { api, make, noProblem, problem, say, short, start, table, written } from "./app.js";
 import { allKept, bench, classSize, keep, on } from "./bench.js";
 import { look } from "./lenses.js";
 import { fillTables } from "./other-tables.js";
@@ -252,4 +252,9 @@ export function ready(protectedBefore) {
   if (protectedBefore) { fill(); fits(); }
   form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
 }
-export const setSize = (size) => { k.value = String(Math.max(2, size)); fits(); };
+/** Ask for classes of this size: the form says so, nothing is protected yet. */
+export function setSize(size) {
+  k.value = String(size);
+  fits();
+  say(`The form asks for classes of ${size}.`);
+}

@@ -31,6 +31,7 @@ for (const button of document.querySelectorAll("#panes button")) button.addEvent
 document.getElementById("tile-columns").addEventListener("click", () => pane("columns", showUndecided));
 document.getElementById("tile-limit").addEventListener("click", () => pane("protect", () => document.getElementById("recipient").focus()));
 for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => look(name)));
+document.getElementById("tile-after").addEventListener("click", () => document.querySelector("#shelf [data-current=yes] details.conditions")?.setAttribute("open", ""));
 document.addEventListener("protecting", () => pane("middle"));
 document.addEventListener("comparing", () => pane("middle"));
 document.addEventListener("click", (event) => {
@@ -57,9 +58,9 @@ try {
   beginLeak();
   beginAttack();
   beginCurves();
-  beginProject();
   lens("crowd", redraw, redraw);
   await refresh();
+  await beginProject();
   look(document.body.dataset.lens);
   await tour();
   listen();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from incrowd._support.progress import Progress, part
@@ -18,6 +19,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of, read_hierarchy
 from incrowd.web.tasks.table_question import decided_question
@@ -44,7 +46,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
             progress=part(progress, 0.0, 0.6),
         )
         judged = _judge(table, measured, question, asked, part(progress, 0.6, 1.0))
-        decisions = [decision for decision, _ in judged]
+        decisions = [one.decision for one in judged]
         best = worth_choosing(measured, decisions)
         result = {
             "records": measured.records,
@@ -54,12 +56,11 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                 {
                     **point.to_dict(),
                     "words": NAMES[point.method],
-                    "decision": decision,
-                    "reason": reason,
+                    **asdict(one),
                     "best": point in best,
                     "protection": _as_asked(point, question, person),
                 }
-                for point, (decision, reason) in zip(measured.points, judged, strict=True)
+                for point, one in zip(measured.points, judged, strict=True)
             ],
         }
         return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, decisions, best)]))
@@ -75,28 +76,44 @@ def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
     return demands
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The decision on a point, what speaks first against it, and what a yes rests on."""
+
+    decision: Decision
+    reason: str | None
+    conditions: Sequence[str] = ()
+
+
 def _judge(
     table: OpenTable, found: Frontier, question: models.FrontierQuestion, asked: Question, progress: Progress
-) -> list[tuple[Decision, str | None]]:
-    """The verdict on every point, made as the Protect page makes it, and what speaks first against it.
+) -> list[_Judged]:
+    """The verdict on every point, made as the Protect page makes it.
 
     Points whose smallest class alone is above the limit are not made again where no population can lower the risk.
     """
     counted = asked.population is None and asked.weights is None
-    judged: list[tuple[Decision, str | None]] = []
+    judged: list[_Judged] = []
     person, least = table.one_with_role("person"), asked.limits.class_size
     for done, point in enumerate(found.points):
-        progress(f"judging {NAMES[point.method]}, {point.setting}", done / len(found.points))
+        tell = _naming(f"judging {NAMES[point.method]}, {point.setting}", done, len(found.points), progress)
+        tell("", 0.0)
         if counted and judge(1 / point.k, asked.limits.highest) == "over":
             over = judge(point.correctness, asked.limits.of_average) == "over"
             reason = f"The smallest class has {people(point.k)}; {least:,} are needed."
-            judged.append(("over" if over else "exposed", reason))
+            judged.append(_Judged("over" if over else "exposed", reason))
             continue
         options = options_of(ProtectionRequest(**_as_asked(point, question, person)), table)
-        verdict = judge_protected(protect(table.table, **options, warn=False), asked)
+        safe = protect(table.table, **options, warn=False, progress=part(tell, 0.0, 0.5))
+        verdict = judge_protected(safe, asked, progress=part(tell, 0.5, 1.0))
         against = None if verdict.decision == "within" else next(iter(verdict.exposures), verdict.recommendation)
-        judged.append((verdict.decision, against))
+        judged.append(_Judged(verdict.decision, against, summary_of(verdict)["conditions"]))
     return judged
+
+
+def _naming(doing: str, place: int, of: int, progress: Progress) -> Progress:
+    """The progress of one way of several, which is called by its name whatever is done for it."""
+    return lambda _, share: progress(doing, (place + share) / of)
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:

@@ -145,7 +145,7 @@ class _Describing:
         )
         if verdict is None:
             progress("judging the protected table", 0.8)
-            verdict = judge_protected(safe, self.question)
+            verdict = judge_protected(safe, self.question, progress=part(progress, 0.8, 0.9))
         result = {
             **safe.to_dict(),
             "evaluation": cost.to_dict(),
