@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import examples
 
 from incrowd import UnsupportedError, protect
 
@@ -24,7 +25,7 @@ def spellings(value):
     return (value, "{" + str(value) + "}", '{"' + str(value) + '"}')
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TABLES, st.integers(2, 4), st.sampled_from([None, 2]), st.sampled_from([(), ("c",)]))
 def test_cells_are_kept_or_blank_and_k_holds(rows, k, l, keep):  # noqa: E741
     table = table_of(rows)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.protection.plain import TABLES
+from tests.protection.plain import examples
 
 from incrowd import Hierarchy, InputError
 from incrowd import protect as protect_and_shuffle
@@ -67,7 +67,7 @@ def test_automatic_hierarchies_fit_the_data():
     assert labels(Hierarchy.automatic(), towns, 1)[0] == "a"
 
 
-@settings(max_examples=max(TABLES, 25))
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=6, max_size=25),
     st.integers(2, 4),
@@ -150,7 +150,7 @@ def test_hierarchies_from_a_short_text(tmp_path):
             Hierarchy.parse(wrong)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.lists(st.one_of(st.none(), st.integers(-20, 40)), min_size=4, max_size=60).filter(any),
     st.lists(st.integers(-25, 45), min_size=1, max_size=6, unique=True),
@@ -188,7 +188,7 @@ def test_cut_points_of_days_and_what_is_no_cut_point():
         Hierarchy.parse("cuts:5/7").levels(column([4, 6, 8]))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.one_of(st.none(), st.integers(0, 40)), min_size=4, max_size=60), st.integers(2, 12))
 def test_quantiles_are_ranges_of_about_equally_many(values, groups):
     if all(value is None for value in values):

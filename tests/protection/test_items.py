@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.running import run
-from tests.protection.plain import TABLES
+from tests.protection.plain import TABLES, examples
 
 from incrowd import Hierarchy, InputError, UnsupportedError
 from incrowd.protection import protect_items, protect_trajectories
@@ -115,7 +115,7 @@ def trips(people, seed):
     return pa.table({name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)})
 
 
-@settings(max_examples=max(TABLES // 3, 8))
+@settings(max_examples=examples(10))
 @given(st.integers(0, 10**6), st.integers(1, 2), st.integers(2, 4), st.booleans())
 def test_any_few_points_of_somebody_fit_k_people(seed, known, k, prices):
     table = trips(40, seed)

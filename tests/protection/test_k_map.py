@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.running import run
-from tests.protection.plain import TABLES, covers, rows_of
+from tests.protection.plain import covers, examples, rows_of
 
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.backends import encode
@@ -34,7 +34,7 @@ def fits_range(person, rows):
     return min(ages) <= person[0] <= max(ages) and person[1] in sexes and min(rooms) <= person[2] <= max(rooms)
 
 
-@settings(max_examples=min(TABLES, 400))
+@settings(max_examples=examples(30))
 @given(
     st.lists(ROW, min_size=4, max_size=25),
     st.lists(ROW, min_size=0, max_size=40),
@@ -218,7 +218,7 @@ def test_only_joined_classes_are_counted_again_and_values_are_read_once(monkeypa
     assert len(read) == 2  # the values of the population and of the release
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 14))
 def test_the_class_that_an_estimate_asks_for_is_that_of_plain_hypergeometric_sums(records, others, people):
     """Fewer people than asked for would put so many of them into the sample in 1 of 40 samples at most."""

@@ -139,6 +139,28 @@ def test_shifts_that_make_no_sense_are_refused(step, message):
         shifted(stays(), step)
 
 
+def test_shifted_people_keep_pseudonyms():
+    """The step takes the person column of the request, whose people get pseudonyms, under a key in every table."""
+    before = stays()
+    asked = {"quasi_identifiers": ["sex"], "method": "perturb", "person": "who", "warn": False}
+    safe, again = (protect(before, steps=[("came+went", "shiftdates=30")], key=KEY, **asked) for _ in range(2))
+    rows, was = safe.table.to_pylist(), before.to_pylist()
+    shifts, people = defaultdict(set), defaultdict(set)
+    for row, place in zip(rows, safe.kept_rows.tolist(), strict=True):
+        shifts[row["who"]].add(row["came"] - was[place]["came"])
+        shifts[row["who"]].add(row["went"] - was[place]["went"])
+        people[row["who"]].add(was[place]["who"])
+    assert {len(one) for one in people.values()} == {1}
+    assert {len(one) for one in shifts.values()} == {1}
+    assert people.keys().isdisjoint(before["who"].to_pylist())
+    assert {*people} == {*again.table["who"].to_pylist()}
+    assert safe.shuffled
+    assert safe.keyed
+    assert any("their records can be put together" in note for note in safe.notes)
+    drawn = protect(before, steps=[("came", "shiftdates=30,person=who")], **asked).table["who"].to_pylist()
+    assert {*people}.isdisjoint(drawn)
+
+
 def test_a_person_column_of_a_step_is_not_released():
     step = ("came", "shiftdates=30,person=who")
     for removed in ({"identifiers": ["who"]}, {"identifiers": [], "leave_out": ["who"]}):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import examples
 
 from incrowd import Hierarchy, InputError
 from incrowd import protect as protect_and_shuffle
@@ -64,7 +65,7 @@ def expected(kind, name, label, members):
     return (low, high) if kind == "bounds" else rounded(middle) if name == "age" else middle
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.integers(2, 4), st.sampled_from(["bounds", "midpoint", "mean", "mode"]))
 def test_cells_are_what_a_plain_recount_finds(table, k, kind):
     options = {"quasi_identifiers": QIS, "k": k, "identifiers": [], "warn": False}
@@ -91,7 +92,7 @@ def test_cells_are_what_a_plain_recount_finds(table, k, kind):
             assert types[released] == table.schema.field(name).type
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(TABLES, st.integers(2, 4))
 def test_text_comes_out_as_its_commonest_value(table, k):
     options = {"quasi_identifiers": QIS, "k": k, "identifiers": [], "warn": False}
@@ -189,7 +190,7 @@ def test_ranges_are_parsed_back():
         parse_range("{a,b}")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(TABLES, st.sampled_from([None, *OUTPUTS]))
 def test_a_codebook_names_columns_and_holds_no_cell(table, kind):
     table = table.set_column(3, "town", pa.array([f"secret {town}" for town in table["town"].to_pylist()]))

@@ -24,6 +24,7 @@ from incrowd.protection.perturbation import (
     Shuffle,
     TopCode,
     estimate_counts,
+    estimate_errors,
 )
 from incrowd.protection.perturbation.microaggregation import mdav
 
@@ -133,6 +134,26 @@ def test_microaggregation_gives_means_of_k_or_more(table, k, by):
 
 
 @settings(max_examples=TABLES)
+@given(TABLE, st.integers(2, 3), st.sampled_from(["partition", "mdav"]))
+def test_microaggregation_within_a_column_mixes_none_of_its_values(table, k, by):
+    table = table.set_column(2, "sex", [[float(value) for value in table["sex"].to_pylist()]])
+    step = Microaggregate(("sex", "home"), k, by, ("region",))
+    sizes = Counter(table["region"].to_pylist())
+    if min(sizes.values()) < k:
+        with pytest.raises(InputError, match=rf"groups by region have fewer than {k} records"):
+            perturb(table, step, known=["age"])
+        return
+    safe = perturb(table, step, known=["age"])
+    untouched(table, safe, "sex", "home")
+    for region in sizes:
+        rows = [at for at, row in enumerate(table.to_pylist()) if row["region"] == region]
+        was, now = (Counter(one["sex"].to_pylist()[at] for at in rows) for one in (table, safe.table))
+        assert math.isclose(sum(was.elements()), sum(now.elements()), abs_tol=1e-6)
+        pairs = Counter((safe.table["sex"].to_pylist()[at], safe.table["home"].to_pylist()[at]) for at in rows)
+        assert min(pairs.values()) >= k
+
+
+@settings(max_examples=TABLES)
 @given(TABLE, st.integers(2, 5))
 def test_mdav_makes_groups_of_k_to_2k(table, k):
     points = np.array([[row["sex"], row["home"]] for row in table.to_pylist()], dtype=np.float32)
@@ -175,6 +196,38 @@ def test_counts_before_pram_are_estimated_without_bias():
         assert abs(estimated[town] - count) < 350  # five standard errors
     invariant = Counter(perturb({"town": towns}, Pram(("town",), 0.5), known=["town"]).table["town"].to_pylist())
     assert all(abs(invariant[town] - count) < 350 for town, count in Counter(towns.tolist()).items())
+
+
+def test_the_errors_of_counts_before_pram_are_those_of_many_draws():
+    towns = ["a"] * 700 + ["b"] * 250 + ["c"] * 50
+    matrix = {"a": {"a": 0.8, "b": 0.1, "c": 0.1}, "b": {"a": 0.3, "b": 0.7}, "c": {"c": 0.5, "a": 0.5}}
+    released = [
+        Counter(perturb({"town": towns}, Pram(("town",), matrix), known=["town"], seed=seed).table["town"].to_pylist())
+        for seed in range(200)
+    ]
+    for town, count in Counter(towns).items():
+        apart = [(estimate_counts(one, matrix)[town] - count) / estimate_errors(one, matrix)[town] for one in released]
+        assert abs(np.mean(apart)) < 0.25
+        assert 0.85 < np.std(apart) < 1.15
+
+
+def test_slopes_on_noisy_columns_come_back_by_the_stated_correction():
+    """One noisy column of two; and columns with correlated noise, among themselves and for an outcome beside them."""
+    draws = np.random.default_rng(6)
+    age = draws.normal(50, 10, 40_000)
+    pay = 2 * age + draws.normal(0, 15, 40_000)
+    spent = 3 * age + 0.5 * pay + draws.normal(0, 10, 40_000)
+    table = {"age": age, "pay": pay, "spent": spent}
+    noisy = perturb(table, Noise(("pay",), 0.6), known=["age"]).table
+    covariance = np.cov([noisy[name].to_numpy() for name in table])
+    assert abs(np.linalg.solve(covariance[:2, :2], covariance[:2, 2])[1] - 0.5) > 0.1
+    covariance[1, 1] /= 1 + 0.6**2
+    assert np.linalg.solve(covariance[:2, :2], covariance[:2, 2]) == pytest.approx([3, 0.5], abs=0.05)
+    together = perturb(table, CorrelatedNoise(("age", "pay"), 0.6), known=["age"]).table
+    covariance = np.cov([together[name].to_numpy() for name in table])
+    assert covariance[0, 1] / covariance[0, 0] == pytest.approx(2, abs=0.03)
+    found = np.linalg.solve(covariance[:2, :2], covariance[:2, 2])
+    assert found * (1 + 0.6**2) == pytest.approx([3, 0.5], abs=0.06)
 
 
 @settings(max_examples=TABLES)

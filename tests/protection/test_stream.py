@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.protection.plain import TABLES, covers
+from tests.protection.plain import covers, examples
 
 from incrowd import InputError
 from incrowd.protection import Stream
@@ -37,7 +37,7 @@ def cells(rows):
     return Counter((*shown(row), row["ill"]) for row in rows)
 
 
-@settings(max_examples=TABLES if TABLES > 30 else 12)
+@settings(max_examples=examples(12))
 @given(BATCHES, st.integers(2, 4), st.sampled_from([None, 2]), st.integers(0, 2), st.sampled_from([None, 6]))
 def test_all_releases_together_tell_no_more_than_classes_of_k(batches, k, l, delay, widest):  # noqa: E741
     wishes = {} if widest is None else {"widest": {"age": widest}, "keep": ["sex"]}

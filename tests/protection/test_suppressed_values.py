@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import examples
 
 from incrowd import Hierarchy, UnsupportedError, protect
 from incrowd.protection import build
@@ -72,7 +73,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(rows, st.integers(2, 4), st.sampled_from(["generalise", "partition", "mask", "limits"]))
 def test_every_member_and_end_is_a_value_of_a_kept_row(people, k, method):
     table = {name: [row[at] for row in people] for at, name in enumerate(("town", "pay", "sex"))}

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.plain import examples
 
 from incrowd import Hierarchy, InputError, UnsupportedError, protect
 
@@ -65,7 +66,7 @@ def covers_town(label, value):
     return label in (value, *PARENTS[value])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.integers(2, 5))
 def test_along_a_hierarchy_every_cell_is_an_ancestor_of_its_value(table, k):
     pairs = released(table, k=k, hierarchies={"town": TOWNS})
@@ -74,7 +75,7 @@ def test_along_a_hierarchy_every_cell_is_an_ancestor_of_its_value(table, k):
     assert all(covers_range(after["age"], before["age"]) for before, after in pairs)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.integers(2, 4), st.integers(2, 3), KINDS, st.booleans())
 def test_l_holds_along_hierarchies_or_is_refused(table, k, l, kind, whole_file):  # noqa: E741
     options = {"method": "generalise", "suppress": 0.2} if whole_file else {}
@@ -99,7 +100,7 @@ def is_diverse(secrets, l, kind):  # noqa: E741
     return len(counts) >= l and counts[0] < 2.0 * sum(counts[l - 1 :])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.integers(2, 3), st.sampled_from(["partition", "generalise"]), st.sampled_from([None, 2]))
 def test_columns_that_stay_are_not_touched(table, k, method, l):  # noqa: E741
     options = {"l": l, "sensitive": ["secret"]} if l else {}
@@ -111,7 +112,7 @@ def test_columns_that_stay_are_not_touched(table, k, method, l):  # noqa: E741
         assert min(Counter(table["town"].to_pylist()).values()) < k
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TABLES, st.integers(2, 3), st.sampled_from([0, 3, 7, 10]), st.sampled_from([1, 2, 3]))
 def test_no_range_and_no_set_is_wider_than_allowed(table, k, width, most):
     pairs = released(table, k=k, widest={"age": width, "town": most}, suppress=0.95)
@@ -127,7 +128,7 @@ def test_no_range_and_no_set_is_wider_than_allowed(table, k, width, most):
         assert len(members) <= most
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(TABLES, st.integers(2, 4), st.sampled_from(["partition", "generalise", "sorted"]))
 def test_codes_of_categories_are_sets_and_never_ranges(table, k, method):
     options = {"suppress": 0.2} if method == "generalise" else {}
@@ -175,8 +176,8 @@ def test_what_cannot_be_kept_is_counted_and_refused():
         ({"widest": {"age": 3}, "keep": ["age"]}, "'age' is to stay as it is, and has a largest width"),
         ({"keep": ["age"], "method": "sorted"}, "'sorted' takes no wishes"),
         ({"keep": ["age"], "suppress": 1.5}, "share of 1.5"),
-        ({"keep": ["sex"], "t": 0.5, "sensitive": ["ill"]}, "classes are merged for t, beta, delta and k-map"),
-        ({"keep": ["sex"], "person": "who"}, "wishes for records"),
+        ({"keep": ["age"], "t": "bound", "sensitive": ["ill"]}, "classes by strata heed no columns that stay"),
+        ({"widest": {"age": 1}, "t": "bound", "sensitive": ["ill"]}, "no largest widths"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused(options, message):
@@ -218,7 +219,7 @@ def classes_of(safe, names=("age", "sex", "region")):
     return members
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 10**6), st.integers(22, 28), st.integers(30, 37), st.integers(2, 15), st.booleans())
 def test_no_class_mixes_people_who_were_asked_with_people_who_were_not(seed, first, last, k, only_women):
     table, asked = survey_of(seed, first, last, only_women=only_women)
@@ -229,7 +230,7 @@ def test_no_class_mixes_people_who_were_asked_with_people_who_were_not(seed, fir
     assert min(known.values()) >= k  # with the missing cell known too
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.integers(0, 10**6), st.integers(22, 28), st.integers(30, 37), st.sampled_from([0.05, 0.15]))
 def test_those_who_refused_are_in_the_classes_of_people_who_were_asked(seed, first, last, refused):
     table, asked = survey_of(seed, first, last, refused)
@@ -257,7 +258,7 @@ def test_fewer_than_k_people_who_were_asked_join_those_most_like_them():
         ({"apart": ["answer"], "method": "generalise"}, "only the partition"),
         ({"apart": ["answer"], "method": "sorted"}, "takes no wishes"),
         ({"apart": ["answer"], "person": "region"}, "not as histories"),
-        ({"apart": ["answer"], "t": 0.5, "sensitive": ["region"]}, "merge classes"),
+        ({"apart": ["answer"], "t": "bound", "sensitive": ["region"]}, "classes by strata heed"),
     ],
 )
 def test_people_are_not_kept_apart_where_that_cannot_be_done(options, message):

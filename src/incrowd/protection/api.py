@@ -206,7 +206,7 @@ def protect(
         in_steps=in_steps if entry.perturbs else (),
     )
     if isinstance(options, PerturbOptions):
-        _require_people_removed(options.steps, table, settled)
+        options = replace(options, steps=_settle_people_of_steps(options.steps, table, settled))
     if not table.backend.rows_are_local:
         if shuffle is not None:
             raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
@@ -315,16 +315,26 @@ def _columns_of_steps(options: MethodOptions | None) -> set[str]:
     return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
 
 
-def _require_people_removed(steps: Sequence[Any], table: Table, settled: SettledColumns) -> None:
-    """Refuse to release the column by which a step tells people apart: perturbation draws no pseudonyms for it."""
+def _settle_people_of_steps(steps: Sequence[Any], table: Table, settled: SettledColumns) -> list[Any]:
+    """Steps that treat the records of a person alike do so by the person column, unless they name another.
+
+    Raises:
+        InputError: the column that a step names would be released as it is.
+    """
+    done = []
     for step in steps:
+        if isinstance(step, ShiftDates) and step.person is None:
+            step = replace(step, person=settled.person)
         person = step.person if isinstance(step, ShiftDates) else None
-        if person is not None and table.require([person], "person column of a step")[0] not in settled.removed:
+        covered = [*settled.removed, settled.person]
+        if person is not None and table.require([person], "person column of a step")[0] not in covered:
             raise InputError(
-                f"{person!r} tells a step whose record it is, and would be released as it is; name it as an "
-                "identifier, so that it is removed",
-                hint="identifiers",
+                f"{person!r} tells a step whose record it is, and would be released as it is; name it as the person "
+                "column, so that people get pseudonyms, or as an identifier, so that it is removed",
+                hint=("person", "identifiers"),
             )
+        done.append(step)
+    return done
 
 
 def _describe(

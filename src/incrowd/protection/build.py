@@ -53,13 +53,17 @@ class ReleaseBuilder:
     def run(self) -> BuiltRelease:
         """Protect the table; raises where the guarantee does not hold."""
         method, problem = METHODS[self.method], self.problem
-        if self.person is not None:
+        if self.person is not None and method.perturbs:
+            assert method.run is not None
+            self.notes.append(
+                f"people have pseudonyms in {self.person!r}, so that their records can be put together: whoever knows "
+                "several of them names a person more often than an attack by single records shows"
+            )
+        elif self.person is not None:
             if method.run_by_person is None:
                 raise UnsupportedError(
                     f"histories of people are protected by the partition; {self.method!r} works on records"
                 )
-            if problem.demand.limits_shares:
-                raise UnsupportedError("beta and delta are limits for records, not for histories of people; ask for t")
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
         if method.run is None or (method.run_by_strata is not None and self._by_bound):
             return self._require_guarantee(self._run_by_strata())
@@ -71,7 +75,7 @@ class ReleaseBuilder:
             raise InputError(
                 f"some records have no value in the person column {self.person!r}; fill it or leave them out"
             )
-        if person.size < self.problem.demand.k:
+        if METHODS[self.method].guarantees_k and person.size < self.problem.demand.k:
             raise InputError(
                 f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",
                 hint="k",

@@ -6,6 +6,7 @@ classes there and take no further part. What is left, and classes that could be 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from incrowd.errors import UnsupportedError
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
-from incrowd.protection.merge_classes import find_diverse, require_diverse, sensitive_codes
+from incrowd.protection.merge_classes import find_diverse, merge_until_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping
 
@@ -33,7 +34,7 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     gathered, their_ends, loose = work.gather(left)
     order, ends = np.concatenate([order, gathered]), np.concatenate([ends, their_ends + order.size])
     made = work.join(Grouping(order, ends), loose) if ends.size else Grouping(loose[:0], ends)
-    return _make_diverse(problem, made) if problem.demand.l is not None else made
+    return _make_diverse(problem, ladders, made) if problem.demand.l is not None else made
 
 
 def settle_kept_rows(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -41,13 +42,18 @@ def settle_kept_rows(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.in
     left_out = problem.rows - rows.size
     if not left_out:
         return None
+    require_few_left_out(problem, left_out)
+    return np.sort(rows)
+
+
+def require_few_left_out(problem: Problem, left_out: int) -> None:
+    """Refuse to leave more records out than may be suppressed."""
     if left_out > problem.options.suppress * problem.rows:
         raise UnsupportedError(
             f"{left_out:,} of {problem.rows:,} records have no class within the wishes; wish for less, or allow rows "
             "to be suppressed",
             hint="suppress",
         )
-    return np.sort(rows)
 
 
 def _classes_at_levels(
@@ -151,11 +157,39 @@ class _Work:
         )
 
 
-def _make_diverse(problem: Problem, grouping: Grouping) -> Grouping:
-    """Merge classes until each is diverse; where wishes forbid to merge, leave out classes that are not diverse."""
+def _make_diverse(problem: Problem, ladders: list[list[Level]], grouping: Grouping) -> Grouping:
+    """Merge classes until each is diverse; where wishes restrict classes, leave out regions that are not diverse."""
     if not grouping.ends.size:
         return grouping
     if not problem.wishes.restrict:
         return Grouping(grouping.order, require_diverse(problem, grouping.order, grouping.ends))
-    diverse = find_diverse(problem.demand, sensitive_codes(problem, grouping.order), grouping.ends)
-    return Grouping(grouping.order[np.repeat(diverse, grouping.sizes)], np.cumsum(grouping.sizes[diverse]))
+
+    def merge(part: Grouping) -> Grouping:
+        ends = merge_until_diverse(problem.demand, sensitive_codes(problem, part.order), part.ends)
+        return Grouping(part.order if ends.size else part.order[:0], ends)
+
+    return merge_by_region(grouping, regions_of(problem, ladders), merge)
+
+
+def regions_of(problem: Problem, ladders: list[list[Level]]) -> NDArray[np.int64]:
+    """The region of every record: records that share the last level of every column, and so may share a class."""
+    top, codes = [ladder[-1] for ladder in ladders], [column.codes for column in problem.columns]
+    return number_classes(top, codes, np.ones(problem.rows, dtype=np.int64))[0].astype(np.int64)
+
+
+def merge_by_region(
+    grouping: Grouping, region_of: NDArray[np.int64], merge: Callable[[Grouping], Grouping]
+) -> Grouping:
+    """Merge the classes of every region by themselves; each class lies in one. `merge` may leave records out."""
+    order = np.argsort(np.repeat(region_of[grouping.order[grouping.ends - 1]], grouping.sizes), kind="stable")
+    classes = np.argsort(region_of[grouping.order[grouping.ends - 1]], kind="stable")
+    rows, sizes = grouping.order[order], grouping.sizes[classes]
+    last = np.flatnonzero(np.diff(region_of[rows[np.cumsum(sizes) - 1]], append=-1)) + 1
+    made, start = [], 0
+    for part in np.split(sizes, last[:-1]):
+        end = start + int(part.sum())
+        made.append(merge(Grouping(rows[start:end], np.cumsum(part))))
+        start = end
+    return Grouping(
+        np.concatenate([part.order for part in made]), np.cumsum(np.concatenate([part.sizes for part in made]))
+    )

@@ -5,16 +5,22 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.protection.by_levels import regions_of, require_few_left_out
+from incrowd.protection.lattice import ladders_of
 from incrowd.protection.merge_classes import (
     SecretCodes,
+    find_diverse,
+    find_within,
     is_diverse,
     merge_until_close,
     merge_until_diverse,
+    merge_until_within,
     secret_codes,
     sensitive_codes,
 )
@@ -30,50 +36,95 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     the first records of a class become alike, its second records, and so on. Where fewer than k people have a number
     of records, those beyond the next smaller number are dropped (Table 3 of the leak-attack paper does the same).
 
-    An attacker who knows a history knows each record of it, so l and t are reached by the first records of every class,
-    by its second records, and so on: each is a sensitive column of people.
+    An attacker who knows a history knows each record of it, so l, t, beta and delta are reached by the first records of
+    every class, by its second records, and so on: each is a sensitive column of people.
+
+    Where wishes restrict classes, only people are classed together whose first records are of one region, second
+    records too, and so on. People for whom there is no class so are left out, as far as rows may be suppressed.
     """
     points = problem.points()
-    order = _order_by_person(points, person)
+    region_of = regions_of(problem, ladders_of(problem)) if problem.wishes.restrict else None
+    order = _order_by_person(points, person, region_of)
     lengths = np.bincount(person.codes, minlength=person.size)
-    starts = np.cumsum(lengths) - lengths
-
-    def is_diverse_group(people: NDArray[np.int64], length: int) -> bool:
-        rows = order[starts[people][:, None] + np.arange(length)]
-        return is_diverse(problem.demand, _codes_by_position(problem, rows))
-
-    needs_l = problem.demand.l is not None
-    planned = planned_lengths(lengths, problem.demand.k, is_diverse_group if needs_l else None)
-    kept_rows = np.sort(order[np.arange(order.size) - np.repeat(starts, lengths) < np.repeat(planned, lengths)])
-    secrets = [secret_codes(column, kept_rows) for column in problem.sensitive]
+    blocks = _blocks_of_people(problem, order, lengths, region_of)
+    while True:
+        kept = np.concatenate([order[:0], *(rows.ravel() for rows in blocks)])
+        secrets = [secret_codes(column, kept) for column in problem.sensitive]
+        made = [_classes_of_people(problem, points, rows, secrets) for rows in blocks]
+        left = [rows for rows, classes in zip(blocks, made, strict=True) if _is_enough(problem, rows, classes, secrets)]
+        if region_of is None or len(left) == len(blocks):
+            break
+        blocks = left
+    left_out = problem.rows - int(lengths[np.unique(person.codes[kept])].sum())
+    require_few_left_out(problem, left_out)
     groups: list[NDArray[np.int64]] = []
     sizes: list[NDArray[np.int64]] = []
-    for length in np.unique(planned):
-        people = np.flatnonzero(planned == length)
-        rows = order[starts[people][:, None] + np.arange(length)]
-        listed, ends = _classes_of_people(problem, points, rows, secrets)
-        for_each = np.diff(ends, prepend=0)
+    for rows, (listed, ends) in zip(blocks, made, strict=True):
+        length, for_each = rows.shape[1], np.diff(ends, prepend=0)
         # class after class, and in it first records, second records, …
         place = np.repeat(np.arange(ends.size), for_each)
         key = place[:, None] * length + np.arange(length)
         groups.append(rows[listed].ravel()[np.argsort(key.ravel(), kind="stable")])
         sizes.append(np.repeat(for_each, length))
-    grouping = Grouping(np.concatenate(groups), np.cumsum(np.concatenate(sizes)))
-    dropped = problem.rows - grouping.order.size
-    note = f"{dropped:,} records were dropped so that histories in a class have the same length"
-    recoding = generalise_classes(problem, grouping)
-    return replace(recoding, kept_rows=kept_rows, notes=(note,)) if dropped else recoding
+    recoding = generalise_classes(problem, Grouping(np.concatenate(groups), np.cumsum(np.concatenate(sizes))))
+    if kept.size == problem.rows:
+        return recoding
+    dropped = problem.rows - kept.size - left_out
+    notes = [f"{left_out:,} records are of people for whom there is no class within the wishes"] if left_out else []
+    notes += [f"{dropped:,} records were dropped so that histories in a class have the same length"] if dropped else []
+    return replace(recoding, kept_rows=np.sort(kept), notes=tuple(notes))
 
 
-def _order_by_person(points: NDArray[np.float32], person: Coded) -> NDArray[np.int64]:
-    """Order of records: by person, then by the column that varies most within people, then by the next."""
+def _order_by_person(
+    points: NDArray[np.float32], person: Coded, region_of: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Order of records: by person, then by region, then by the column that varies most within people, and so on."""
     counts = np.bincount(person.codes, minlength=person.size)
     within = np.empty(points.shape[1])
     for c in range(points.shape[1]):
         means = np.bincount(person.codes, weights=points[:, c], minlength=person.size) / counts
         within[c] = np.square(points[:, c] - means[person.codes]).sum()
     keys = [points[:, c] for c in np.argsort(within, kind="stable")]
-    return np.lexsort([*keys, person.codes])
+    return np.lexsort([*keys, *([] if region_of is None else [region_of]), person.codes])
+
+
+def _blocks_of_people(
+    problem: Problem, order: NDArray[np.int64], lengths: NDArray[np.int64], region_of: NDArray[np.int64] | None
+) -> list[NDArray[np.int64]]:
+    """The people among whom classes are made: of each such block a matrix of rows, one line for each person.
+
+    They keep the same number of records. Where there are regions, these are the same record by record, and blocks of
+    fewer than k people are left out.
+    """
+    starts = np.cumsum(lengths) - lengths
+
+    def rows_of(people: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+        return order[starts[people][:, None] + np.arange(length)]
+
+    def is_diverse_part(some: NDArray[np.int64], chosen: NDArray[np.int64], length: int) -> bool:
+        return is_diverse(problem.demand, _codes_by_position(problem, rows_of(some[chosen], length)))
+
+    k, needs_l = problem.demand.k, problem.demand.l is not None
+    everybody = np.arange(lengths.size)
+    blocks: list[NDArray[np.int64]] = []
+    for some in [everybody] if region_of is None else _split_by(everybody, region_of[order[starts]]):
+        if some.size < k:
+            continue
+        planned = planned_lengths(lengths[some], k, partial(is_diverse_part, some) if needs_l else None)
+        for length in np.unique(planned).tolist():
+            rows = rows_of(some[planned == length], length)
+            if region_of is None:
+                blocks.append(rows)
+            else:
+                _, shape = np.unique(region_of[rows], axis=0, return_inverse=True)
+                blocks += [rows[chosen] for chosen in _split_by(np.arange(len(rows)), shape) if chosen.size >= k]
+    return blocks
+
+
+def _split_by(members: NDArray[np.int64], groups: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The members of every group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(members[order], np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def planned_lengths(
@@ -123,16 +174,36 @@ def _classes_of_people(
     """
     demand, nominal = problem.demand, np.tile(problem.nominal(), rows.shape[1])
     wide = points[rows].reshape(len(rows), -1)
-    listed, ends = split_into_classes(problem, wide if demand.t is None else wide.copy(), np.arange(len(rows)), nominal)
+    listed, ends = split_into_classes(problem, wide.copy(), np.arange(len(rows)), nominal)
     if demand.l is not None:
         ends = merge_until_diverse(demand, _codes_by_position(problem, rows[listed]), ends)
         ends = ends if ends.size else np.array([len(rows)])
-    if demand.t is None:
-        return listed, ends
-    by_position = [
+    made = Grouping(listed, ends)
+    if demand.t is not None:
+        made = merge_until_close(wide, nominal, problem.power, made, _by_position(secrets, rows), demand.t)
+    if demand.limits_shares:
+        made = merge_until_within(demand, wide, made, _by_position(secrets, rows))
+    return made.order, made.ends
+
+
+def _by_position(secrets: Sequence[SecretCodes], rows: NDArray[np.int64]) -> list[SecretCodes]:
+    """The sensitive values of everybody's first record, second record, … beside the distribution in all records."""
+    return [
         secret._replace(codes=secret.codes[rows[:, position]])
         for position in range(rows.shape[1])
         for secret in secrets
     ]
-    close = merge_until_close(wide, nominal, problem.power, Grouping(listed, ends), by_position, demand.t)
-    return close.order, close.ends
+
+
+def _is_enough(
+    problem: Problem,
+    rows: NDArray[np.int64],
+    classes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    secrets: Sequence[SecretCodes],
+) -> bool:
+    """Whether classes of people reach what is asked of sensitive columns."""
+    listed, ends = classes
+    good = find_within(problem.demand, _by_position(secrets, rows), listed, ends)
+    if problem.demand.l is not None:
+        good &= find_diverse(problem.demand, _codes_by_position(problem, rows[listed]), ends)
+    return bool(good.all())

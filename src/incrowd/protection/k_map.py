@@ -224,23 +224,19 @@ def _require_exact(column: Coded) -> None:
 
 
 def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
-    """Join classes with their neighbours until each covers enough people of the population."""
+    """Join classes with their neighbours until each covers enough people of the population.
+
+    Where wishes restrict classes, all may be one class that covers too few; otherwise that is an error.
+    """
     members = np.split(grouping.order, grouping.ends[:-1])
     made = [members[number] for number in order_near(problem.points(), grouping)]
     is_new = np.ones(len(made), dtype=np.bool_)
     while True:
         merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
         few = np.zeros(len(made), dtype=np.bool_)
-        few[is_new] = _covers_few(problem, merged, is_new)
-        if not few.any():
+        few[is_new] = covers_few(problem, merged, is_new)
+        if not few.any() or (len(made) == 1 and (problem.wishes.restrict or problem.wishes.apart)):
             return merged
-        if problem.wishes.restrict:
-            raise UnsupportedError(
-                "sets and labels around their own records need larger classes for k-map, and classes are merged "
-                "without regard to columns that stay as they are and to largest widths; wish for one, or for a "
-                "larger k",
-                hint="k",
-            )
         if len(made) == 1:
             by_estimate = "" if problem.demand.sample is None else ", by an estimate,"
             raise UnsupportedError(
@@ -251,10 +247,11 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
         made, is_new = _join_neighbours(made, few)
 
 
-def _covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of the chosen classes cover too few people, as a table of everybody shows or by an estimate."""
+def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Which of the chosen classes (None: all) cover too few people, as a table of everybody shows or by an estimate."""
     demand = problem.demand
     assert demand.k_map is not None
+    chosen = np.ones(grouping.ends.size, dtype=np.bool_) if chosen is None else chosen
     if demand.population is not None:
         labels = [(numbers[chosen], texts) for numbers, texts in _labels_of_classes(problem, grouping)]
         return demand.population.count([one.name for one in problem.columns], labels, demand.k_map) < demand.k_map

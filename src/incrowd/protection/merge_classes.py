@@ -199,15 +199,17 @@ def limits_on_shares(demand: Demand, share: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def merge_until_within(problem: Problem, grouping: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
+def merge_until_within(
+    demand: Demand, points: NDArray[np.float32], grouping: Grouping, secrets: Sequence[SecretCodes]
+) -> Grouping:
     """Join classes that are near each other until every value's share is within its limits in each."""
     from incrowd.protection import kernels_classes
 
-    near = order_near(problem.points(), grouping)
+    near = order_near(points, grouping)
     members = np.split(grouping.order, grouping.ends[:-1])
     order, ends = np.concatenate([members[number] for number in near]), np.cumsum(grouping.sizes[near])
     for secret in secrets:
-        low, high = limits_on_shares(problem.demand, secret.share)
+        low, high = limits_on_shares(demand, secret.share)
         codes = secret.codes[order]
         ends = kernels_classes.merge_until_within(codes, ends, low - _ROUNDING, high + _ROUNDING)
     return Grouping(order, ends)

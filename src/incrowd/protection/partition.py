@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -9,15 +10,16 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd._support.progress import part
+from incrowd._support.progress import part, silent
 from incrowd.backends import class_numbers, pack
-from incrowd.errors import UnsupportedError
-from incrowd.protection.by_levels import classes_by_levels, settle_kept_rows
+from incrowd.protection.by_levels import classes_by_levels, merge_by_region, regions_of, settle_kept_rows
 from incrowd.protection.hierarchies import Level
-from incrowd.protection.k_map import merge_until_mapped
+from incrowd.protection.k_map import covers_few, merge_until_mapped
 from incrowd.protection.lattice import ladders_of
 from incrowd.protection.merge_classes import (
+    SecretCodes,
     find_diverse,
+    find_within,
     is_diverse,
     merge_until_close,
     merge_until_within,
@@ -45,26 +47,57 @@ def partition_classes(problem: Problem) -> Grouping:
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
     each is diverse; with t-closeness, classes that are too far from the table are merged with others. Where there are
     hierarchies, or wishes that restrict classes, classes are made along levels instead. Groups of records that are not
-    to be mixed are split one by one.
+    to be mixed are split one by one. Classes are merged only where the wishes allow it.
     """
     ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
-    made = _classes_in_groups(problem, ladders) if problem.asked else _classes(problem, ladders)
+    group_of = _group(problem) if problem.asked else None
+    made = _classes(problem, ladders) if group_of is None else _classes_in_groups(problem, ladders, group_of)
     demand = problem.demand
-    merges = demand.t is not None or demand.limits_shares or demand.population is not None
-    if not merges and demand.sample is None:
+    if demand.t is None and not demand.limits_shares and demand.k_map is None:
         return made
-    if merges and problem.wishes.restrict:
-        raise UnsupportedError(
-            "classes are merged for t, beta, delta and k-map without regard to columns that stay as they are and to "
-            "largest widths; wish for one of them"
-        )
     problem.progress("merging classes", 0.8)
-    secrets = [secret_codes(column) for column in problem.sensitive]
+    region_of = np.zeros(problem.rows, dtype=np.int64) if group_of is None else group_of
+    if problem.wishes.restrict:
+        assert ladders is not None
+        region_of = np.unique(region_of * problem.rows + regions_of(problem, ladders), return_inverse=True)[1]
+    is_restricted = group_of is not None or problem.wishes.restrict
+    if is_restricted:
+        return _merge_in_regions(problem, made, region_of)
+    return _merge(problem, made, [secret_codes(column) for column in problem.sensitive])
+
+
+def _merge(problem: Problem, made: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
+    """Merge classes for t, beta, delta and k-map."""
+    demand = problem.demand
     if demand.t is not None:
         made = merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, demand.t)
     if demand.limits_shares:
-        made = merge_until_within(problem, made, secrets)
+        made = merge_until_within(demand, problem.points(), made, secrets)
     return made if demand.k_map is None else merge_until_mapped(problem, made)
+
+
+def _merge_in_regions(problem: Problem, made: Grouping, region_of: NDArray[np.int64]) -> Grouping:
+    """Merge only classes of one region; where not even all of a region together are enough, they are left out.
+
+    Classes are compared with the records that stay, so that leaving some out may take further merging.
+    """
+    while made.ends.size:
+        secrets = [secret_codes(column, made.order) for column in problem.sensitive]
+
+        def merge(part: Grouping, secrets: Sequence[SecretCodes] = secrets) -> Grouping:
+            rows = part.order
+            there = [secret._replace(codes=secret.codes[rows]) for secret in secrets]
+            found = _merge(problem.part(rows, silent), Grouping(np.arange(rows.size), part.ends), there)
+            return Grouping(rows[found.order], found.ends)
+
+        made = merge_by_region(made, region_of, merge)
+        good = find_within(problem.demand, secrets, made.order, made.ends)
+        if problem.demand.k_map is not None:
+            good &= ~covers_few(problem, made)
+        if good.all():
+            break
+        made = Grouping(made.order[np.repeat(good, made.sizes)], np.cumsum(made.sizes[good]))
+    return made
 
 
 def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
@@ -76,9 +109,8 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
     return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
 
 
-def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
+def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None, group_of: NDArray[np.int64]) -> Grouping:
     """The classes of every group of records."""
-    group_of = _group(problem)
     order = np.argsort(group_of, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
     made = []

@@ -226,13 +226,16 @@ def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: st
         raise UnsupportedError(
             "only the partition keeps people apart who were not asked the same; use it", hint="method=partition"
         )
-    if wishes.apart and (person is not None or demand.by_strata or demand.limits_shares or demand.k_map is not None):
+    if wishes.apart and person is not None:
         raise UnsupportedError(
-            "people who were not asked the same are kept apart as records, not as histories, and without regard to t, "
-            "beta, delta and k-map, which merge classes; wish for one of them"
+            "people who were not asked the same are kept apart as records, not as histories; leave one out"
         )
-    if wishes.restrict and person is not None:
-        raise UnsupportedError("columns that stay as they are and largest widths are wishes for records, not histories")
+    if (wishes.apart or wishes.restrict) and demand.by_strata and demand.t is None:
+        raise UnsupportedError(
+            "classes by strata heed no columns that stay as they are, no largest widths and nobody to be kept apart; "
+            "give a number for t",
+            hint="t",
+        )
 
 
 def check_values(columns: Sequence[Coded]) -> None:

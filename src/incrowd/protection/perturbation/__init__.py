@@ -5,7 +5,7 @@ from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
 from incrowd.protection.perturbation.perturb import STEPS, columns_of_step, parse_step
-from incrowd.protection.perturbation.pram import Pram, estimate_counts
+from incrowd.protection.perturbation.pram import Pram, estimate_counts, estimate_errors
 from incrowd.protection.perturbation.shuffling import Shuffle
 from incrowd.protection.perturbation.step import Step
 from incrowd.protection.perturbation.swapping import RankSwap, RecordSwap
@@ -26,5 +26,6 @@ __all__ = [
     "TopCode",
     "columns_of_step",
     "estimate_counts",
+    "estimate_errors",
     "parse_step",
 ]

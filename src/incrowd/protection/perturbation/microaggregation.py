@@ -8,10 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import silent
+from incrowd.backends import class_numbers, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.outputs import class_means
 from incrowd.protection.partition import partition_classes
-from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome
+from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_names
 from incrowd.protection.problem import Demand, Problem
 from incrowd.protection.recoding import Grouping
 from incrowd.wording import listed
@@ -23,13 +25,15 @@ _MOST_ROWS = 50_000  # for MDAV, whose work grows with the square of the rows
 class Microaggregate(Step):
     """Means of groups of `k` records or more that are alike in all the columns of the step.
 
-    `by` is "partition" (the classes of the partition) or "mdav" (Domingo-Ferrer & Torra 2005), which is slower.
+    `by` is "partition" (the classes of the partition) or "mdav" (Domingo-Ferrer & Torra 2005), which is slower. No
+    group mixes records that differ in the columns of `within`.
     """
 
     k: int
     by: str = "partition"
+    within: tuple[str, ...] = ()
     kind: ClassVar[str] = "microaggregate"
-    reads: ClassVar[Readers] = {"k": int, "by": str}
+    reads: ClassVar[Readers] = {"k": int, "by": str, "within": read_names}
     is_random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -44,20 +48,38 @@ class Microaggregate(Step):
         rows = columns.table.rows
         if rows < self.k:
             raise InputError(f"groups of {self.k:,} from {rows:,} rows; ask for smaller groups")
-        problem = Problem(found, rows, Demand(self.k), aim="information")
-        if self.by == "partition":
-            grouping = partition_classes(problem)
-        elif rows > _MOST_ROWS:
+        if self.by == "mdav" and rows > _MOST_ROWS:
             raise UnsupportedError(f"MDAV takes up to {_MOST_ROWS:,} rows, and there are {rows:,}; use the partition")
-        else:
-            grouping = mdav(problem.points(), self.k)
-        numbers = grouping.numbers(rows)
+        problem = Problem(found, rows, Demand(self.k), aim="information")
+        numbers = np.empty(rows, dtype=np.uint32)
+        made = 0
+        for members in self._strata(columns):
+            if self.by == "partition":
+                grouping = partition_classes(problem.part(members, silent))
+            else:
+                grouping = mdav(problem.points()[members], self.k)
+            numbers[members] = made + grouping.numbers(members.size)
+            made += grouping.ends.size
+        alike = f"alike in {listed(self.columns)}" + (f", of one {listed(self.within)}" if self.within else "")
         return StepOutcome(
             {column.name: class_means(column, column.codes, numbers).take(numbers) for column in found},
-            f"values are means of groups of {self.k:,} or more records that are alike in {listed(self.columns)}",
-            "totals and means are kept, but for rounding; variances are too small by what varies within groups, "
-            "so that standard errors are understated",
+            f"values are means of groups of {self.k:,} or more records that are {alike}",
+            "totals and means are kept, but for rounding"
+            + (f", also by {listed(self.within)}" if self.within else "")
+            + "; variances are too small by what varies within groups, so that standard errors are understated",
         )
+
+    def _strata(self, columns: ColumnsSoFar) -> list[NDArray[np.int64]]:
+        """The records among which groups are made."""
+        if not self.within:
+            return [np.arange(columns.table.rows)]
+        numbers, sizes = class_numbers(pack(columns.coded(self.within)))
+        if few := int(np.count_nonzero(sizes < self.k)):
+            raise InputError(
+                f"{few:,} of the {sizes.size:,} groups by {listed(self.within)} have fewer than {self.k:,} records, so "
+                "that no mean can be taken within them; join them first, or ask for smaller groups"
+            )
+        return np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
 
 
 def mdav(points: NDArray[np.float32], k: int) -> Grouping:

@@ -38,9 +38,8 @@ class Noise(Step):
         return StepOutcome(
             {column.name: as_values(column, was + added) for (column, was), added in zip(found, noise, strict=True)},
             self._treatment(),
-            "means are unbiased; a variance is too large by the factor 1 + size² (here "
-            f"{1 + self.size**2:.6g}), and so are the slopes of a regression on the column too small by it; "
-            + self._about_correlations(),
+            f"means are unbiased; a variance is too large by the factor 1 + size² (here {1 + self.size**2:.6g}); "
+            + self._about_relations(),
             {"size": self.size},
             {column.name: self.size * float(np.nanstd(was)) for column, was in found if np.nanstd(was) > 0},
         )
@@ -54,8 +53,13 @@ class Noise(Step):
     def _treatment(self) -> str:
         return f"normal noise of {self.size:g} standard deviations of the column was added to every value"
 
-    def _about_correlations(self) -> str:
-        return "a correlation with another column is too small by the square root of it"
+    def _about_relations(self) -> str:
+        """What relations to other columns are like, and how they are corrected."""
+        return (
+            "the slope of a regression on the column alone is too small by it, and a correlation with another column "
+            "by its square root; with several explaining columns, divide the variance of this one by it in their "
+            "covariance matrix and solve for the slopes again"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +89,8 @@ class CorrelatedNoise(Noise):
             f"normal noise with {self.size:g}² times the covariance of {listed(self.columns)} was added to every value"
         )
 
-    def _about_correlations(self) -> str:
-        return f"correlations among {listed(self.columns)} are unbiased"
+    def _about_relations(self) -> str:
+        return (
+            f"correlations among {listed(self.columns)} and slopes of one on others are unbiased; slopes of another "
+            "column on all of them are too small by it"
+        )

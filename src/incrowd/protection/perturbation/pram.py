@@ -155,13 +155,46 @@ def estimate_counts(released: Mapping[str, float], matrix: Matrix) -> dict[str, 
     >>> {value: round(count, 6) for value, count in estimate_counts({"a": 62, "b": 38}, chances).items()}
     {'a': 60.0, 'b': 40.0}
     """
+    values, _, inverse = _invert(released, matrix)
+    counts = inverse @ [float(released.get(value, 0.0)) for value in values]
+    return dict(zip(values, counts.tolist(), strict=True))
+
+
+def estimate_errors(released: Mapping[str, float], matrix: Matrix) -> dict[str, float]:
+    """The standard errors of `estimate_counts`, which come from the draws of PRAM alone.
+
+    Draws are independent, so a release has the covariance of the sum of the multinomial draws of every original value;
+    the counts of these are estimated too (Gouweleeuw et al. 1998).
+
+    Args:
+        released: by value, how often the release has it.
+        matrix: the published matrix.
+
+    Returns:
+        By value, the standard error of the estimated count.
+
+    Raises:
+        InputError: the matrix cannot be solved, or a value has no row in it.
+
+    >>> chances = {"a": {"a": 0.9, "b": 0.1}, "b": {"a": 0.2, "b": 0.8}}
+    >>> {value: round(error, 2) for value, error in estimate_errors({"a": 62, "b": 38}, chances).items()}
+    {'a': 4.89, 'b': 4.89}
+    """
+    values, chances, inverse = _invert(released, matrix)
+    counts = np.maximum(inverse @ [float(released.get(value, 0.0)) for value in values], 0.0)
+    drawn = np.diag(counts @ chances) - (chances.T * counts) @ chances
+    errors = np.sqrt(np.maximum(np.diag(inverse @ drawn @ inverse.T), 0.0))  # below 0 by rounding alone
+    return dict(zip(values, errors.tolist(), strict=True))
+
+
+def _invert(released: Mapping[str, float], matrix: Matrix) -> tuple[list[str], Floats, Floats]:
+    """The values, their probabilities, and the inverse of these transposed."""
     check_matrix(matrix)
     if any(value not in matrix for value in released):
         raise InputError("a released value has no row in the matrix; is it the one of this column?")
     values = list(matrix)
     chances = np.array([[matrix[value].get(other, 0.0) for other in values] for value in values])
     try:
-        counts = np.linalg.solve(chances.T, np.array([float(released.get(value, 0.0)) for value in values]))
+        return values, chances, np.linalg.inv(chances.T)
     except np.linalg.LinAlgError:
         raise InputError("the matrix has no inverse: values were drawn without regard to what they were") from None
-    return dict(zip(values, counts.tolist(), strict=True))
