@@ -46,7 +46,7 @@ class ClassTable:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
-        """Count a table by the columns; the last one is kept where it is small, for several questions are asked of it."""
+        """Count a table by the columns; the last count is kept where it is small, for further questions."""
         known = _LAST.get(table.backend)
         if known is not None and known.columns == tuple(columns):
             table.backend.check_unchanged()
