@@ -1,9 +1,11 @@
 """Every backend answers every question of the protocol, and all of them alike; nobody asks which one it is."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -17,6 +19,8 @@ from incrowd import ClassSizes, read_table
 from incrowd.backends import Backend, MemoryNeeds, encode
 from incrowd.backends.cell_protection import CellJob
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
+from incrowd.tables import Table
+from incrowd.tables.roles.column_facts import look_at_columns
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 
@@ -113,6 +117,31 @@ def test_rows_that_can_be_read_here_are_not_protected_elsewhere(backend):
     assert backend.keeps_row_order
     with pytest.raises(UnsupportedError, match="protected here"):
         backend.protect_cells(CellJob(NAMES, None, plan=None, check=None))
+
+
+def test_rows_that_can_be_read_here_are_examined_and_compared_here(backend):
+    assert backend.examine_rows(lambda: "found", otherwise="not made") == "found"
+    assert (backend.way_to_compare(NAMES), backend.count_columns(NAMES, 100)) == ("rows", None)
+    backend.needs = MemoryNeeds(class_value=10**12)
+    assert backend.way_to_compare(NAMES) == "parts"
+    assert backend.fits_records(backend.memory // 6)
+    assert not backend.fits_records(backend.memory)
+
+
+def test_of_rows_that_stay_elsewhere_columns_are_counted_and_nothing_is_examined():
+    from incrowd.backends.spark.backend import SparkBackend
+
+    rows = ROWS.append_column("pay", pa.array([1.5, float("nan"), -2.0, None, 1.5, 7.0]))
+    there = SparkBackend(nw.from_native(pl.DataFrame(rows).lazy()), name="rows", memory=10**9)
+    assert there.examine_rows(pytest.fail, otherwise="not made") == "not made"
+    assert there.way_to_compare(NAMES) == "distinct"
+    assert there.fits_records(10**12)
+    assert there.types()["town"] == read_table(pl.DataFrame(rows)).backend.types()["town"]
+    names = ["age", "town", "pay"]
+    here = look_at_columns(read_table(rows), names)
+    for counted, facts in zip(look_at_columns(Table(there), names), here, strict=True):
+        assert replace(counted, sample=()) == replace(facts, sample=())
+        assert sorted(set(counted.sample)) == sorted(set(facts.sample))
 
 
 def test_classes_are_counted_once(tmp_path, monkeypatch):

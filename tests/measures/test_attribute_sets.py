@@ -23,6 +23,22 @@ def table_of(rows):
     return {name: [row[place] for row in rows] for place, name in enumerate(NAMES)}
 
 
+def test_sets_and_minimal_sets_are_read_from_one_count(tmp_path, monkeypatch):
+    pq.write_table(pa.table(table_of([(0, 1, 2, 0), (0, 1, 1, 1), (2, 1, 1, 0)])), tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    counted = []
+    assign = type(table.backend).assign_classes
+    monkeypatch.setattr(type(table.backend), "assign_classes", lambda *given: counted.append(given) or assign(*given))
+    sets, single = risk_by_subset(table, NAMES), minimal_sets(table, NAMES)
+    assert len(counted) == 1
+    assert risk_by_subset(table, NAMES[:2]) == sets[:2] + tuple(risk for risk in sets if risk.columns == ("a", "b"))
+    assert minimal_sets(table, NAMES).singled_out == single.singled_out
+    assert len(counted) == 3
+    pq.write_table(pa.table(table_of([(0, 0, 0, 0)])), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="changed while it was read"):
+        minimal_sets(table, NAMES)
+
+
 @given(ROWS)
 def test_every_set_is_counted_as_if_alone(rows):
     found = risk_by_subset(table_of(rows), NAMES)

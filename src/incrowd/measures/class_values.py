@@ -45,9 +45,9 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
     return Groups(indistinguishable_groups(table, names, classes, person).numbers, classes=classes)
 
 
-def exceeds_memory(table: Table, names: Sequence[str], person: str | None = None) -> bool:
+def exceeds_memory(table: Table, names: Sequence[str]) -> bool:
     """Whether counting values within groups takes more than the memory limit: it is then done part by part."""
-    return not table.backend.fits_values(names, person)
+    return not table.backend.fits_values(names)
 
 
 def require_columns(

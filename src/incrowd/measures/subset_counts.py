@@ -14,17 +14,19 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import TooManyDistinctError, encode
+from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
 
 _WORTHWHILE = 0.75  # share of the classes, up to which those by fewer columns are kept for sets of still fewer
 _KEPT = 8  # times as many classes as the table has that are kept in all
 _FEW_BITS = 24  # bits of the codes of some columns, up to which their combinations are counted without sorting
+_PART_KEPT = 16  # of the memory: a count that takes more is made again
 _BYTES_A_CODE = 8  # of a record in a column, and of its class
 _BYTES_SORTED = 48  # of a class: packed codes and people, sorted by two orders of columns at a time
 
@@ -44,19 +46,29 @@ class ClassTable:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
-        """Count a table by the columns."""
+        """Count a table by the columns; the last count is kept where it is small, for further questions."""
+        known = _LAST.get(table.backend)
+        if known is not None and known.columns == tuple(columns):
+            table.backend.check_unchanged()
+            return known
         counted = table.backend.counted_rows(columns)
         classes = classes_of_counted(counted, columns)
         first = np.empty(classes.people.size, dtype=np.int64)
         first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
         coded = encode(counted.backend, columns)
-        return cls(
+        found = cls(
             tuple(columns),
             tuple(column.codes[first] for column in coded),
             tuple(column.size for column in coded),
             classes.people,
             classes.numbers,
         )
+        if sum(one.nbytes for one in (*found.codes, found.people, found.numbers)) <= table.memory // _PART_KEPT:
+            _LAST[table.backend] = found
+        return found
+
+
+_LAST: WeakKeyDictionary[Backend, ClassTable] = WeakKeyDictionary()
 
 
 def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:

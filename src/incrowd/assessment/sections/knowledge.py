@@ -24,6 +24,7 @@ from incrowd.measures import (
     risk_by_subset,
 )
 from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
+from incrowd.measures.subset_counts import class_table
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import people, percent, percentage_points
@@ -195,6 +196,7 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
         encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:
         return False
+    class_table(table, names)
     return True
 
 

@@ -68,9 +68,9 @@ class Transaction:
                     self._explain(error)
 
     @contextmanager
-    def _cursor(self, options: dict[str, str] | None = None) -> Iterator[Any]:
+    def _cursor(self) -> Iterator[Any]:
         """A cursor whose errors are told in our words."""
-        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
+        with self._connection.cursor() as cursor:
             try:
                 yield cursor
             except Exception as error:
