@@ -213,7 +213,7 @@ def attack_release(
 
 
 def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[AttackKind]:
-    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people.
+    """The possible attacks: those on secrets if there are some, linkage if rows come from people.
 
     Args:
         secrets: the sensitive columns.
@@ -228,7 +228,7 @@ def _guessed(kind: AttackKind, secrets: Sequence[str]) -> Sequence[str | None]:
 
 
 def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str, str]]:
-    """An attack by every method, and by name why some could not be run; one name where the reason is the same."""
+    """Run an attack by every method; also return, by name, the reasons why some could not be run."""
     done: list[AttackRisk] = []
     failed: dict[str, str] = {}
     for method, run in METHODS[kind].items():

@@ -1,8 +1,8 @@
 """Synthetic tables with a known amount of leakage, and holdouts to attack them with.
 
-A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row; the share of
-copies is the knob by which attacks are calibrated. It gives no guarantee: the crowd model and the copula draw near and
-exact copies of single people more often than chance does, so attack the result before it goes out.
+A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row. The share of
+copies calibrates the attacks. There is no guarantee: the crowd model and the copula draw near and exact copies of
+single people more often than chance does, so attack the result before you release it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BYTES_A_CELL = 50  # of memory, as attacks take
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synthetic(Result):
-    """A synthetic table, how it was made, and the attacks on it, where they were asked for."""
+    """A synthetic table, how it was made, and the attacks on it, if they were requested."""
 
     table: pa.Table
     rows: int
@@ -104,7 +104,7 @@ def synthesise(
 def split_table(
     data: TableLike, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
 ) -> tuple[pa.Table, pa.Table]:
-    """Split a table before a release is made of it: the part to make it from, and people who are kept back.
+    """Split a table before a release is made: a part to make it from, and a holdout.
 
     Args:
         data: the original.

@@ -43,9 +43,9 @@ def evaluate(
     outcome: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Measure what a protected table still gives away, and what protecting it cost.
+    """Measure the remaining risk of a protected table, and the cost of its protection.
 
-    Rows are compared in order, unless the mark beside a released file says that they are in random order.
+    Rows are compared in order, unless the mark next to a released file says that they are in random order.
 
     Args:
         original: the table before protection.
@@ -137,7 +137,7 @@ def evaluate(
 
 
 def _has_ranges(released: Coded) -> bool:
-    """Whether a column was released as intervals, so that its values were taken for quantities."""
+    """True if a column was released as intervals, so that its values were treated as quantities."""
     return bool(pc.any(pc.match_substring_regex(as_text(released.values), r"^\[.+;.+\]$")).as_py())
 
 
@@ -163,7 +163,7 @@ def _require_columns(
 
 
 def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> tuple[str, ...]:
-    """Refuse rows that cannot be those of the original; a note where they cannot be compared one by one."""
+    """Refuse rows that cannot be those of the original; add a note if they cannot be compared one by one."""
     if after.rows > before.rows:
         raise InputError(
             f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"
@@ -195,7 +195,7 @@ def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
 def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
     """Find the columns of both tables whose values differ: those that were protected.
 
-    Of a release in random order, those with other values, or the same ones more or less often.
+    In a release in random order, these are columns with other values, or with the same values at other frequencies.
 
     Args:
         original: the table before protection.
@@ -218,7 +218,7 @@ def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
 
 
 def _as_written(column: pa.ChunkedArray, ordered: bool) -> pa.ChunkedArray:
-    """A column as text in one piece, so that a file's types do not matter; sorted where rows are in random order."""
+    """A column as one text array, so that file types do not matter; sorted if rows are in random order."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     text = pa.chunked_array([column.cast(pa.string()).combine_chunks()])

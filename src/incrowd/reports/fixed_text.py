@@ -1,4 +1,4 @@
-"""The words of a report that are the same for every table: glossary, caveats, terms of use."""
+"""Texts that are the same in every report: glossary, caveats, terms of use."""
 
 from __future__ import annotations
 

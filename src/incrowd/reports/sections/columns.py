@@ -1,4 +1,4 @@
-"""The report's section "columns": what the columns are."""
+"""The report's section "columns": the roles of the columns."""
 
 from __future__ import annotations
 
