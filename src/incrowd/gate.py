@@ -173,9 +173,9 @@ def check(
         data: whatever `read_table` reads.
         quasi_identifiers: columns that others may know about a person.
         sensitive: the columns that `min_l` and all limits below it are about.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         identifiers: direct identifiers, in addition to those that are recognised.
-        drop: columns to leave out of the release, of which a note tells while they are there.
+        drop: columns to remove before the release; a note lists those that are still present.
         other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
@@ -197,7 +197,7 @@ def check(
             were dropped or the order cannot be told from the tables; see `attack`.
         question: also give the verdict of `assess` on this question; only a yes passes. Rules and verdict are about
             the same roles: those of the question, and those given here where it has none.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The rules and how the table stands to each; `passed` if all are kept.
@@ -264,7 +264,7 @@ def _listed(value: Sequence[str] | str) -> Sequence[str]:
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
     """Findings that no rule covers; columns with a given role are left out."""
     if naming:
-        yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
+        yield f"these columns name people or their records, or look like it: {', '.join(naming)}; remove them"
     if roles.dropped:
         yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *naming):
@@ -275,7 +275,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         yield roles.note_on_key
     if roles.unused_person is not None:
         yield (
-            f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "
+            f"{roles.unused_person} looks like a person column, and records were counted as people; name it as the "
             "person column"
         )
     if roles.overlooked_quasi_identifiers:
@@ -359,7 +359,7 @@ def assert_anonymous(
         quasi_identifiers: columns that others may know about a person.
         k: fewest people in a class.
         sensitive: columns that people keep to themselves.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         limits: further limits of `check`, as `LimitKeywords` lists them: `max_risk`, `min_l`, `max_t` and so on.
 
     Returns:

@@ -71,7 +71,7 @@ def attack(
 
     Args:
         original: the table that the release was made from.
-        released: the table that goes out; ranges, sets, prefixes and * are understood.
+        released: the table to be released; ranges, sets, prefixes and * are understood.
         kind: "linkage", "singling-out", "linkability", "inference", "attribution", "membership" or "distances".
         known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
         secret: the column that inference and attribution guess.
@@ -90,7 +90,7 @@ def attack(
         others: for linkability, the columns of the second part; without them every second known column.
         tolerance: for inference, how far off a number may be, as a share of it; a date, as a share of all dates' range.
         width: for singling out, how many columns a predicate has.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Success, control, and the risk with its 95 % interval.
@@ -140,7 +140,7 @@ def attack_release(
 
     Args:
         original: the table that the release was made from.
-        released: the table that goes out.
+        released: the table to be released.
         known: the columns that the attacker knows; or those of several attackers, by a label.
         secret: the column, or columns, that inference and attribution guess; without one they are not run.
         holdout: people of the same population who are not in `original`.
@@ -151,7 +151,7 @@ def attack_release(
         missing: for linkage, the share of known cells that the attacker does not know.
         population: sizes of populations to carry the correctness of linkage to.
         kept_rows: for linkage, the row of the original that each released row was made from; see `attack`.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The attacks, and why others could not be run.
@@ -197,7 +197,9 @@ def attack_release(
         except UnsupportedError as reason:
             not_run["near copies"] = str(reason)
         if copied.copied and not copied.unique_others:
-            not_run["copies"] = "nobody of the holdout is unique, so that copies of people cannot be told from chance"
+            not_run["copies"] = (
+                "nobody of the holdout is unique, so copies of people cannot be distinguished from chance"
+            )
     return ReleaseAttacks(
         tables[0].name,
         tables[1].name,

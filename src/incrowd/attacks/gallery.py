@@ -52,7 +52,7 @@ class Probes:
         return Probes(self.low[rows], self.high[rows], self.codes[rows])
 
     def joined(self, others: Probes) -> Probes:
-        """These probes followed by the others."""
+        """Concatenate these probes and others."""
         return Probes(
             np.concatenate([self.low, others.low]),
             np.concatenate([self.high, others.high]),

@@ -26,7 +26,7 @@ def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRi
     """Score the targets and people of the holdout, and measure how well the score separates them."""
     if not setting.has_holdout:
         raise UnsupportedError(
-            "membership is told against people who are not in the data; give a holdout of them", hint="holdout"
+            "membership needs people who are not in the data for comparison; give a holdout of them", hint="holdout"
         )
     members, outsiders = {"distance": _by_distance, "density": _by_density}[method](setting)
     auc = area(members, outsiders)

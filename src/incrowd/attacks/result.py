@@ -104,7 +104,7 @@ class AttackRisk(Result):
             interval; for linkage the success itself.
         measures: further numbers of this kind of attack.
         populations: the success in populations of other sizes.
-        notes: what limits the answer.
+        notes: limits of the answer.
         rows: the rows of the original that were attacked; `successes` has the success rate of each.
         curve: correctness by the size of the gallery, for linkage.
     """
@@ -171,7 +171,7 @@ _SUCCESS: Mapping[str, str] = {
     "singling-out": "A predicate built from the release isolates one person",
     "linkability": "Two parts of a person's data are joined",
     "inference": "The secret is guessed",
-    "attribution": "Records with the same known values tell the secret",
-    "membership": "A person of the original is told from an outsider (AUC)",
+    "attribution": "Records with the same known values disclose the secret",
+    "membership": "A person of the original is distinguished from an outsider (AUC)",
     "distances": "A released record is identical to a person's",
 }

@@ -108,7 +108,7 @@ class Setting:
         if base is None and kind not in ("linkage", "membership"):
             said.append(WITHOUT_HOLDOUT)
         elif base is not None and base.value >= 1.0:
-            said.append("the control always succeeds, so what the release adds cannot be told")
+            said.append("the control always succeeds, so the effect of the release cannot be measured")
         return AttackRisk(
             kind,
             method,
@@ -153,7 +153,7 @@ def prepare(
         targets: how many people are attacked.
         seed: of every random choice.
         options: what only some attacks take.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Raises:
         InputError: the tables have no columns or values in common, or the holdout overlaps the original.
@@ -237,7 +237,7 @@ def _check_columns(encoded: Encoded) -> list[str]:
         )
     notes = []
     if constant:
-        notes.append(f"one value only, so nothing is told by: {listed(constant)}")
+        notes.append(f"columns with one value only, which carry no information: {listed(constant)}")
     if apart:
         notes.append(f"no value of the original occurs in the release: {listed(apart)}; other units or codes?")
     return notes

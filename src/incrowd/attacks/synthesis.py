@@ -65,10 +65,10 @@ def synthesise(
             in a normal distribution, "independent" every column by itself.
         copied: the share of rows that are copies of original rows, from 0 to 1: leakage on purpose, for calibration.
         seed: of every random choice.
-        attacked: whether to attack the result, which `attacks` then tells; a table that is to go out should be.
+        attacked: also attack the result, into `attacks`; do so for a table that is to be released.
         secret: for the attacks, a column that the attacker wants to know.
         holdout: for the attacks, people of the same population who are not in the original.
-        progress: told how far the attacks are.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The table; columns of numbers with many values have new values within the ranges of old ones.
@@ -110,7 +110,7 @@ def split_table(
         data: the original.
         holdout: the share of people who are kept back.
         seed: of the draw.
-        person: the column that says whose record it is, so that nobody is in both parts.
+        person: the column that identifies the person of each record, so that nobody is in both parts.
 
     Returns:
         The part to release from, and the holdout, each with rows in their order.

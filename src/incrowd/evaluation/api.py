@@ -54,14 +54,14 @@ def evaluate(
         sensitive: the sensitive columns.
         secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends,
             (100_000, None) everything above, (None, 5) everything below.
-        person: the column that says whose record it is, where people have several.
-        hierarchies: by column, what labels mean that are neither ranges nor sets.
+        person: the column that identifies the person of each record, if people have several.
+        hierarchies: by column, the meaning of labels that are neither ranges nor sets.
         kept_rows: where rows were dropped or put in random order, the original's row that each was made from. Without
             it the loss of information cannot be measured.
-        utility: also measure what analysts find: marginals and propensity.
+        utility: also measure the utility for analysts: marginals and propensity.
         outcome: a column of numbers or of two values, no quasi-identifier, which regressions on the quasi-identifiers
             explain; asks for utility too.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Risk, loss, disclosure and utility.

@@ -54,7 +54,7 @@ def unique_records(
 
     Args:
         meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
         most_compared: how many boxes and groups of boxes are compared before the rest is left undecided.
 
     Returns:
@@ -257,7 +257,7 @@ def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], 
     Args:
         data: the masked table: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that an attacker may know.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The number of unique records, and how many of them are undecided.

@@ -48,7 +48,7 @@ def distributions(
         original: the table before protection.
         protected: the table after protection.
         columns: the columns to compare.
-        hierarchies: by column, what labels mean that are neither ranges nor sets.
+        hierarchies: by column, the meaning of labels that are neither ranges nor sets.
 
     Returns:
         One distribution for each column.

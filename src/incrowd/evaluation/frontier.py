@@ -199,7 +199,7 @@ def frontier(
         resolutions: what "coarsen" tries, in place of k.
         sensitive: the sensitive columns; t is that of the column where it is largest.
         secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.
-        person: the column that says whose record it is; risk is then that of people.
+        person: the column that identifies the person of each record; risk is then that of people.
         hierarchies: for "generalise".
         suppress: for "generalise": the share of rows that may be left out.
         demands: what is asked of every table besides, as `protect` takes it: l, apart, leave_out, importance and
@@ -208,7 +208,7 @@ def frontier(
             the limits ask for is tried.
         loss: what is kept small: the detail that is gone ("granularity"), or "pmse", how well a logistic regression
             tells protected records from original ones.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         A point for each method and setting; of settings that make the same table the last.

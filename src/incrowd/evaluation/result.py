@@ -98,5 +98,5 @@ class Evaluation(Result):
             risk += f"; the secret is certain for {percent(self.disclosure.risk)} of those who have it"
         loss = f"; {percent(self.granularity)} of the detail is kept"
         if self.suppressed:
-            loss += f" in the {self.records:,} rows that are left ({self.suppressed:,} were dropped)"
+            loss += f" in the {self.records:,} remaining rows ({self.suppressed:,} were dropped)"
         return risk + loss

@@ -80,7 +80,7 @@ def class_sizes(sizes: ClassSizes) -> Any:
         )
     )
     alone = sizes.uniqueness
-    return with_titles(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
+    return with_titles(chart, title="People by class size", subtitle=f"{percent(alone)} of the people are unique")
 
 
 def against_thresholds(verdict: Verdict) -> Any:

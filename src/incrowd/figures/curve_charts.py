@@ -57,7 +57,7 @@ def forecast_plot(
     lines = [f"{_largest(headline or forecast)}; measured up to {curve.sizes[-1]:,}"]
     if check is not None and check.warning:
         lines.append(check.warning)
-    return with_titles(chart, title="How many people are named correctly as the crowd grows", subtitle=lines)
+    return with_titles(chart, title="Share of people named correctly, by number of people", subtitle=lines)
 
 
 def curve_plot(curve: Curve) -> Any:
@@ -108,7 +108,7 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     line = base.mark_line().encode(y=share_axis())
     measured = base_chart(points).mark_circle(size=30, opacity=1)
     measured = measured.encode(x=people_axis(), y=share_axis(), color=color, tooltip=shown)
-    return with_titles(band + line + measured, title="How many people each technique names as the crowd grows")
+    return with_titles(band + line + measured, title="Share of people that each technique names, by number of people")
 
 
 def rank_size_plot(check: RankSize) -> Any:

@@ -93,7 +93,7 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
     chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
     subtitle = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
-    return theme.with_titles(chart, title="How large the crowds are, before and after", subtitle=subtitle)
+    return theme.with_titles(chart, title="People by class size, before and after", subtitle=subtitle)
 
 
 def distribution_chart(result: ColumnDistribution) -> Any:

@@ -90,7 +90,7 @@ def fit_curve(
         curve: a curve, or gallery sizes together with `correctness` or `uniqueness`.
         correctness: shares of people named correctly at these sizes.
         uniqueness: shares of people who are unique at these sizes, to fit instead.
-        people: how many people were tested, where sizes are given.
+        people: number of people tested, if sizes are given.
         name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
         metric: which of a curve's two shares is fitted; the correctness unless given.
         weighting: points weigh "log" n, as published, or by their "binomial" noise.

@@ -30,8 +30,8 @@ def write_table(
 
     Args:
         table: the rows.
-        path: where to; `.parquet`, `.feather`, `.orc`, `.csv`, `.tsv`, also compressed as `.csv.gz`, or `.sav`,
-            `.zsav`, `.dta`, `.xpt`.
+        path: the file to write: `.parquet`, `.feather`, `.orc`, `.csv`, `.tsv`, also compressed as `.csv.gz`, or
+            `.sav`, `.zsav`, `.dta`, `.xpt`.
         force: whether to replace a file that exists.
         codebook: value labels and descriptions, as `Table.codebook` has them, for formats that hold them.
 

@@ -219,7 +219,7 @@ def _contents(frame: _Frame, name: str) -> FileContents:
             descriptions[key] = str(np.asarray(described).ravel()[0])
     notes = [f"labels are shown in place of codes: {', '.join(value_labels)}"] if value_labels else []
     if set_aside:
-        notes.append(f"set aside, for they are no plain vectors: {', '.join(set_aside)}")
+        notes.append(f"set aside, because they are no plain vectors: {', '.join(set_aside)}")
     try:
         rows = pa.table(columns)
     except (pa.ArrowInvalid, ValueError):
