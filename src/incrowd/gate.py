@@ -64,7 +64,7 @@ RULES_ONLY = (
     "Only these rules were checked. That is no verdict on whether the table may go out, which rests on every column "
     "and on who gets it."
 )
-"""What is said of a check that nobody asked a verdict of."""
+"""The note of a check without a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Rule(Result):
         """True if the table keeps the rule."""
         if RULES[self.name].at_least:
             return self.found >= self.limit
-        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 stands for 1/11 only where people are named
+        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 means 1/11 only for a risk of being named
         return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
 
     @property

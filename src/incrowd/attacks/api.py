@@ -186,7 +186,7 @@ def attack_release(
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
     copied = near_copies = None
-    if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
+    if "linkage" not in kinds and holdout is not None:  # linkage finds people in rows that come from people
         known_columns = (name for columns in attackers.values() for name in columns or setting.known)
         compared = list(dict.fromkeys([*known_columns, *secrets]))
         copied = count_copied_people(tables[0], tables[1], tables[2], compared)

@@ -19,7 +19,7 @@ from incrowd.wording import listed, number, people
 
 _MISSING = "\x00"  # joins match no nulls
 _SIDE = "\x00side"  # a name that no column has
-_NEAR = 0.2  # of the distance of the person who is most alike
+_NEAR = 0.2  # of the distance to the most similar person
 _NEAREST = (20, 60, 200, 500)  # people to whom released records come nearest, of both tables
 _SURE = 0.05  # the chance of as many copies among people whom the release does not know
 

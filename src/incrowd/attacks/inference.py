@@ -16,7 +16,7 @@ from incrowd.special import Floats
 
 _MOST_VOTES = 1 << 16  # different secrets that are counted; of more, the nearest record's is taken
 _BINS = 16  # parts that the model cuts a column of numbers into
-_MOST_CLASSES = 4096  # different secrets that the model tells apart
+_MOST_CLASSES = 4096  # most distinct secrets that the model distinguishes
 
 
 def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk:

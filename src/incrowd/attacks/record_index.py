@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from incrowd.special import Floats
 
 NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
-"""How a column costs: its gap up to 1, 0 or 1, half the squared gap, or looked up by both labels."""
+"""The cost function of a column: the gap up to 1, 0 or 1, half the squared gap, or a lookup by both labels."""
 
 _NEARBY = 64  # records on either side that are looked at for a first limit
 _MOST_COMBINATIONS = 1 << 52

@@ -20,7 +20,7 @@ from incrowd.wording import counted, percent, percent_interval
 
 _POINTING = ("linkage", "singling-out", "linkability", "membership")
 _NEEDS_NO_CONTROL = ("linkage", "membership")
-_FEWEST_IN_GROUP = 20  # attacks on a group that are shown; fewer tell nothing, and may tell who it was
+_FEWEST_IN_GROUP = 20  # fewest attacks on a group that is shown; fewer say little and may disclose a person
 
 
 @dataclass(frozen=True, slots=True)

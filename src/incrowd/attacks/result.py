@@ -68,7 +68,7 @@ def excess(attack: Rate, control: Rate) -> Rate:
     """
     room = 1.0 - control.value
     if room <= 0.0:
-        return Rate(0.0, 0.0, 1.0)  # who is not safe without the release cannot be exposed by it: nothing can be told
+        return Rate(0.0, 0.0, 1.0)  # nobody is safe without the release, so nobody can be exposed by it
     difference = attack.value - control.value
     below = math.hypot(attack.value - attack.low, control.high - control.value)
     above = math.hypot(attack.high - attack.value, control.value - control.low)

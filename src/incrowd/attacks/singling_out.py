@@ -24,7 +24,7 @@ _BATCH = 4096
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
 
 Matches = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""How many rows fit each predicate, and one of them."""
+"""The number of rows that fit each predicate, and one of them."""
 
 
 def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:

@@ -95,7 +95,7 @@ def evaluate(
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
     alone = int(np.count_nonzero(classes.people == 1))
-    # whoever shares every label shares every box
+    # records that share every label share every box
     uniques = unique_records(meanings, progress) if person is None and alone else Uniques(alone, 0)
     progress("measuring loss", 0.6)
     loss = information_loss(meanings, kept_rows) if comparable else None

@@ -145,7 +145,7 @@ class Frontier(Result):
             and judge(point.correctness, limits.of_average) == "within"
             and not point.disclosure
         ]
-        if self.loss == "pmse":  # of which rows that are gone are a part: all rows are told from those that stay
+        if self.loss == "pmse":  # includes suppressed rows: all rows against those that stay
             return min(passing, key=lambda point: (self.lost(point), point.correctness), default=None)
         return max(
             passing,

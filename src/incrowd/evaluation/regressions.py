@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS = 30  # of Newton's method
-_RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
+_RIDGE = 1e-6  # a small penalty, so that collinear columns still give a model
 
 Matrix = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from incrowd.backends import Coded
 from incrowd.protection.interval_labels import EPOCH
 from incrowd.protection.problem import as_days, as_floats, offset_of, positions
 
-_OUTERMOST = 11  # rows that the first and the last range have at least: a few people at an end are not told apart
+_OUTERMOST = 11  # fewest rows in the first and the last range, so that a few people at an end are not singled out
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200)
 
 

@@ -13,7 +13,7 @@ from incrowd.classes import ClassSizes, assign_classes
 from incrowd.tables import Table
 
 MOST_MARKS = 2_000
-_SMALL = 20  # classes up to this size have a mark at least, however few they are
+_SMALL = 20  # classes up to this size have at least one mark, even if they are few
 
 
 class CrowdMarks(NamedTuple):

@@ -68,7 +68,7 @@ def _from_curve(
     violations = {
         one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
     }
-    h, gamma = (  # an estimate at the end of its range may lie a rounding beside the end of its interval
+    h, gamma = (  # at the end of its range, an estimate may differ from the end of its interval by rounding
         Parameter(value, min(low, value), max(high, value))
         for value, (low, high) in ((fit.h, prediction.entropy(level)), (fit.gamma, prediction.tail(level)))
     )

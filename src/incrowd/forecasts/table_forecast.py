@@ -99,7 +99,7 @@ def forecast_table(
         people_along, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
         curve = replace(beyond, at=people_along, names=names, violations={}, **_join(near, beyond))
     places = law.at.size + np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
-    places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the people at hand the law is exact
+    places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the measured people the law is exact
     answer = replace(law, **_join(law, beyond, places))
     return TableForecast(answer, curve, fit, drawn_from, sample.why_no_columns())
 

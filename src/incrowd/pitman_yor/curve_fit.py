@@ -19,7 +19,7 @@ Metric = Literal["correctness", "uniqueness"]
 Name = Literal["PYC", "ENT", "EXP", "POL", "RND"]
 NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
 CLEAR_EVIDENCE = 3.0
-"""How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
+"""Gain in log likelihood that γ < 0 needs to be chosen: e³ ≈ 20 to one."""
 
 H_LIMITS = (0.01, 80.0)
 _TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)

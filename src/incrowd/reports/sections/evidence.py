@@ -18,7 +18,7 @@ _METHODS = (
         "Attribute disclosure: Machanavajjhala et al. 2007, l-diversity.",
     ),
 )
-_FLAGS = {option.name: option.flag for option in OPTIONS}  # what was declared is quoted as it was said
+_FLAGS = {option.name: option.flag for option in OPTIONS}  # declarations are quoted verbatim
 
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:

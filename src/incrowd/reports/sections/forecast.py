@@ -8,7 +8,7 @@ from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSecti
 from incrowd.reports.sections.population import explain_estimate
 from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
-_ESTIMATOR = "combined"  # of risks along populations, whatever estimates one of them
+_ESTIMATOR = "combined"  # of risks along populations, for any estimator
 _METHODS = (
     HowComputed(
         "Larger populations",
