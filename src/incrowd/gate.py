@@ -40,14 +40,16 @@ class LimitKeywords(TypedDict, total=False):
 
     min_k: Annotated[float | None, _Kind("k", "people in the smallest class", at_least=True, lowest=1)]
     max_risk: Annotated[float | None, _Kind("correctness", "average chance of being named", highest=1)]
-    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of people nobody looks like", highest=1)]
+    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of unique people", highest=1)]
     max_identifiers: Annotated[float | None, _Kind("identifiers", "columns that name people or records")]
     max_attack: Annotated[float | None, _Kind("attack", "highest risk of an attack that is not ruled out", highest=1)]
-    min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
-    min_entropy_l: Annotated[
-        float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
+    min_l: Annotated[
+        float | None, _secret("distinct", "smallest number of different values in a class", at_least=True, lowest=1)
     ]
-    max_t: Annotated[float | None, _secret("t", "farthest a class is from the table", highest=1)]
+    min_entropy_l: Annotated[
+        float | None, _secret("entropy_l", "effective number of values in a class, by entropy", at_least=True, lowest=1)
+    ]
+    max_t: Annotated[float | None, _secret("t", "largest distance of a class from the table", highest=1)]
     max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
     max_beta: Annotated[float | None, _secret("beta", "largest relative gain in a value's share")]
     max_delta: Annotated[float | None, _secret("delta", "largest |ln| of a value's share over the table's")]
@@ -61,8 +63,8 @@ RULES: Mapping[str, _Kind] = {
 
 
 RULES_ONLY = (
-    "Only these rules were checked. That is no verdict on whether the table may go out, which rests on every column "
-    "and on who gets it."
+    "Only these rules were checked. This is no verdict on whether the table may be released: that depends on every "
+    "column and on the recipient."
 )
 """The note of a check without a verdict."""
 
@@ -179,13 +181,13 @@ def check(
         other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
-        max_uniqueness: largest share of people nobody looks like.
+        max_uniqueness: largest share of unique people.
         max_identifiers: most columns that name people or records, or look so and were given no role.
         max_attack: highest risk of an attack on the table, by the upper end of its interval; an attack that could not
             be run counts as one that succeeds.
-        min_l: fewest different values in a class.
-        min_entropy_l: fewest values in a class by entropy, rare ones counting less.
-        max_t: farthest a class may be from the table, 0 to 1.
+        min_l: smallest number of different values in a class.
+        min_entropy_l: smallest effective number of values in a class, by entropy; rare values count less.
+        max_t: largest distance of a class from the table, 0 to 1.
         max_alpha: largest share of one value in a class.
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.

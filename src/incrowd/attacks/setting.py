@@ -128,9 +128,9 @@ class Setting:
 
 
 WITHOUT_HOLDOUT = (
-    "without a holdout it cannot be told whether the success comes from people being in the data or from what is true "
-    "of everybody, so the risk is what exceeds a guess and its interval reaches up to the success; split the original "
-    "before the release is made, and attack with the part that was kept back"
+    "without a holdout, the success may come from these people's data or from what is true of everybody; so the risk "
+    "is what exceeds a guess, and its interval reaches up to the success; split the original before the release is "
+    "made, and attack with the part that was kept back"
 )
 
 
