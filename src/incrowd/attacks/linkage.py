@@ -125,7 +125,7 @@ def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) 
     if middle <= 0.5 - _ERRORS_APART / math.sqrt(12 * nearer.size) or not np.any(nearer):
         return  # the right record is nearer than a random one, or always among the nearest
     raise UnsupportedError(
-        "the right record is no nearer than any other: the rows of the release are in another order than the original, "
+        "the right record is no nearer than any other: the rows of the release are not in the order of the original, "
         "or they say nothing about single people; give the original row of each released row (also if all are in "
         "order), or leave linkage out for a synthetic table",
         hint="kept_rows",
