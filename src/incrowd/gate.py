@@ -40,14 +40,12 @@ class LimitKeywords(TypedDict, total=False):
 
     min_k: Annotated[float | None, _Kind("k", "people in the smallest class", at_least=True, lowest=1)]
     max_risk: Annotated[float | None, _Kind("correctness", "average chance of being named", highest=1)]
-    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of unique people", highest=1)]
+    max_uniqueness: Annotated[float | None, _Kind("uniqueness", "share of people nobody looks like", highest=1)]
     max_identifiers: Annotated[float | None, _Kind("identifiers", "columns that name people or records")]
     max_attack: Annotated[float | None, _Kind("attack", "highest risk of an attack that is not ruled out", highest=1)]
-    min_l: Annotated[
-        float | None, _secret("distinct", "smallest number of different values in a class", at_least=True, lowest=1)
-    ]
+    min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
     min_entropy_l: Annotated[
-        float | None, _secret("entropy_l", "effective number of values in a class, by entropy", at_least=True, lowest=1)
+        float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
     ]
     max_t: Annotated[float | None, _secret("t", "largest distance of a class from the table", highest=1)]
     max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
