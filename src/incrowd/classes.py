@@ -81,8 +81,8 @@ class ClassSizes(Result):
         Args:
             source: a table, a file's path or a frame.
             quasi_identifiers: the columns that people are compared by.
-            person: the column that says whose record it is, where people have several; the unit is then the person,
-                and people look alike if their whole histories do.
+            person: the column that identifies the person of each record, if people have several. The unit is then the
+                person, and people look alike if their whole histories do.
 
         Returns:
             How many classes there are of each size.
@@ -247,7 +247,7 @@ def class_size_of_each_record(
     Args:
         source: a table, a file's path or a frame.
         quasi_identifiers: the columns that people are compared by.
-        person: the column that says whose record it is, where people have several.
+        person: the column that identifies the person of each record, if people have several.
 
     Returns:
         The size of the class of every record, in the order of the records: 1 is unique.
@@ -274,7 +274,7 @@ def write_class_sizes(
         source: a file, or a table in a cluster.
         out: the file or folder to write; it ends in .parquet.
         quasi_identifiers: the columns that people are compared by.
-        force: replace what is there.
+        force: replace an existing file or folder.
 
     Returns:
         The path that was written, or the address of a store.

@@ -15,7 +15,7 @@ class IncrowdError(ValueError):
     Args:
         message: what is wrong, what was seen and what to do.
         hint: names of parameters that would help, such as `"population"`, or with a value, `"method=tcloseness"`.
-        choices: what can be asked for, such as the sheets of a workbook.
+        choices: the possible values, such as the sheets of a workbook.
     """
 
     def __init__(self, message: str, *, hint: str | Iterable[str] = (), choices: Iterable[str] = ()) -> None:

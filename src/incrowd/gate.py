@@ -49,7 +49,7 @@ class LimitKeywords(TypedDict, total=False):
     min_entropy_l: Annotated[
         float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
     ]
-    max_t: Annotated[float | None, _secret("t", "farthest a class is from the table", highest=1)]
+    max_t: Annotated[float | None, _secret("t", "largest distance of a class from the table", highest=1)]
     max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
     max_beta: Annotated[float | None, _secret("beta", "largest relative gain in a value's share")]
     max_delta: Annotated[float | None, _secret("delta", "largest |ln| of a value's share over the table's")]
@@ -63,10 +63,10 @@ RULES: Mapping[str, _RuleKind] = {
 
 
 RULES_ONLY = (
-    "Only these rules were checked. That is no verdict on whether the table may go out, which rests on every column "
-    "and on who gets it."
+    "Only these rules were checked. This is no verdict on whether the table may be released: that depends on every "
+    "column and on the recipient."
 )
-"""What is said of a check that nobody asked a verdict of."""
+"""The note of a check without a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Rule(Result):
         """True if the table keeps the rule."""
         if RULES[self.name].at_least:
             return self.found >= self.limit
-        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 stands for 1/11 only where people are named
+        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 means 1/11 only for a risk of being named
         return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
 
     @property
@@ -175,19 +175,19 @@ def check(
         data: whatever `read_table` reads.
         quasi_identifiers: columns that others may know about a person.
         sensitive: the columns that `min_l` and all limits below it are about.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         identifiers: direct identifiers, in addition to those that are recognised.
-        drop: columns to leave out of the release, of which a note tells while they are there.
+        drop: columns to remove before the release; a note lists those that are still present.
         other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
-        max_uniqueness: largest share of people nobody looks like.
+        max_uniqueness: largest share of unique people.
         max_identifiers: most columns that name people or records, or look so and were given no role.
         max_attack: highest risk of an attack on the table, by the upper end of its interval; an attack that could not
             be run counts as one that succeeds.
-        min_l: fewest different values in a class.
-        min_entropy_l: fewest values in a class by entropy, rare ones counting less.
-        max_t: farthest a class may be from the table, 0 to 1.
+        min_l: smallest number of different values in a class.
+        min_entropy_l: smallest effective number of values in a class, by entropy; rare values count less.
+        max_t: largest distance of a class from the table, 0 to 1.
         max_alpha: largest share of one value in a class.
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
@@ -199,7 +199,7 @@ def check(
             were dropped or the order cannot be told from the tables; see `attack`.
         question: also give the verdict of `assess` on this question; only a yes passes. Rules and verdict are about
             the same roles: those of the question, and those given here where it has none.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The rules and how the table stands to each; `passed` if all are kept.
@@ -268,7 +268,7 @@ def _listed(value: Sequence[str] | str) -> Sequence[str]:
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
     """Findings that no rule covers; columns with a given role are left out."""
     if naming:
-        yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
+        yield f"these columns name people or their records, or look like it: {', '.join(naming)}; remove them"
     if roles.dropped:
         yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *naming):
@@ -279,7 +279,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         yield roles.note_on_key
     if roles.unused_person is not None:
         yield (
-            f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "
+            f"{roles.unused_person} looks like a person column, and records were counted as people; name it as the "
             "person column"
         )
     if roles.overlooked_quasi_identifiers:
@@ -363,7 +363,7 @@ def assert_anonymous(
         quasi_identifiers: columns that others may know about a person.
         k: fewest people in a class.
         sensitive: columns that people keep to themselves.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         limits: further limits of `check`, as `LimitKeywords` lists them: `max_risk`, `min_l`, `max_t` and so on.
 
     Returns:

@@ -86,7 +86,7 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
     Args:
         risk: the risk, as counted or estimated.
         limit: the highest risk that is accepted.
-        interval: both ends of the risk's interval, where it is an estimate.
+        interval: both ends of the risk's interval, if it is an estimate.
 
     Returns:
         "borderline" if the limit lies inside the interval, else "within" or "over"; a risk that is no number is "over".

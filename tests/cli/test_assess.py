@@ -196,9 +196,9 @@ def test_rules_without_a_verdict_are_said_to_be_none(capsys, stays, tmp_path):
     code, _, err = run(capsys, "check", stays, *QI, "--min-k", "1", "--junit", report)
     said = " ".join(err.split())
     assert code == 0
-    assert "no verdict on whether the table may go out" in said
+    assert "no verdict on whether the table may be released" in said
     assert "For a verdict name the recipient (--recipient public)." in said
-    assert "no verdict on whether the table may go out" in report.read_text()
+    assert "no verdict on whether the table may be released" in report.read_text()
     assert "no verdict" not in run(capsys, "check", stays, *QI, "--min-k", "1", "--recipient", "public")[2]
     said = " ".join(run(capsys, "check", stays, *QI)[2].split())
     assert "or set a rule (--recipient public, --min-k, --max-risk" in said

@@ -77,7 +77,7 @@ def fixed_width(folder):
     (folder / "layout.csv").write_text("name,start,width\ntown,1,4\nsex,5,1\n", encoding="utf-8")
     lines = "".join(f"{town:4}{sex}somebody\n" for town, sex in ROWS)
     (folder / "people.txt").write_text(lines, encoding="utf-8")
-    return folder / "people.txt", {"layout": folder / "layout.csv"}, "characters that the layout names no column for"
+    return folder / "people.txt", {"layout": folder / "layout.csv"}, "characters outside the columns of the layout"
 
 
 def codes(folder):

@@ -46,7 +46,7 @@ def test_the_forecast_figure_tells_of_what_was_asked_and_of_a_failed_check():
     first, second = forecast_plot(POINTS, answer, headline=asked, check=failed).to_dict()["title"]["subtitle"]
     assert "of 50 people (small)" in first
     assert "measured up to 1,000" in first
-    assert "trust this less" in second
+    assert "trust the forecast less" in second
     passed = replace(failed, high=0.8, low=0.4)
     assert len(forecast_plot(POINTS, answer, check=passed).to_dict()["title"]["subtitle"]) == 1
 

@@ -57,7 +57,7 @@ def test_both_kinds_at_once_and_several_files(tmp_path):
 
 def test_a_code_that_does_not_occur_is_told(people):
     notes = read_table(people, null={"kids": ["97-98", "7", "1-1"]}).notes
-    assert "no cell of kids holds the missing code 7, 1-1; check what was stated" in notes
+    assert "no cell of kids holds the missing code 7, 1-1; check the stated codes" in notes
 
 
 def test_another_encoding_does_not_count_codes_twice(tmp_path, monkeypatch):

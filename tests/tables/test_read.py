@@ -162,7 +162,7 @@ def test_a_csv_file_is_counted_by_the_engine_alike(tmp_path):
 BAD = {
     "missing": (lambda folder: folder / "nothing.csv", "there is no file"),
     "folder": (lambda folder: folder, "folder without Parquet"),
-    "ending": (lambda folder: _made(folder, "x.pdf", b"x"), "cannot be told from its ending"),
+    "ending": (lambda folder: _made(folder, "x.pdf", b"x"), "the ending is not that of a known file format"),
     "empty": (lambda folder: _made(folder, "x.csv", b""), "is empty"),
     "parquet": (lambda folder: _made(folder, "x.parquet", b"PAR1junk"), "cut short"),
     "workbook": (lambda folder: _made(folder, "x.xlsx", b"junk"), "not a workbook"),

@@ -87,7 +87,7 @@ def test_a_comma_that_may_be_decimal_is_ambiguous_where_semicolons_part_cells(tm
 def test_dates_that_may_be_both_stay_text_with_a_note(tmp_path):
     found, notes = column(tmp_path, ["1/2/2020", "3/4/2021"])
     assert found == ["1/2/2020", "3/4/2021"]
-    assert "day and month cannot be told apart" in notes[0]
+    assert "day and month cannot be distinguished" in notes[0]
 
 
 def test_missing_values_may_be_a_list(tmp_path):
@@ -111,7 +111,7 @@ def test_partial_dates_stay_text_in_their_order(tmp_path, cells):
     assert table.to_arrow()["a"].to_pylist() == cells
     assert table.scale_of("a") == "ordered"
     assert encode(table, ["a"])[0].values.to_pylist() == sorted(cells)
-    assert "dates without a day or a month are left as text" in table.notes[0]
+    assert "dates without a day or a month stay text" in table.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_cells_that_differ_in_form_are_said_and_left_as_they_are(tmp_path):
     table = read_table(written(tmp_path, text))
     assert table.to_arrow()["town"].to_pylist() == ["Ulm ", "Ulm"]
     assert table.notes == (
-        "cells with blanks at their ends, or accents apart from letters, are other values: town, name; fold joins them",
+        "cells with blanks at their ends, or separate accents, count as different values: town, name; fold joins them",
     )
     assert read_table(written(tmp_path, 'note,b\n"a, b",1\nc,2\n')).notes == ()
 

@@ -159,7 +159,7 @@ def test_codes_are_never_released_as_intervals_and_it_is_said():
     assert any(cell.startswith("[") for cell in safe.table["age"].to_pylist())
     assert (
         safe.notes[0]
-        == "taken as codes, not as quantities, by their names: race, state; state the scale where it is another"
+        == "taken as codes, not as quantities, by their names: race, state; state the scale if it is different"
     )
 
 

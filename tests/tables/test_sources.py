@@ -170,7 +170,7 @@ def test_an_address_is_fetched_when_it_is_asked_for(tmp_path, server):
     assert cells(f"{server}/people.parquet", allow_network=True) == CELLS
     with pytest.raises(InputError, match="cannot be opened"):
         read_table(f"{server}/nothing.csv", allow_network=True)
-    with pytest.raises(InputError, match="cannot be told from its ending"):
+    with pytest.raises(InputError, match="the ending of the name is not that of a known file format"):
         read_table(f"{server}/people", allow_network=True)
 
 

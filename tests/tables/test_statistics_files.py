@@ -107,7 +107,7 @@ def test_sas_transport_value_by_value(tmp_path, survey):
     assert single.to_arrow(["kids"])["kids"].to_pylist() == [0, 2, None, None, 1, 3]
     assert single.to_arrow(["pain"])["pain"].to_pylist()[3] == -9
     assert single.codebook.missing == {"kids": {"98": 1, "99": 1}}
-    assert single.notes[-1] == "no cell of pain holds the missing code -8; check what was stated"
+    assert single.notes[-1] == "no cell of pain holds the missing code -8; check the stated codes"
 
 
 def test_labels_of_a_catalogue_beside_a_sas_file(tmp_path, survey, monkeypatch):
@@ -295,7 +295,7 @@ def test_files_that_r_wrote(tmp_path, case, kind):
     assert table.to_arrow().to_pydict() == {
         name: [None if pd.isna(cell) else cell for cell in own[name]] for name in kept
     }
-    assert table.notes == (("set aside, for they are no plain vectors: complex",) if "complex" in own else ())
+    assert table.notes == (("set aside, because they are no plain vectors: complex",) if "complex" in own else ())
 
 
 def test_classes_of_r_vectors():

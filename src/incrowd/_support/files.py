@@ -27,7 +27,7 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
     target = Path(path)
     if is_address(target):
         raise InputError(f"{masked(os.fspath(path))} is an address; name a file")
-    if target.exists() and not target.is_file():  # a device or a pipe would be gone
+    if target.exists() and not target.is_file():  # writing would replace a device or a pipe
         raise InputError(f"{target} is {'a folder' if target.is_dir() else 'no plain file'}; name a file to write")
     if target.exists() and not force:
         raise _taken(target)

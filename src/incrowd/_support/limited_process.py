@@ -89,7 +89,7 @@ def _limit(memory: int, seconds: int) -> None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold cells
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard != resource.RLIM_INFINITY:  # below it, for the signal at the hard limit does not tell why
+    if hard != resource.RLIM_INFINITY:  # below the hard limit, because its signal does not give the reason
         seconds = max(1, min(seconds, hard - 1))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5 if hard == resource.RLIM_INFINITY else hard))
     pages = Path("/proc/self/statm")

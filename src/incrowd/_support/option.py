@@ -28,7 +28,7 @@ OptionKind = Literal[
     "hierarchies",
     "key",
 ]
-"""What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
+"""The kind of a value: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
 that are known together by a label, the limits of `check`, what columns held, the table itself, another table; a number
 for each column, numbers of intervals, what is done to columns in order, a word for all columns or for each, how columns
 are made coarser; a secret key or its file; missing codes, in one text with ; between those of columns."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, from 0 to 1."""
+"""Callback that receives the current step and the share done, from 0 to 1."""
 
 
 def silent(doing: str, share: float) -> None:

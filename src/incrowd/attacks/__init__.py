@@ -1,4 +1,4 @@
-"""What an attacker achieves on any release: protected, perturbed or synthetic. One attack a file."""
+"""Attacks on any release: protected, perturbed or synthetic. One attack per file."""
 
 from incrowd.attacks.api import KINDS, attack, attack_release, kinds_for
 from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks

@@ -71,7 +71,7 @@ def attack(
 
     Args:
         original: the table that the release was made from.
-        released: the table that goes out; ranges, sets, prefixes and * are understood.
+        released: the table to be released; ranges, sets, prefixes and * are understood.
         kind: "linkage", "singling-out", "linkability", "inference", "attribution", "membership" or "distances".
         known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
         secret: the column that inference and attribution guess.
@@ -90,7 +90,7 @@ def attack(
         others: for linkability, the columns of the second part; without them every second known column.
         tolerance: for inference, how far off a number may be, as a share of it; a date, as a share of all dates' range.
         width: for singling out, how many columns a predicate has.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Success, control, and the risk with its 95 % interval.
@@ -140,7 +140,7 @@ def attack_release(
 
     Args:
         original: the table that the release was made from.
-        released: the table that goes out.
+        released: the table to be released.
         known: the columns that the attacker knows; or those of several attackers, by a label.
         secret: the column, or columns, that inference and attribution guess; without one they are not run.
         holdout: people of the same population who are not in `original`.
@@ -151,7 +151,7 @@ def attack_release(
         missing: for linkage, the share of known cells that the attacker does not know.
         population: sizes of populations to carry the correctness of linkage to.
         kept_rows: for linkage, the row of the original that each released row was made from; see `attack`.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The attacks, and why others could not be run.
@@ -186,7 +186,7 @@ def attack_release(
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
     copied = near_copies = None
-    if "linkage" not in kinds and holdout is not None:  # linkage counts whoever is found in rows that come from people
+    if "linkage" not in kinds and holdout is not None:  # linkage finds people in rows that come from people
         known_columns = (name for columns in attackers.values() for name in columns or setting.known)
         compared = list(dict.fromkeys([*known_columns, *secrets]))
         copied = count_copied_people(tables[0], tables[1], tables[2], compared)
@@ -197,7 +197,9 @@ def attack_release(
         except UnsupportedError as reason:
             not_run["near copies"] = str(reason)
         if copied.copied and not copied.unique_others:
-            not_run["copies"] = "nobody of the holdout is unique, so that copies of people cannot be told from chance"
+            not_run["copies"] = (
+                "nobody of the holdout is unique, so copies of people cannot be distinguished from chance"
+            )
     return ReleaseAttacks(
         tables[0].name,
         tables[1].name,
@@ -213,7 +215,7 @@ def attack_release(
 
 
 def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[AttackKind]:
-    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people.
+    """The possible attacks: those on secrets if there are some, linkage if rows come from people.
 
     Args:
         secrets: the sensitive columns.
@@ -228,7 +230,7 @@ def _guessed(kind: AttackKind, secrets: Sequence[str]) -> Sequence[str | None]:
 
 
 def _run(kind: AttackKind, setting: Setting) -> tuple[list[AttackRisk], dict[str, str]]:
-    """An attack by every method, and by name why some could not be run; one name where the reason is the same."""
+    """Run an attack by every method; also return, by name, the reasons why some could not be run."""
     done: list[AttackRisk] = []
     failed: dict[str, str] = {}
     for method, run in METHODS[kind].items():

@@ -1,13 +1,13 @@
-"""Attribution: what released records with the known values of a person say about the secret (the CAP family).
+"""Attribution: the sensitive values of released records with a person's known values (the CAP family).
 
 - CAP, the correct attribution probability of a person: the share of the released records with their known values that
-  have their secret; 0 where there are none (Elliot, 2014). Its mean is the success of the attack.
-- within-class attribution (WEAP): the same for a released record among the released ones.
+  have their secret; 0 if there are none (Elliot, 2014). Its mean is the success of the attack.
+- WEAP, within-class attribution: the same share for a released record among the released ones.
 - TCAP: for released records whose class has one secret only (WEAP = 1), the share of the people with these known values
   who have it (Taub and Elliot, 2019).
-- disclosive in the release and correct in the original (DiSCO): people all of whose matching released records have one
+- DiSCO, disclosive in the release and correct in the original: people whose matching released records all have one
   secret, which is theirs (Raab, Nowok and Dibben, 2024).
-- DCAP: CAP less the share of the secret among all released records, the guess without any known value.
+- DCAP: CAP minus the share of the secret among all released records, the guess without any known value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from incrowd.special import Floats
 
 
 def attack_by_attribution(setting: Setting) -> AttackRisk:
-    """CAP of the targets and of the holdout's people, with the other measures of the family."""
+    """CAP of the targets and of the people of the holdout, with the other measures of the family."""
     secret = secret_column(setting)
     matching, agreeing = _counts(setting, RELEASED, ORIGINAL, setting.targets)
     cap = _shares(agreeing, matching)
@@ -65,7 +65,7 @@ def _of_released_records(setting: Setting) -> tuple[float, float | None]:
 def _counts(
     setting: Setting, side: int, probes_side: int, rows: NDArray[np.int64], known: tuple[str, ...] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each record how many of a table fit its known values, and how many of these its secret too."""
+    """For each record, count the rows of a table that fit its known values, and those that fit its secret too."""
     columns = setting.known if known is None else known
     found = []
     for names in (columns, (*columns, str(setting.secret))):

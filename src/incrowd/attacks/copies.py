@@ -1,4 +1,4 @@
-"""People who stand in a synthetic release as they are, or nearly: more of them than chance puts there."""
+"""Exact and near copies of people in a synthetic release, tested against chance."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from incrowd.wording import listed, number, people
 
 _MISSING = "\x00"  # joins match no nulls
 _SIDE = "\x00side"  # a name that no column has
-_NEAR = 0.2  # of the distance of the person who is most alike
+_NEAR = 0.2  # of the distance to the most similar person
 _NEAREST = (20, 60, 200, 500)  # people to whom released records come nearest, of both tables
 _SURE = 0.05  # the chance of as many copies among people whom the release does not know
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedPeople(Result):
-    """Unique people of the original, and of the holdout, whose record stands in the release as it is.
+    """Unique people of the original, and of the holdout, whose exact record is in the release.
 
     Attributes:
         columns: the columns that are compared.
-        unique: people of the original whom no other is like in all of them.
+        unique: people of the original with no equal in all of these columns.
         copied: unique people whose record is in the release.
-        unique_others: people of the holdout whom no other is like.
+        unique_others: people of the holdout with no equal.
         copied_others: unique people of the holdout whose record is in the release by chance.
     """
 
@@ -45,20 +45,20 @@ class CopiedPeople(Result):
 
     @property
     def by_chance(self) -> float:
-        """How many of the unique people would stand in the release if it did not know them."""
+        """Expected number of unique people in the release if it did not know them."""
         return self.unique * self.copied_others / self.unique_others if self.unique_others else 0.0
 
     @property
     def proven(self) -> bool:
-        """Whether chance hardly gives as many: by the exact test of two shares, given both together.
+        """True if chance hardly explains the number, by the exact test of two shares given their total.
 
-        Without unique people in the holdout nothing is proven; `attack_release` then says that it could not be told.
+        Without unique people in the holdout nothing is proven; `attack_release` then says that it cannot decide.
         """
         return self.copied > 0 and _by_chance(self.copied, self.unique, self.copied_others, self.unique_others) < _SURE
 
     @property
     def sentence(self) -> str:
-        """Who stands in the release, against chance."""
+        """The number of copied people compared with chance, in words."""
         return (
             f"The release holds exact copies ({listed(self.columns)}) of {people(self.copied)} unique in the original; "
             f"chance explains about {number(self.by_chance, 2)}."
@@ -67,13 +67,13 @@ class CopiedPeople(Result):
 
 @dataclass(frozen=True, slots=True)
 class NearCopies(Result):
-    """People of the original, and of the holdout, whom a released record comes nearer than chance brings it.
+    """People of the original, and of the holdout, with a released record nearer than chance explains.
 
     Attributes:
         columns: the columns that are compared.
-        people: people of the original who were looked at, and `near` those whom a released record comes near: to less
-            than a fifth of the distance of the person who is most like them, of the original and the holdout.
-        others: people of the holdout who were looked at, and `near_others` those whom one comes near.
+        people: people of the original who were tested. `near` are those with a released record at less than a fifth of
+            the distance to the most similar person of the original and the holdout.
+        others: people of the holdout who were tested, and `near_others` those with such a record.
         nearest: how many people of both have the nearest released records, and `nearest_known` how many of them are of
             the original: of 20, 60, 200 and 500 the number that chance explains least.
     """
@@ -89,11 +89,11 @@ class NearCopies(Result):
 
     @property
     def proven(self) -> bool:
-        """Whether chance hardly gives as many, by exact tests of two shares, given both together.
+        """True if chance hardly explains the number, by exact tests of two shares given their total.
 
-        People whom the release does not know are exchangeable, so of those it comes near the ones of the original are
-        a draw without replacement, whatever the columns and distances are. Half of the chance of a false accusation
-        goes to each way of being near.
+        People whom the release does not know are exchangeable. So among the people with a near record, those of the
+        original are a draw without replacement, whatever the columns and distances are. Each of the two tests gets half
+        of the chance of a false accusation.
         """
         return min(self._chance_near, self._chance_nearest) < _SURE / 2
 
@@ -108,7 +108,7 @@ class NearCopies(Result):
 
     @property
     def sentence(self) -> str:
-        """Whom the release comes near, against chance."""
+        """The number of near copies compared with chance, in words."""
         said = f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
         if self._chance_near <= self._chance_nearest:
             by_chance = self.people * self.near_others / self.others
@@ -122,7 +122,7 @@ class NearCopies(Result):
 
 
 def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
-    """Count the people of the original, and of the holdout, whom a release comes nearer than any other person does.
+    """Count the people of the original, and of the holdout, to whom a released record is nearer than any other person.
 
     Args:
         setting: the original, the release and the holdout on one scale, and the people who are looked at.
@@ -143,7 +143,7 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
     people, _, others, _ = counts
 
     def nearest(size: int) -> tuple[int, int]:
-        """How many people have the nearest released records, ties being all of them, and how many are known."""
+        """The number of people with the nearest released records (all ties), and of known ones among them."""
         within = both[min(size, both.size) - 1] + SLACK
         known, unknown = (int(np.count_nonzero(one <= within)) for one in distances)
         return known + unknown, known
@@ -154,17 +154,17 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
 
 
 def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:
-    """The chance of as many copies or more among both, given how many there are together: the exact test."""
+    """The chance of at least this many copies, given the total of both tables: the exact test."""
     from scipy.stats import hypergeom  # a slow import
 
     return float(hypergeom.sf(copied - 1, unique + unique_others, unique, copied + copied_others))
 
 
 def count_copied_people(original: Table, released: Table, holdout: Table, columns: Sequence[str]) -> CopiedPeople:
-    """Count the unique people of the original, and of a holdout, who stand in a release as they are.
+    """Count the unique people of the original, and of a holdout, whose exact record is in a release.
 
-    Unique is who is alone in both together: alone in one table alone are commoner people the smaller it is, and the two
-    numbers would not compare.
+    A person is unique if alone in both tables together. Uniqueness in one table depends on its size, so counts from the
+    single tables could not be compared.
 
     Args:
         original: the table that the release was made from.
@@ -188,5 +188,5 @@ def count_copied_people(original: Table, released: Table, holdout: Table, column
 
 
 def _as_texts(table: Table, names: Sequence[str]) -> pa.Table:
-    """The columns as text, so that a number is the same whatever its type."""
+    """The columns as text, so that equal numbers of different types are equal."""
     return pa.table({name: pc.fill_null(as_text(column), _MISSING) for name, column in table.read(names)})

@@ -1,7 +1,7 @@
 """Rows drawn from a Gaussian copula: every column keeps its shares, and pairs their monotone dependence.
 
-A column is a standard normal that is cut where its shares say. Values of text have no order of their own: they are put
-in that of their mean on the first principal component of the other columns, as correspondence analysis does.
+A column is a standard normal that is cut according to its shares. Values of text have no order. They are ordered by
+their mean on the first principal component of the other columns, as in correspondence analysis.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def draw_from_copula(
 
 
 def _scores(ranks: Sequence[NDArray[np.int64]]) -> tuple[Floats, list[Floats]]:
-    """For each row of each column the mean of a normal between the cuts of its value; and the cuts."""
+    """For each row and column, the mean of a normal between the cuts of its value; also returns the cuts."""
     scores, edges = [], []
     for rank in ranks:
         shares = np.bincount(rank) / rank.size
@@ -80,7 +80,7 @@ def _scores(ranks: Sequence[NDArray[np.int64]]) -> tuple[Floats, list[Floats]]:
 
 
 def _hermite_parts(cuts: Floats) -> Floats:
-    """How much of the scores of a column lies on each normalised Hermite polynomial of its normal, from the first on.
+    """The coefficients of a column's scores on the normalised Hermite polynomials of its normal, from the first on.
 
     By Mehler's formula the covariance of two columns' scores is Σ ρ^k times the product of their k-th parts.
     """
@@ -98,7 +98,7 @@ def _hermite_parts(cuts: Floats) -> Floats:
 
 
 def _matching(parts: Floats, covariance: float) -> float:
-    """The ρ at which Σ ρ^k parts[k] is the covariance, by bisection; the sum grows with ρ."""
+    """The ρ at which Σ ρ^k parts[k] equals the covariance, by bisection; the sum grows with ρ."""
     low, high = -_STRONGEST, _STRONGEST
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Distances to the closest record: how near released records come to people, against people who are not in the data."""
+"""Distances from people to the closest released record, compared with people who are not in the data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def attack_by_distances(setting: Setting) -> AttackRisk:
 
 
 def _to_release(setting: Setting, side: int, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """The distance to the closest released record, and its ratio to that of the second closest (1 where both are 0)."""
+    """The distance to the closest released record, and its ratio to the second closest (1 if both are 0)."""
     gallery = setting.gallery(setting.known, RELEASED, side)
     found, _ = gallery.nearest(setting.probes(setting.known, side, rows), wanted=2, progress=setting.progress)
     closest, second = found[:, 0], found[:, 1]
@@ -53,9 +53,9 @@ def _in_numbers(nearest: Floats, ratio: Floats, whose: str) -> dict[str, float |
 
 
 def _nearer_to_original(setting: Setting) -> Floats:
-    """For some released records whether the original is nearer than the holdout; a tie is half.
+    """For some released records, 1 if the original is nearer than the holdout, 0 if not; a tie is half.
 
-    As many people of either are looked at: among more people somebody is nearer.
+    Equally many people of both are compared, because more people are nearer by chance.
     """
     draws = setting.random("distances")
     some = setting.encoded.only(setting.known)

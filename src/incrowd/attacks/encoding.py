@@ -1,10 +1,12 @@
-"""Columns of several tables on one scale, so that records of one can be compared with records of another.
+"""Encoding of columns of several tables on one scale, so that their records can be compared.
 
-Numbers, dates and times are positions that are divided by their range; text is the rank of its value among the values
-of all tables. A protected cell is an interval: its range, or the ranks of its set or prefix; a set that is no run of
-ranks is compared by its members. Numbers of which some are released as sets are codes, and have ranks as text has.
-A cell that stands for everything (*) fits every value. A null is a value of its own, but in a released column whose
-nulls are mostly cells that were taken out (more than twice the share that the original has) it fits every value too.
+- Numbers, dates and times are positions divided by their range. Text is the rank of its value among the values of all
+  tables.
+- A protected cell is an interval: its range, or the ranks of its set or prefix. A set that is no run of ranks is
+  compared by its members. If some numbers are released as sets, numbers are codes and have ranks like text.
+- A wildcard (*) fits every value.
+- A null is a value of its own. In a released column whose nulls are mostly suppressed cells (more than twice the share
+  in the original), it fits every value too.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class ScaledLabels:
 
     Attributes:
         codes: the label of every row.
-        low: where the interval of each label begins, and `high` where it ends.
+        low: the start of the interval of each label, and `high` its end.
         members: by label, the ranks of a set that is no run of ranks.
     """
 
@@ -47,7 +49,7 @@ class ScaledLabels:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no label is a range, a set or *."""
+        """True if no label is a range, a set or *."""
         return not self.members and bool(np.array_equal(self.low, self.high))
 
 
@@ -55,7 +57,7 @@ class ScaledLabels:
 class ScaledColumn:
     """A column of all tables on one scale: `labels` has one entry for each table, the original's first.
 
-    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`; `temporal` are dates and times.
+    A number x has the position (x − `least`) ÷ `size`, a text its rank among `values`; `temporal` are dates and times.
     """
 
     name: str
@@ -68,16 +70,16 @@ class ScaledColumn:
 
     @cached_property
     def has_sets(self) -> bool:
-        """Whether some label is a set that is no interval."""
+        """True if some label is a set that is no interval."""
         return any(one.members for one in self.labels)
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is nothing to compare: one value in all tables."""
+        """True if the column has one value in all tables, so that there is nothing to compare."""
         return self.size == 0
 
     def overlap(self) -> bool:
-        """Whether some value of the original is possible in the release; for numbers, whether their ranges meet."""
+        """True if some value of the original is possible in the release; for numbers, if their ranges intersect."""
         original, released = self.labels[:2]
         if self.number:
             low, high = (one[original.low < _NULL] for one in (original.low, original.high))
@@ -89,7 +91,7 @@ class ScaledColumn:
 
 @dataclass(frozen=True, eq=False)
 class EncodedTables:
-    """Some columns of the original, the released table and, where there is one, the holdout."""
+    """Some columns of the original, the released table and, if there is one, the holdout."""
 
     columns: tuple[ScaledColumn, ...]
     rows: tuple[int, ...]
@@ -105,7 +107,7 @@ class EncodedTables:
 
 
 def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> EncodedTables:
-    """Encode columns of the original, the released table and maybe a holdout on one scale.
+    """Encode columns of the original, the released table and optionally a holdout on one scale.
 
     Raises:
         InputError: a column of numbers has labels that are no numbers, or a column holds infinite numbers.
@@ -122,7 +124,7 @@ def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
 
 
 def _blanked(sides: tuple[Coded, ...]) -> list[bool]:
-    """For each table, whether most nulls of the column are cells that were taken out, which only a release has."""
+    """For each table, True if most nulls of the column are suppressed cells, which only a release has."""
     original, released = (_share_of_nulls(side) for side in sides[:2])
     return [False, released > 2 * original, *(False for _ in sides[2:])]
 
@@ -158,7 +160,7 @@ def _number_column(sides: tuple[Coded, ...]) -> ScaledColumn:
 
 
 def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection[int] = ()) -> tuple[Floats, Floats]:
-    """Both ends of every label as numbers; a null and what is skipped are NaN, what fits everything is -inf to inf."""
+    """Both ends of every label as numbers; a null and skipped labels are NaN, a wildcard is -inf to inf."""
     if side.has_distances and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
         values = side.values.cast(kind) if pa.types.is_temporal(kind) else side.values
         place = as_floats(values, first)
@@ -175,7 +177,7 @@ def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection
 
 
 def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
-    """Both ends of a label of a numeric column; NaN where it is none."""
+    """Both ends of a label of a numeric column; NaN if it is not numeric."""
     if text is None:
         return np.nan, np.nan
     try:
@@ -210,7 +212,7 @@ def _sets_of_numbers(side: Coded, kind: pa.DataType) -> dict[int, list[float | N
 
 
 def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float | None]]]) -> ScaledColumn:
-    """A column of numbers that some table has sets of: every label is the ranks of the numbers it stands for."""
+    """A column of numbers that is released as sets in some table: every label is a set of ranks of numbers."""
     kind, name = sides[0].values.type, sides[0].name
     ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
     members = [one for some in sets for label in some.values() for one in label if one is not None]
@@ -254,7 +256,7 @@ def _text_column(sides: tuple[Coded, ...]) -> ScaledColumn:
 
 
 def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:
-    """What a label of text stands for; None where it is a plain value."""
+    """The values that a text label covers; None if it is a plain value."""
     meaning = None if text is None or text in known else parse_generalised(text)
     return None if isinstance(meaning, Interval) else meaning
 
@@ -283,7 +285,7 @@ def _text_labels(
 
 
 def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> ScaledLabels:
-    """Labels by the ascending ranks of the values that each stands for; None stands for everything."""
+    """Labels by the ascending ranks of the values that each covers; None covers everything."""
     low, high = np.full(len(ranks), -np.inf), np.full(len(ranks), np.inf)
     members = {}
     for label, one in enumerate(ranks):
@@ -296,7 +298,7 @@ def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> ScaledLabels:
 
 
 def _possible(first: ScaledLabels, second: ScaledLabels) -> NDArray[np.bool_]:
-    """Which labels of the first overlap some label of the second, by their intervals."""
+    """Mark the labels of the first that overlap some label of the second, by their intervals."""
     order = np.argsort(second.low, kind="stable")
     reach = np.maximum.accumulate(second.high[order])
     place = np.searchsorted(second.low[order], first.high, "right") - 1
@@ -304,7 +306,7 @@ def _possible(first: ScaledLabels, second: ScaledLabels) -> NDArray[np.bool_]:
 
 
 def missed_pairs(probes: ScaledLabels, gallery: ScaledLabels) -> NDArray[np.bool_]:
-    """For every label of one table and of another, whether no value fits both."""
+    """For every label of one table and of another, True if no value fits both."""
     missed = (probes.low[:, None] > gallery.high) | (probes.high[:, None] < gallery.low)
     for one, members in probes.members.items():
         missed[one] |= ~_any_between(members, gallery.low, gallery.high)
@@ -317,5 +319,5 @@ def missed_pairs(probes: ScaledLabels, gallery: ScaledLabels) -> NDArray[np.bool
 
 
 def _any_between(members: NDArray[np.int64], low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """For each interval, whether one of the ascending members lies in it."""
+    """For each interval, True if one of the ascending members lies in it."""
     return np.asarray(np.searchsorted(members, low, "left") < np.searchsorted(members, high, "right"))

@@ -1,4 +1,4 @@
-"""Records of one table as a gallery, records of another as probes, and the searches between them."""
+"""Search of probes (records of one table) in a gallery (records of another)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _USUAL_DISTANCE = 0.25  # of a nearest record, for that order
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probes:
-    """What is looked for: an interval in every column, and the label it was taken from (-1: everything fits)."""
+    """The search targets: an interval in every column, and the label it was taken from (-1: everything fits)."""
 
     low: Floats
     high: Floats
@@ -40,7 +40,7 @@ class Probes:
 
     @classmethod
     def of(cls, encoded: EncodedTables, side: int, rows: NDArray[np.int64]) -> Probes:
-        """Rows of one of the tables as they are."""
+        """Unchanged rows of one of the tables."""
         labels = [column.labels[side] for column in encoded.columns]
         codes = np.stack([one.codes[rows] for one in labels], axis=1)
         low = np.stack([one.low[codes[:, place]] for place, one in enumerate(labels)], axis=1)
@@ -52,7 +52,7 @@ class Probes:
         return Probes(self.low[rows], self.high[rows], self.codes[rows])
 
     def joined(self, others: Probes) -> Probes:
-        """These probes and then the others."""
+        """Concatenate these probes and others."""
         return Probes(
             np.concatenate([self.low, others.low]),
             np.concatenate([self.high, others.high]),
@@ -60,7 +60,7 @@ class Probes:
         )
 
     def without(self, forgotten: NDArray[np.bool_]) -> Probes:
-        """The probes where these cells fit everything."""
+        """The probes with everything fitting in these cells."""
         return Probes(
             np.where(forgotten, -np.inf, self.low),
             np.where(forgotten, np.inf, self.high),
@@ -69,7 +69,7 @@ class Probes:
 
 
 class Gallery:
-    """The different records of a table, each with how many rows it stands for.
+    """The distinct records of a table, each with the number of its rows.
 
     Args:
         encoded: the columns.
@@ -124,11 +124,11 @@ class Gallery:
         )
 
     def _runs(self, probes: Probes, limits: Floats) -> RecordRuns:
-        """The records that each probe is compared with: all within its limit are among them."""
+        """The candidate records of each probe, which include all records within its limit."""
         return self._index.runs(probes.low, probes.high, probes.codes != _EVERYTHING, limits)
 
     def _arguments(self, probes: Probes, limit: float) -> tuple[Any, Any]:
-        """Probes and gallery for the compiled loops, the columns first that soonest take a record beyond the limit."""
+        """Probes and gallery for the compiled loops; columns that exclude most records come first."""
         low, high, codes = (np.ascontiguousarray(array) for array in (probes.low, probes.high, probes.codes))
         order = np.argsort(-np.minimum(self._costs, max(limit, SLACK)).mean(axis=0), kind="stable")
         return (low, high, codes), (order, *self._compiled)
@@ -144,7 +144,7 @@ class Gallery:
     def count(
         self, probes: Probes, limits: Floats, *, most: int | None = None, progress: Progress = silent
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """For each probe the rows nearer than its limit, those at the limit, and the first record among these or -1."""
+        """For each probe, count the rows nearer than its limit and those at it; also give one record at it, or -1."""
         from incrowd.attacks import kernels
 
         nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
@@ -183,7 +183,7 @@ class Gallery:
         return distances, self.first_row[records]
 
     def guess(self, probes: Probes, limits: Floats, secrets: NDArray[np.int64], room: int) -> NDArray[np.int64]:
-        """For each probe the secret that most rows within its limit have; `secrets` has one for every row."""
+        """For each probe, the secret that most rows within its limit have; `secrets` has one for every row."""
         from incrowd.attacks import kernels
 
         pairs, counts = np.unique(self.record_of * room + secrets, return_counts=True)
@@ -199,7 +199,7 @@ class Gallery:
 
 
 def _order(values: Floats, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The records in the order of their values, equal ones in theirs; short ranks are sorted many times faster."""
+    """The records sorted by their values, stably; short ranks sort many times faster."""
     distinct, ranks = np.unique(values, return_inverse=True)
     return np.argsort(ranks.astype(np.min_scalar_type(distinct.size))[codes], kind="stable")
 
@@ -211,7 +211,7 @@ def _compile(
     records: NDArray[np.int64],
     spread: Mapping[str, float],
 ) -> tuple[Any, ...]:
-    """What the compiled loops need of a gallery: see `kernels`."""
+    """The arrays of a gallery for the compiled loops: see `kernels`."""
     modes, starts, sizes, miss_starts = (np.zeros(len(columns), dtype=np.int64) for _ in range(4))
     costs = np.ones(len(columns))
     labels = [column.labels[side] for column in columns]
@@ -238,7 +238,7 @@ def _compile(
 
 
 def _sample_costs(columns: Sequence[ScaledColumn], side: int, codes: Sequence[NDArray[np.int64]]) -> Floats:
-    """What each column costs between some pairs of rows."""
+    """The cost of each column between sampled pairs of rows."""
     some = slice(None, None, max(1, codes[0].size // _PAIRS))
     costs = []
     for column, code in zip(columns, codes, strict=True):
@@ -263,7 +263,7 @@ def _missed_pairs(column: ScaledColumn, side: int, probes_side: int) -> NDArray[
 
 
 def in_threads(work: Callable[[int, int], None], size: int, progress: Progress = silent) -> None:
-    """Do work on parts of a list, in as many threads as there are processors."""
+    """Process parts of a list in as many threads as there are processors."""
     parts = [(begin, min(begin + _BLOCK, size)) for begin in range(0, size, _BLOCK)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for done, _ in enumerate(pool.map(lambda part: work(*part), parts)):

@@ -1,4 +1,4 @@
-"""New rows drawn from a model of a table: the crowd model, a Gaussian copula, or every column by itself."""
+"""New rows drawn from a model of a table: the crowd model, a Gaussian copula, or independent columns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def draw_rows(
 
 
 def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """The codes a model learns, and for a column of many numbers the first value of each bin and the end."""
+    """The codes that a model learns; for a column of many numbers also the first value of each bin and the end."""
     filled = column.filled_size
     if not column.has_distances or filled <= _MOST_VALUES:
         if filled > max(_MOST_VALUES, _MOST_TEXTS * column.codes.size):
@@ -109,7 +109,7 @@ def _drawn(
 def _values(
     column: Coded, bins: NDArray[np.int64] | None, codes: NDArray[np.int64], draws: np.random.Generator
 ) -> pa.Array:
-    """Values for codes; for a bin a number anywhere between its first and its last value, as exact as theirs are."""
+    """Values for codes; for a bin, a number between its first and its last value, with the same precision."""
     if bins is None:
         return column.values.take(pa.array(codes))
     filled = column.values.slice(0, int(bins[-1]))
@@ -126,7 +126,7 @@ def _values(
 
 
 def _with_copies(column: Coded, made: pa.Array, taken: pa.Array) -> pa.Array:
-    """The made values, and those of the original where a row is taken from it."""
+    """The generated values, replaced by original ones in rows that are copied."""
     rows = taken.to_numpy()
     own = column.values.take(pa.array(column.codes[np.maximum(rows, 0)]))
     return pc.if_else(pa.array(rows >= 0), own, made)

@@ -1,6 +1,6 @@
-"""Inference: the attacker knows some columns of a person and guesses a secret one from the release.
+"""Inference: the attacker knows some columns of a person and guesses a sensitive one from the release.
 
-Two ways: the secret that most of the nearest released records have, and a naive Bayes model learnt from the release.
+Two methods: the secret that most of the nearest released records have, and a naive Bayes model of the release.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from incrowd.special import Floats
 
 _MOST_VOTES = 1 << 16  # different secrets that are counted; of more, the nearest record's is taken
 _BINS = 16  # parts that the model cuts a column of numbers into
-_MOST_CLASSES = 4096  # different secrets that the model tells apart
+_MOST_CLASSES = 4096  # most distinct secrets that the model distinguishes
 
 
 def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk:
-    """Guess the secret of every target, and of the holdout's people for the control."""
+    """Guess the secret of every target, and of the people of the holdout for the control."""
     secret = secret_column(setting)
     guess = {"nearest": _nearest_secrets, "learnt": _learnt_secrets}[method]
     control = None
@@ -38,7 +38,7 @@ def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk
 
 
 def secret_column(setting: Setting) -> ScaledColumn:
-    """The column of the secret; refuse to attack without one."""
+    """Return the column of the secret; refuse to attack without one."""
     if setting.secret is None:
         raise InputError("this attack guesses a secret; name its column", hint="secret")
     column = setting.encoded.column(setting.secret)
@@ -50,10 +50,10 @@ def secret_column(setting: Setting) -> ScaledColumn:
 def hits(
     setting: Setting, secret: ScaledColumn, side: int, rows: NDArray[np.int64], guesses: NDArray[np.int64]
 ) -> Floats:
-    """How far each guess (a label of the release) is right: 1, 0, or one part of the values that it stands for.
+    """The success of each guess (a label of the release): 1, 0, or 1 divided by the number of values that it covers.
 
-    A number is right within the tolerance, a share of the true value; dates and times have no zero to take a share
-    from, so theirs is a share of the column's range.
+    A number is right within the tolerance, a share of the true value. Dates and times have no zero, so their tolerance
+    is a share of the column's range.
     """
     truth, labels = secret.labels[side], secret.labels[RELEASED]
     true_low = truth.low[truth.codes[rows]]
@@ -84,7 +84,7 @@ def _nearest_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: ND
 
 
 def _learnt_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The likeliest label of the secret by naive Bayes, learnt from the release."""
+    """The most probable label of the secret by naive Bayes, trained on the release."""
     codes, room = secret.labels[RELEASED].codes, secret.labels[RELEASED].low.size
     if room > _MOST_CLASSES:
         raise UnsupportedError(f"the secret has {room:,} different values, too many for the model to tell apart")
@@ -101,7 +101,7 @@ def _learnt_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: NDA
 def _cells(
     column: ScaledColumn, released: NDArray[np.int64], asked: NDArray[np.int64], side: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Released and asked values as numbers from 0: bins of numbers, and ranks of text (the middle one of a set)."""
+    """Released and known values as numbers from 0: bins of numbers, and ranks of text (the middle one of a set)."""
     labels, others = column.labels[RELEASED], column.labels[side]
     lowest, highest = (0.0, 1.0) if column.number else (0.0, max(len(column.values) - 1.0, 0.0))
     middles = [

@@ -1,13 +1,13 @@
-"""Compiled loops of the attacks: distances between records of mixed columns, abandoned as early as possible.
+"""Compiled loops of the attacks: distances between records of mixed columns, with early exit.
 
-A gallery is a list of different records. `codes[r, j]` is where the label of record r in column j stands in `low` and
-`high`; columns with few labels have `sizes[j]` of them from `starts[j]` on, and their costs are worked out once for
-each probe. Columns with many labels (`sizes[j]` = 0) have one entry a record. A probe is an interval in each column;
-where its code is -1 everything fits. `order` lists the columns so that most records are abandoned early. `runs` are the
-records that each probe is compared with (see `record_index`).
+A gallery is a list of distinct records. `codes[r, j]` is the position of the label of record r, column j, in `low` and
+`high`. Columns with few labels have `sizes[j]` of them from `starts[j]` on, and their costs are computed once for each
+probe. Columns with many labels (`sizes[j]` = 0) have one entry per record. A probe is an interval in each column; if
+its code is -1, everything fits. `order` lists the columns so that most records are excluded early. `runs` are the
+candidate records of each probe (see `record_index`).
 
-The innermost loop is one function that is called for a tile of records: called for each record, numba's counting of
-references takes thirty times as long as the work.
+The innermost loop is one function that is called for a tile of records. If it is called for each record, numba's
+reference counting takes thirty times as long as the work.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _FIRST_TILE = 32  # every tile is twice as long as the one before: limits fall q
 
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator,unused-ignore]
 def _cost(mode, weight, gap):  # type: ignore[no-untyped-def]
-    """What a gap between two intervals costs; 0 where they overlap."""
+    """The cost of a gap between two intervals; 0 if they overlap."""
     if gap <= 0.0:
         return 0.0
     if mode == 1:
@@ -31,7 +31,7 @@ def _cost(mode, weight, gap):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _prepare(probe, probes, gallery, costs, columns):  # type: ignore[no-untyped-def]
-    """The cost of every label of the columns with few labels; the columns that a probe names, and how many."""
+    """The cost of every label of the columns with few labels; also the columns that a probe uses, and their number."""
     lows, highs, probe_codes = probes
     order, modes, weights, _, starts, sizes, low, high, misses, miss_starts = gallery
     named = 0
@@ -54,7 +54,7 @@ def _prepare(probe, probes, gallery, costs, columns):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _distances(probe, records, probes, gallery, costs, columns, named, limit, found):  # type: ignore[no-untyped-def]
-    """The distances of some records; any number above the limit for those beyond it."""
+    """The distances of some records; any number above the limit for records beyond it."""
     lows, highs, _ = probes
     _, modes, weights, codes, _, sizes, low, high, _, _ = gallery
     for place in range(records.size):
@@ -83,9 +83,9 @@ def pair_distances(probes, gallery, own, found):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def count_within(probes, gallery, runs, people, limits, slack, begin, end, most, nearer, level, first):  # type: ignore[no-untyped-def]
-    """For probes from `begin` to `end`: how many records are nearer than the limit, how many at it, and one of them.
+    """For probes from `begin` to `end`, count the records nearer than the limit and at it; also give one at the limit.
 
-    Record r stands for `people[r]` rows. Counting stops once `most` rows at the limit were seen.
+    Record r has `people[r]` rows. Counting stops after `most` rows at the limit.
     """
     orders, which, begins, ends = runs
     costs, columns = np.empty(gallery[5].sum()), np.empty(gallery[0].size, np.int64)
@@ -110,9 +110,9 @@ def count_within(probes, gallery, runs, people, limits, slack, begin, end, most,
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def nearest(probes, gallery, runs, people, slack, begin, end, distances, records):  # type: ignore[no-untyped-def]
-    """For probes from `begin` to `end` the nearest records, nearest first; of equally near ones any.
+    """For probes from `begin` to `end`, the nearest records, nearest first; ties in any order.
 
-    A record that stands for several rows fills several places.
+    A record with several rows fills several places.
     """
     orders, which, begins, ends = runs
     wanted = distances.shape[1]
@@ -142,10 +142,9 @@ def nearest(probes, gallery, runs, people, slack, begin, end, distances, records
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def guess_secrets(probes, gallery, runs, limits, heads, secrets, counts, room, begin, end, guesses):  # type: ignore[no-untyped-def]
-    """For probes from `begin` to `end` the secret that most of the records within the limit have.
+    """For probes from `begin` to `end`, the commonest secret of the records within the limit.
 
-    Record r stands for people with `secrets[heads[r]:heads[r+1]]`, `counts` of each; of equally frequent ones the
-    smallest is guessed.
+    Record r has the secrets `secrets[heads[r]:heads[r+1]]`, with their `counts`; the smallest one wins a tie.
     """
     orders, which, begins, ends = runs
     costs, columns = np.empty(gallery[5].sum()), np.empty(gallery[0].size, np.int64)

@@ -1,4 +1,4 @@
-"""Linkability: two parts of a person's data are joined if the same released record is nearest to both."""
+"""Linkability: two parts of a person's data are linked if the same released record is nearest to both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from incrowd.special import Floats
 
 
 def attack_by_linkability(setting: Setting) -> AttackRisk:
-    """Look for the nearest released record by either part; of equally near ones each is as likely to be taken."""
+    """Find the nearest released record for either part; equally near records are equally likely."""
     first, second = _parts(setting)
     control = _joined(setting, first, second, HOLDOUT, setting.controls) if setting.has_holdout else None
     return setting.result(
@@ -25,7 +25,7 @@ def attack_by_linkability(setting: Setting) -> AttackRisk:
 
 
 def _parts(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of both parts: the known and the others, or every second one of the known."""
+    """The columns of both parts: the known and the others, or alternating known columns."""
     if setting.options.others:
         return setting.known, setting.options.others
     if len(setting.known) < 2:
@@ -36,7 +36,7 @@ def _parts(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _joined(
     setting: Setting, first: tuple[str, ...], second: tuple[str, ...], side: int, rows: NDArray[np.int64]
 ) -> Floats:
-    """The chance that the same row is taken by both parts: |A ∩ B| ÷ (|A| |B|), for the rows nearest by each."""
+    """The chance that both parts choose the same row: |A ∩ B| ÷ (|A| |B|), for the rows nearest to each."""
     least, tied = np.zeros(rows.size), np.ones(rows.size)
     for names in (first, second):
         gallery, probes = setting.gallery(names, RELEASED, side), setting.probes(names, side, rows)

@@ -1,8 +1,8 @@
-"""Linkage: the attacker knows something of a person and looks for that person's record in the release.
+"""Linkage: the attacker knows some values of a person and looks for that person's record in the release.
 
-Released records are ranked by their distance to what is known. The rank of the right record gives the noise-free curve
-of robust matching, in which ties share the success, and the scaling law carries it to populations of any size. Where
-the columns are released as they are, the right record is nearest with all that look alike, and the correctness is κ.
+Released records are ranked by their distance to the known values. The rank of the right record gives the noise-free
+curve of robust matching, in which ties share the success. The scaling law extends the curve to populations of any size.
+If the columns are released unchanged, all records of the class are equally near, and the correctness is κ.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
 def _rank_records(
     setting: Setting, own: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each target how many released rows are nearer than the right one, and how many as near, itself included."""
+    """For each target, count the released rows nearer than the right one, and those equally near, itself included."""
     spread = setting.options.spread
     gallery = (
         Gallery(setting.encoded.only(setting.known), RELEASED, ORIGINAL, spread=spread)
@@ -81,7 +81,7 @@ def _rank_records(
 
 
 def _own_records(setting: Setting) -> NDArray[np.int64]:
-    """The released row of every original row, -1 where it was dropped."""
+    """The released row of every original row, -1 if it was suppressed."""
     before, after = setting.encoded.rows[ORIGINAL], setting.encoded.rows[RELEASED]
     kept = setting.options.kept_rows
     if kept is None:
@@ -126,14 +126,14 @@ def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) 
         return  # the right record is nearer than a random one, or always among the nearest
     raise UnsupportedError(
         "the right record is no nearer than any other: the rows of the release are not in the order of the original, "
-        "or they tell nothing about single people; say which row of the original each was made from (all of them in "
-        "order, if it is so), or leave linkage out for a table whose rows come from nobody",
+        "or they say nothing about single people; give the original row of each released row (also if all are in "
+        "order), or leave linkage out for a synthetic table",
         hint="kept_rows",
     )
 
 
 def _as_known(setting: Setting, probes: Probes) -> Probes:
-    """What the attacker knows of the targets: off by the stated noise, and with cells missing."""
+    """The attacker's knowledge of the targets: with the stated noise, and with missing cells."""
     options, draws = setting.options, setting.random("linkage")
     low, high = probes.low.copy(), probes.high.copy()
     for name, width in options.noise.items():

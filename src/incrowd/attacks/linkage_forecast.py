@@ -1,7 +1,7 @@
-"""Linkage in populations larger than the release: the release is grown by the crowd model, and the law goes on.
+"""Linkage in populations larger than the release: the crowd model grows the release, and the scaling law extrapolates.
 
-New records are drawn from a model of the released ones, and the same targets are looked for among all of them, with
-whatever noise the attacker has. Beyond as many records as are drawn, the scaling law is fitted to the ranks among them.
+New records are drawn from a model of the released ones. The same targets are searched among all of them, with the
+attacker's noise. Beyond the number of drawn records, the scaling law is fitted to the ranks among them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Ranks = tuple[NDArray[np.int64], NDArray[np.int64]]
 def carry_to_populations(
     setting: Setting, rank: Callable[[Setting], Ranks], curve: Curve
 ) -> tuple[tuple[AtPopulation, ...], list[str]]:
-    """Correctness at the populations that were asked for; what cannot be forecast is noted.
+    """Correctness at the requested populations, with a note for those that cannot be forecast.
 
     Args:
         setting: the attack, with the populations.
@@ -72,7 +72,7 @@ def carry_to_populations(
 
 
 def _grown(setting: Setting, people: int) -> Setting:
-    """The attack on the release with further records drawn, as many as make it so large."""
+    """The attack on the release with additional drawn records, up to a given size."""
     released = setting.tables[RELEASED]
     new = draw_rows(released, setting.known, people - released.rows, seed=setting.seed)
     whole = pa.concat_tables([released.to_arrow(list(setting.known)).cast(new.schema), new])
@@ -83,7 +83,7 @@ def _grown(setting: Setting, people: int) -> Setting:
 def _among_grown(
     size: int, rows: int, reached: int, nearer: NDArray[np.int64], tied: NDArray[np.int64]
 ) -> AtPopulation:
-    """Correctness among so many of the grown records."""
+    """Correctness among a number of the grown records."""
     curve = robust_curve_from_ranks(nearer + 1, gallery=reached, ties=tied, at=[size])
     value = float(curve.correctness[0])
     low, high = wilson(value * nearer.size, nearer.size)[1:]
@@ -91,7 +91,7 @@ def _among_grown(
 
 
 def _by_the_law(size: int, rows: int, seen: int, curve: Curve, seed: int) -> AtPopulation:
-    """Correctness by the law from a curve up to `seen` records, with the usual errors of the law and of the growth."""
+    """Correctness by the law from a curve up to `seen` records, with the usual errors of the law and the growth."""
     found = forecast(curve, at=size, seed=seed).correctness
     value, low, high = (float(one[0]) for one in (found.value, found.low, found.high))
     of_the_law = NORMAL_QUANTILE * ERRORS["posterior"].growth * math.log(size / seen)
@@ -104,7 +104,7 @@ def _error_of_growth(people: int, rows: int) -> float:
 
 
 def _widened(value: float, low: float, high: float, error: float) -> tuple[float, float, float]:
-    """An estimate whose interval has a further error, in log odds; the interval of 0 or 1 stays."""
+    """An estimate with an additional error of its interval, in log odds; the interval of 0 or 1 stays."""
     if not 0 < value < 1:
         return value, low, high
     middle = _log_odds(value)

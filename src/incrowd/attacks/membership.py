@@ -1,7 +1,8 @@
-"""Membership: is a person in the data behind the release? Told from people of the holdout, who are not.
+"""Membership inference: is a person in the data behind the release? The holdout gives people who are not.
 
-Two scores: how near the nearest released record is, and how much denser the release is around the person than other
-people's data is there (the idea of DOMIAS, van Breugel et al., 2023). The risk is 2 AUC − 1: 0 is a coin, 1 certainty.
+Two scores: the distance to the nearest released record, and the density of the release around the person relative to
+other people's data (the idea of DOMIAS, van Breugel et al., 2023). The risk is 2 AUC − 1: 0 is a coin toss, 1
+certainty.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _FALSE_POSITIVES = (0.01, 0.001)
 
 
 def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRisk:
-    """Score the targets and people of the holdout, and see how well the score tells them apart."""
+    """Score the targets and people of the holdout, and measure how well the score separates them."""
     if not setting.has_holdout:
         raise UnsupportedError(
-            "membership is told against people who are not in the data; give a holdout of them", hint="holdout"
+            "membership needs people who are not in the data for comparison; give a holdout of them", hint="holdout"
         )
     members, outsiders = {"distance": _by_distance, "density": _by_density}[method](setting)
     auc = area(members, outsiders)
@@ -85,9 +86,9 @@ def _by_distance(setting: Setting) -> tuple[Floats, Floats]:
 
 
 def _by_density(setting: Setting) -> tuple[Floats, Floats]:
-    """Log of the distance to people who are not in the data over that to released records.
+    """Log ratio of the distance to people who are not in the data and the distance to released records.
 
-    Half of the holdout says how dense people are; the other half are the outsiders.
+    Half of the holdout gives the density of people; the other half are the outsiders.
     """
     some = setting.encoded.only(setting.known)
     shuffled = setting.random("membership").permutation(setting.encoded.rows[HOLDOUT])

@@ -1,8 +1,8 @@
-"""An index of records, so that a search looks only at those that some column does not rule out.
+"""An index of records, so that a search compares only candidates that no column rules out.
 
-A record within a limit of a probe is within it in every column. In a column of numbers these are a run of the records
-in the order of that column; below the cost of another text the texts must be equal, and of all columns of text together
-they are a run of the records in the order of their combinations. For each probe the shortest run is searched.
+A record within a limit of a probe is within it in every column. In a column of numbers, these records are a run in the
+order of that column. If the limit is below the cost of a different text, texts must be equal; over all text columns,
+these records are a run in the order of the combinations. For each probe the shortest run is searched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from incrowd.special import Floats
 
 NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
-"""How a column costs: its gap up to 1, 0 or 1, half the squared gap, or looked up by both labels."""
+"""The cost function of a column: the gap up to 1, 0 or 1, half the squared gap, or a lookup by both labels."""
 
 _NEARBY = 64  # records on either side that are looked at for a first limit
 _MOST_COMBINATIONS = 1 << 52
@@ -36,7 +36,7 @@ class RecordRuns(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordColumn:
-    """A column of the records of a gallery: where every cell lies, how it costs, its usual cost, and their order."""
+    """A column of a gallery's records: the position of every cell, its cost function, its usual cost, and the order."""
 
     mode: int
     weight: float
@@ -47,11 +47,11 @@ class RecordColumn:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no cell is a range, a set or *."""
+        """True if no cell is a range, a set or *."""
         return self.mode != SETS and bool(np.array_equal(self.low, self.high))
 
     def reach(self, limits: Floats) -> Floats:
-        """How far from a probe a cell may lie within each limit; inf where everything is within it."""
+        """The largest distance of a cell from a probe within each limit; inf if everything is within it."""
         room = np.maximum(limits, 0.0) + _MARGIN
         if self.mode == STEP:
             return np.where(room < self.weight, 0.5, np.inf)
@@ -118,7 +118,7 @@ class RecordIndex:
         return RecordRuns(self._orders, which, begins, np.maximum(ends, begins))
 
     def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[RecordRuns]:
-        """In each order the records on either side of each probe, from which a first limit is learnt."""
+        """The records on either side of each probe in each order, for a first limit."""
         records = self._orders.shape[1]
         middles = [
             np.where(named[:, place], np.searchsorted(values, low[:, place]), -_NEARBY)
@@ -132,7 +132,7 @@ class RecordIndex:
             yield RecordRuns(self._orders, np.full(middle.size, order), begins, ends)
 
     def _place(self, low: Floats, number: Floats) -> Floats:
-        """Where probes stand in the order of combinations; those of no record stand before all."""
+        """The positions of probes in the order of combinations; unknown combinations come before all."""
         keys = self._keys([low[:, place] for place in self._texts])
         at = np.minimum(np.searchsorted(self._combinations, keys), self._combinations.size - 1)
         return np.where(self._combinations[at] == keys, at * _APART + number, -np.inf)
@@ -140,7 +140,7 @@ class RecordIndex:
     def _runs_of_combinations(
         self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The probes within whose limit no other text is, and for each the records with its texts and a near number."""
+        """The probes with no other text within their limit, and the records with the same texts and a near number."""
         texts = self._texts
         least = min(self._columns[place].weight for place in texts)
         known = named[:, texts].all(axis=1) & np.equal(low[:, texts], high[:, texts]).all(axis=1)

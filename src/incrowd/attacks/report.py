@@ -1,4 +1,4 @@
-"""All attacks on one release: the worst of them, what could not be run, and who is found again and again."""
+"""All attacks on one release: the worst attack, attacks that could not be run, and people found by several attacks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from incrowd.wording import counted, percent, percent_interval
 
 _POINTING = ("linkage", "singling-out", "linkability", "membership")
 _NEEDS_NO_CONTROL = ("linkage", "membership")
-_FEWEST_IN_GROUP = 20  # attacks on a group that are shown; fewer tell nothing, and may tell who it was
+_FEWEST_IN_GROUP = 20  # fewest attacks on a group that is shown; fewer say little and may disclose a person
 
 
 @dataclass(frozen=True, slots=True)
 class ExposedRow(Result):
-    """A row of the original: how many attacks were tried on it, and how many succeeded (ties count in part)."""
+    """A row of the original: the number of attacks tried on it, and of successes (ties count in part)."""
 
     row: int
     attacks: int
@@ -34,7 +34,7 @@ class ExposedRow(Result):
 
 @dataclass(frozen=True, slots=True)
 class GroupRisk(Result):
-    """How often attacks on the people of one group succeed."""
+    """The success rate of attacks on the people of one group."""
 
     column: str
     group: str
@@ -44,17 +44,17 @@ class GroupRisk(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleaseAttacks(Result):
-    """What attackers achieve on a release.
+    """The results of all attacks on a release.
 
     Attributes:
         original: the name of the original, and `released` that of the release.
         rows: rows of the original, and `released_rows` of the release.
-        attackers: for each attack the label of who made it.
+        attackers: for each attack the label of its attacker.
         attacks: the attacks that were run.
-        not_run: why others could not be; what was not run was not shown to fail.
+        not_run: the reasons why others could not be run; an attack that was not run is not known to fail.
         seed: of every random choice.
-        copied: of a synthetic release with a holdout, who stands in it as they are.
-        near_copies: of the same, whom released records come nearer than they come to others.
+        copied: exact copies in a synthetic release, if there is a holdout.
+        near_copies: near copies in a synthetic release, if there is a holdout.
     """
 
     original: str
@@ -71,13 +71,13 @@ class ReleaseAttacks(Result):
 
     @property
     def copies(self) -> tuple[str, ...]:
-        """What proves that people stand in the release as they are, or nearly; copies that are exact go first."""
+        """The proofs that people are in the release exactly or nearly; exact copies first."""
         found = [one for one in (self.copied, self.near_copies) if one is not None and one.proven]
         return tuple(one.sentence for one in found[:1])
 
     @property
     def worst(self) -> AttackRisk | None:
-        """The attack with the highest risk that the data do not rule out, its upper end; None without any.
+        """The attack with the highest upper end of its risk interval; None without any.
 
         Distances are left out, because they prove nothing.
         """
@@ -85,18 +85,18 @@ class ReleaseAttacks(Result):
 
     @property
     def deciding(self) -> tuple[AttackRisk, ...]:
-        """The attacks that a decision rests on: all but distances."""
+        """The attacks that count in a decision: all but distances."""
         return tuple(one for one in self.attacks if one.kind != "distances")
 
     @property
     def not_tried(self) -> tuple[str, ...]:
-        """The attacks that a decision would need and that could not be run."""
+        """The attacks that a decision needs but that could not be run."""
         # a name is label, secret, kind and method; distances have no method, so theirs ends with the kind
         return tuple(name for name in self.not_run if name.rpartition(" ")[2] != "distances")
 
     @property
     def sentence(self) -> str:
-        """What it comes to."""
+        """The result in one sentence."""
         if self.worst is None:
             return "No attack could be run, so nothing is known about the release."
         proven = [one.about for one in self.deciding if one.proven]
@@ -113,14 +113,14 @@ class ReleaseAttacks(Result):
         )
 
     def within(self, limit: float) -> bool:
-        """Whether every attack was run, and no interval reaches above the limit; what was not run is not safe.
+        """True if every attack was run and no interval reaches above the limit; an attack that was not run is not safe.
 
-        Distances count for nothing either way, because they prove nothing.
+        Distances do not count, because they prove nothing.
         """
         return self.reason_against(limit) is None
 
     def reason_against(self, limit: float) -> str | None:
-        """Why the release is not within a limit; None where it is."""
+        """The reason why the release is not within a limit; None if it is."""
         reasons = []
         if self.worst is not None and not is_within(self.worst.risk.high, limit):
             reasons.append(f"the risk of {self.worst.about} may be as high as {percent(self.worst.risk.high)}")
@@ -131,7 +131,7 @@ class ReleaseAttacks(Result):
         return "; ".join(reasons) or None
 
     def as_text(self) -> list[tuple[str, str, str, str, str]]:
-        """For each attack: its name, the success, that without the release, the risk and its 95 % interval."""
+        """For each attack: its name, its success, the success without the release, the risk and its 95 % interval."""
         return [
             (
                 f"{label}: {one.about}" if label else one.about,
@@ -144,9 +144,10 @@ class ReleaseAttacks(Result):
         ]
 
     def exposed(self, least: float = 2.0) -> list[ExposedRow]:
-        """The rows of the original that at least so many attacks found, most often found first.
+        """The rows of the original that at least a given number of attacks found, most often found first.
 
-        Attacks that point at a person count: linkage, singling out, linkability and membership, each once a person.
+        Only attacks that identify a person count: linkage, singling out, linkability and membership, each once per
+        person.
         """
         tried, succeeded = np.zeros(self.rows), np.zeros(self.rows)
         for one in self.attacks:
@@ -160,7 +161,7 @@ class ReleaseAttacks(Result):
         return [ExposedRow(int(row), int(tried[row]), float(succeeded[row])) for row in order]
 
     def by_group(self, data: Any, column: str) -> list[GroupRisk]:
-        """How often attacks succeed on the people of each group of a column, the most exposed group first.
+        """The success rate of attacks on the people of each group of a column, the most exposed group first.
 
         Groups with too few attacks are left out.
 

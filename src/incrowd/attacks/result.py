@@ -1,4 +1,4 @@
-"""The result of an attack: how often it succeeds, how often it would without the release, and for whom."""
+"""The result of an attack: success rates with and without the release, and the people found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rate(NamedTuple):
 def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Rate:
     """A success rate with the interval of Wilson (1927).
 
-    Successes may be fractions, as where ties share a success; the interval is then wider than it need be.
+    Successes may be fractions, because ties share a success; the interval is then wider than necessary.
 
     Args:
         successes: how many attacks succeeded.
@@ -58,17 +58,17 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
 
 
 def excess(attack: Rate, control: Rate) -> Rate:
-    """(attack − control)/(1 − control): the share of the people safe by the control whom the release exposes.
+    """(attack − control)/(1 − control): the share of people, among those safe by the control, whom the release exposes.
 
-    The interval is that of Newcombe (1998, method 10) for the difference of two rates. A value below 0 says that the
-    attack is no better than the control, and is stated as 0.
+    The interval is that of Newcombe (1998, method 10) for the difference of two rates. A value below 0 means that the
+    attack is no better than the control, and is reported as 0.
 
     >>> excess(wilson(30, 100), wilson(10, 100)).value
     0.222...
     """
     room = 1.0 - control.value
     if room <= 0.0:
-        return Rate(0.0, 0.0, 1.0)  # who is not safe without the release cannot be exposed by it: nothing can be told
+        return Rate(0.0, 0.0, 1.0)  # nobody is safe without the release, so nobody can be exposed by it
     difference = attack.value - control.value
     below = math.hypot(attack.value - attack.low, control.high - control.value)
     above = math.hypot(attack.high - attack.value, control.value - control.low)
@@ -89,23 +89,23 @@ class AtPopulation(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackRisk(Result):
-    """What one attacker achieves on a release.
+    """The result of one attack on a release.
 
     Attributes:
         kind: the attack.
-        method: how it was done, where there are several ways.
+        method: its variant, if there are several.
         known: the columns that the attacker knows.
         secret: the column that the attacker wants to know, or the columns of the other part of the record.
-        targets: how many people, predicates or records were attacked.
+        targets: the number of people, predicates or records attacked.
         attack: the success rate.
-        control: that of the same attack on people who are not in the data behind the release; None without a holdout.
-        chance: the success rate of a guess without the release, where it is known.
-        risk: the excess of the success over the control, or over chance where there is no holdout, with its 95 %
+        control: the success rate on people who are not in the data behind the release; None without a holdout.
+        chance: the success rate of a guess without the release, if it is known.
+        risk: the excess of the success over the control, or over chance if there is no holdout, with its 95 %
             interval; for linkage the success itself.
         measures: further numbers of this kind of attack.
-        populations: what the success comes to in populations of other sizes.
-        notes: what limits the answer.
-        rows: the rows of the original that were attacked, and in `successes` how often each attack succeeded.
+        populations: the success in populations of other sizes.
+        notes: limits of the answer.
+        rows: the rows of the original that were attacked; `successes` has the success rate of each.
         curve: correctness by the size of the gallery, for linkage.
     """
 
@@ -140,7 +140,7 @@ class AttackRisk(Result):
 
     @property
     def proven(self) -> bool:
-        """Whether the interval lies above 0, of linkage above a guess: chance alone does not explain the success."""
+        """True if the interval lies above 0 (for linkage, above a guess): chance alone does not explain the success."""
         return self.risk.low > (self.chance or 0.0 if self.kind == "linkage" else 0.0)
 
     @property
@@ -171,7 +171,7 @@ _SUCCESS: Mapping[str, str] = {
     "singling-out": "A predicate built from the release isolates one person",
     "linkability": "Two parts of a person's data are joined",
     "inference": "The secret is guessed",
-    "attribution": "Records with the same known values tell the secret",
-    "membership": "A person of the original is told from an outsider (AUC)",
+    "attribution": "Records with the same known values disclose the secret",
+    "membership": "A person of the original is distinguished from an outsider (AUC)",
     "distances": "A released record is identical to a person's",
 }

@@ -1,4 +1,4 @@
-"""What all attacks share: the tables on one scale, who is attacked, and what the attacker knows."""
+"""The common setting of all attacks: tables on one scale, targets, and the attacker's knowledge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ERRORS_APART = 3.0  # standard errors that the share of such records may be abo
 
 @dataclass(frozen=True, slots=True)
 class AttackOptions:
-    """What only some attacks take; see `attack`."""
+    """Options of single attacks; see `attack`."""
 
     noise: Mapping[str, float] = field(default_factory=dict)
     missing: float = 0.0
@@ -62,15 +62,15 @@ class Setting:
 
     @property
     def has_holdout(self) -> bool:
-        """Whether there are people who are not in the data behind the release."""
+        """True if there are people who are not in the data behind the release."""
         return len(self.encoded.rows) > HOLDOUT
 
     def random(self, kind: str) -> np.random.Generator:
-        """The random draws of one kind of attack."""
+        """The random generator of one kind of attack."""
         return np.random.default_rng([self.seed, *kind.encode()])
 
     def gallery(self, names: Sequence[str], side: int, probes_side: int) -> Gallery:
-        """All rows of a table by some columns; made once."""
+        """All rows of a table by some columns; cached."""
         some = self.encoded.only(names)
         sets = any(column.has_sets for column in some.columns)
         key = (tuple(names), side, probes_side if sets else None)
@@ -79,7 +79,7 @@ class Setting:
         return self.galleries[key]
 
     def probes(self, names: Sequence[str], side: int, rows: NDArray[np.int64]) -> Probes:
-        """Rows of a table by some columns, as they are."""
+        """Unchanged rows of a table by some columns."""
         return Probes.of(self.encoded.only(names), side, rows)
 
     def result(
@@ -95,7 +95,7 @@ class Setting:
         notes: Sequence[str] = (),
         **more: Any,
     ) -> AttackRisk:
-        """The result of attacks that succeed or not, with the same on people of the holdout."""
+        """The result of attacks with successes and failures, and of the same attacks on people of the holdout."""
         rate = more.pop("attack", None) or wilson(float(successes.sum()), successes.size)
         base = None if control is None else wilson(float(control.sum()), control.size)
         risk = more.pop("risk", None)
@@ -108,7 +108,7 @@ class Setting:
         if base is None and kind not in ("linkage", "membership"):
             said.append(WITHOUT_HOLDOUT)
         elif base is not None and base.value >= 1.0:
-            said.append("the control always succeeds, so what the release adds cannot be told")
+            said.append("the control always succeeds, so the effect of the release cannot be measured")
         return AttackRisk(
             kind,
             method,
@@ -128,9 +128,9 @@ class Setting:
 
 
 WITHOUT_HOLDOUT = (
-    "without a holdout it cannot be told whether the success comes from people being in the data or from what is true "
-    "of everybody, so the risk is what exceeds a guess and its interval reaches up to the success; split the original "
-    "before the release is made, and attack with the part that was kept back"
+    "without a holdout, the success may come from these people's data or from what is true of everybody; so the risk "
+    "is what exceeds a guess, and its interval reaches up to the success; split the original before the release is "
+    "made, and attack with the part that was kept back"
 )
 
 
@@ -144,7 +144,7 @@ def prepare(
     options: AttackOptions,
     progress: Progress = silent,
 ) -> Setting:
-    """Check the tables and columns, put them on one scale and draw who is attacked.
+    """Check the tables and columns, encode them on one scale and draw the targets.
 
     Args:
         tables: the original, the released table and maybe the holdout.
@@ -153,7 +153,7 @@ def prepare(
         targets: how many people are attacked.
         seed: of every random choice.
         options: what only some attacks take.
-        progress: told how far the work is.
+        progress: callback that receives the current step and the share done.
 
     Raises:
         InputError: the tables have no columns or values in common, or the holdout overlaps the original.
@@ -224,7 +224,7 @@ def _check_sizes(tables: Sequence[Table], targets: int) -> None:
 
 
 def _check_columns(encoded: EncodedTables) -> list[str]:
-    """Notes on columns that tell nothing; an error where none tells anything."""
+    """Notes on columns without information; an error if no column has any."""
     constant = [column.name for column in encoded.columns if column.is_constant]
     apart = [column.name for column in encoded.columns if not column.is_constant and not column.overlap()]
     useful = len(encoded.columns) - len(constant)
@@ -237,14 +237,14 @@ def _check_columns(encoded: EncodedTables) -> list[str]:
         )
     notes = []
     if constant:
-        notes.append(f"one value only, so nothing is told by: {listed(constant)}")
+        notes.append(f"columns with one value only, which carry no information: {listed(constant)}")
     if apart:
         notes.append(f"no value of the original occurs in the release: {listed(apart)}; other units or codes?")
     return notes
 
 
 def _check_holdout(encoded: EncodedTables) -> None:
-    """Refuse a holdout with more of the original's records than the original has twins."""
+    """Refuse a holdout that shares more records with the original than the original has duplicates."""
     numbers, _ = class_numbers(pack(_joined(column) for column in encoded.columns))
     rows = encoded.rows[ORIGINAL]
     classes = np.bincount(numbers[:rows], minlength=int(numbers.max()) + 1)

@@ -1,8 +1,8 @@
 """Singling out: predicates that hold for exactly one released record, and for exactly one person of the original.
 
-A predicate of weight w holds for exactly one of n people with the chance n w (1 − w)^(n−1) even if the release says
-nothing about them (Cohen and Nissim, 2020), at most 1/e. The weight is not known; the control counts it on people who
-are not in the data, and without them nothing is taken off.
+A predicate of weight w holds for exactly one of n people with probability n w (1 − w)^(n−1), at most 1/e, even if the
+release says nothing about them (Cohen and Nissim, 2020). The weight is not known. The control measures it on people who
+are not in the data; without them nothing is subtracted.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _BATCH = 4096
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
 
 Matches = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""How many rows fit each predicate, and one of them."""
+"""The number of rows that fit each predicate, and one of them."""
 
 
 def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:
     """Find predicates that isolate a released record, and count how many isolate a person of the original.
 
-    There are as many attacks as targets; one for which no predicate is found fails. Of tables of different sizes the
-    larger one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more
-    of them.
+    There are as many attacks as targets; an attack that finds no predicate fails. If tables differ in size, the larger
+    one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more of
+    them.
     """
     count = _count_in_column if method == "univariate" and _are_exact(setting) else _count_in_gallery
     predicates = _isolating(setting, method, count)
@@ -80,7 +80,7 @@ def _isolates(matches: NDArray[np.int64], rows: int, size: int) -> Floats:
 
 
 def _count_in_gallery(setting: Setting, predicates: Probes, side: int, most: int | None = None) -> Matches:
-    """How many rows of a table fit each predicate, up to `most`, and one of these rows."""
+    """Count the rows of a table that fit each predicate, up to `most`; also return one of these rows."""
     gallery = setting.gallery(setting.known, side, RELEASED)
     limits = np.zeros(predicates.low.shape[0])
     _, matches, first = gallery.count(predicates, limits, most=most, progress=setting.progress)
@@ -88,12 +88,12 @@ def _count_in_gallery(setting: Setting, predicates: Probes, side: int, most: int
 
 
 def _are_exact(setting: Setting) -> bool:
-    """Whether no cell of the known columns is a range, a set or * in any table."""
+    """True if no cell of the known columns is a range, a set or * in any table."""
     return all(labels.is_exact for name in setting.known for labels in setting.encoded.column(name).labels)
 
 
 def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int | None = None) -> Matches:
-    """As `_count_in_gallery`, for predicates of one column each and exact cells: by the order of its labels."""
+    """Count the rows that fit each single-column predicate on exact cells, by the order of the labels."""
     matches, rows = (np.zeros(predicates.low.shape[0], dtype=np.int64) for _ in range(2))
     for place, name in enumerate(setting.known):
         labels = setting.encoded.column(name).labels[side]
@@ -114,7 +114,7 @@ def _count_in_column(setting: Setting, predicates: Probes, side: int, most: int 
 
 
 def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> Probes:
-    """Different predicates that hold for exactly one released record, as many as there are targets if possible."""
+    """Distinct predicates that hold for exactly one released record, as many as there are targets if possible."""
     wanted, draws = setting.targets.size, setting.random("singling out")
     if method == "univariate":  # no two of them are the same
         candidates = _single_columns(setting, draws)
@@ -133,18 +133,18 @@ def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> 
 
 
 def _first_of_each(rows: Floats) -> NDArray[np.int64]:
-    """Where each different row comes first, in their order."""
+    """The first position of each distinct row, in their order."""
     as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     return np.sort(np.unique(as_bytes, return_index=True)[1])
 
 
 def _middle(labels: ScaledLabels) -> float:
-    """The median of a column's cells by where they begin."""
+    """The median of the starts of a column's cells."""
     return float(np.median(labels.low[labels.codes]))
 
 
 def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequence[float]) -> Probes:
-    """Conjunctions over a few columns of random released records, of numbers towards the nearer end."""
+    """Conjunctions over a few columns of random released records; for numbers, towards the nearer end."""
     size, columns = _BATCH, len(setting.known)
     rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
     width = min(setting.options.width, columns)

@@ -1,8 +1,8 @@
 """Synthetic tables with a known amount of leakage, and holdouts to attack them with.
 
-A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row; the share of
-copies is the knob by which attacks are calibrated. It gives no guarantee: the crowd model and the copula draw near and
-exact copies of single people more often than chance does, so attack the result before it goes out.
+A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row. The share of
+copies calibrates the attacks. There is no guarantee: the crowd model and the copula draw near and exact copies of
+single people more often than chance does, so attack the result before you release it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BYTES_A_CELL = 50  # of memory, as attacks take
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synthetic(Result):
-    """A synthetic table, how it was made, and the attacks on it, where they were asked for."""
+    """A synthetic table, how it was made, and the attacks on it, if they were requested."""
 
     table: pa.Table
     rows: int
@@ -65,10 +65,10 @@ def synthesise(
             in a normal distribution, "independent" every column by itself.
         copied: the share of rows that are copies of original rows, from 0 to 1: leakage on purpose, for calibration.
         seed: of every random choice.
-        attacked: whether to attack the result, which `attacks` then tells; a table that is to go out should be.
+        attacked: also attack the result, into `attacks`; do so for a table that is to be released.
         secret: for the attacks, a column that the attacker wants to know.
         holdout: for the attacks, people of the same population who are not in the original.
-        progress: told how far the attacks are.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The table; columns of numbers with many values have new values within the ranges of old ones.
@@ -104,13 +104,13 @@ def synthesise(
 def split_table(
     data: TableLike, *, holdout: float = 0.2, seed: int = 0, person: str | None = None
 ) -> tuple[pa.Table, pa.Table]:
-    """Split a table before a release is made of it: the part to make it from, and people who are kept back.
+    """Split a table before a release is made: a part to make it from, and a holdout.
 
     Args:
         data: the original.
         holdout: the share of people who are kept back.
         seed: of the draw.
-        person: the column that says whose record it is, so that nobody is in both parts.
+        person: the column that identifies the person of each record, so that nobody is in both parts.
 
     Returns:
         The part to release from, and the holdout, each with rows in their order.

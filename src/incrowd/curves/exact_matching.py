@@ -31,7 +31,7 @@ def correctness_curve(
         data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or `ClassSizes`.
         at: gallery sizes; 50 log-spaced ones from 1 to everybody unless given.
         quasi_identifiers: the columns an attacker knows.
-        person: the column that says whose record a row is, where people have several.
+        person: the column that identifies the person of each record, if people have several.
 
     Returns:
         The curve, with `people` as many as the data hold.

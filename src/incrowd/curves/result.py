@@ -61,7 +61,7 @@ class Curve(Result):
             correctness: share of people named correctly at each size.
             uniqueness: share of people who are unique at each size, if it was measured.
             people: how many people were tested; 0 if it is not known.
-            how: where the points come from.
+            how: the source of the points.
 
         Raises:
             InputError: sizes are not whole numbers of 1 or more, or shares are not from 0 to 1.

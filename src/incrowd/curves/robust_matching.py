@@ -41,7 +41,7 @@ def robust_curve(
         gallery: vectors of known people; row i belongs to the person of probe i, and there may be more rows.
         metric: the score: "cosine", "euclidean" or "dot".
         at: gallery sizes; 50 log-spaced ones unless given.
-        progress: called with what is done and the share that is done.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The curve, with the covariance of its points.

@@ -55,13 +55,13 @@ def sparse_curve(
 
     Args:
         points: a long table (a path, a frame or a `Table`), one row for each point.
-        person: the column that says whose point it is.
+        person: the column that identifies the person of each point.
         item: the column or columns that make a point.
         known: how many points of a person the attacker knows.
         draws: how often the known points of each person are drawn.
         seed: of the draws.
         at: gallery sizes; 50 log-spaced ones unless given.
-        progress: called with what is done and the share that is done.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The curve, with the covariance of its points.

@@ -9,7 +9,7 @@ from incrowd.errors import InputError
 from incrowd.special import Floats, log_chance_missed
 
 POINTS = 50
-"""How many sizes a curve has unless others are asked for."""
+"""Default number of sizes of a curve."""
 
 
 def gallery_sizes(values: ArrayLike) -> NDArray[np.int64]:

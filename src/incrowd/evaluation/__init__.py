@@ -1,4 +1,4 @@
-"""A protected table against its original: boxes, information loss, disclosure, utility."""
+"""Evaluation of a protected table against its original: boxes, information loss, disclosure, utility."""
 
 from incrowd.evaluation.api import changed_columns, evaluate
 from incrowd.evaluation.boxes import Uniques, count_fitting_uniques, generalised_columns, unique_records

@@ -43,9 +43,9 @@ def evaluate(
     outcome: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Measure what a protected table still gives away, and what protecting it cost.
+    """Measure the remaining risk of a protected table, and the cost of its protection.
 
-    Rows are compared in order, unless the mark beside a released file says that they are in random order.
+    Rows are compared in order, unless the mark next to a released file says that they are in random order.
 
     Args:
         original: the table before protection.
@@ -54,14 +54,14 @@ def evaluate(
         sensitive: the sensitive columns.
         secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends,
             (100_000, None) everything above, (None, 5) everything below.
-        person: the column that says whose record it is, where people have several.
-        hierarchies: by column, what labels mean that are neither ranges nor sets.
+        person: the column that identifies the person of each record, if people have several.
+        hierarchies: by column, the meaning of labels that are neither ranges nor sets.
         kept_rows: where rows were dropped or put in random order, the original's row that each was made from. Without
             it the loss of information cannot be measured.
-        utility: also measure what analysts find: marginals and propensity.
+        utility: also measure the utility for analysts: marginals and propensity.
         outcome: a column of numbers or of two values, no quasi-identifier, which regressions on the quasi-identifiers
             explain; asks for utility too.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Risk, loss, disclosure and utility.
@@ -95,7 +95,7 @@ def evaluate(
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
     alone = int(np.count_nonzero(classes.people == 1))
-    # whoever shares every label shares every box
+    # records that share every label share every box
     uniques = unique_records(meanings, progress) if person is None and alone else Uniques(alone, 0)
     progress("measuring loss", 0.6)
     loss = information_loss(meanings, kept_rows) if comparable else None
@@ -137,7 +137,7 @@ def evaluate(
 
 
 def _has_ranges(released: Coded) -> bool:
-    """Whether a column was released as intervals, so that its values were taken for quantities."""
+    """True if a column was released as intervals, so that its values were treated as quantities."""
     return bool(pc.any(pc.match_substring_regex(as_text(released.values), r"^\[.+;.+\]$")).as_py())
 
 
@@ -163,7 +163,7 @@ def _require_columns(
 
 
 def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> tuple[str, ...]:
-    """Refuse rows that cannot be those of the original; a note where they cannot be compared one by one."""
+    """Refuse rows that cannot be those of the original; add a note if they cannot be compared one by one."""
     if after.rows > before.rows:
         raise InputError(
             f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"
@@ -195,7 +195,7 @@ def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
 def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
     """Find the columns of both tables whose values differ: those that were protected.
 
-    Of a release in random order, those with other values, or the same ones more or less often.
+    In a release in random order, these are columns with other values, or with the same values at other frequencies.
 
     Args:
         original: the table before protection.
@@ -218,7 +218,7 @@ def changed_columns(original: TableLike, protected: TableLike) -> list[str]:
 
 
 def _as_written(column: pa.ChunkedArray, ordered: bool) -> pa.ChunkedArray:
-    """A column as text in one piece, so that a file's types do not matter; sorted where rows are in random order."""
+    """A column as one text array, so that file types do not matter; sorted if rows are in random order."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     text = pa.chunked_array([column.cast(pa.string()).combine_chunks()])

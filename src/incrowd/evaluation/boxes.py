@@ -1,7 +1,7 @@
 """The box rule: a record of generalised values is unique if some point of its box lies in no other record's box.
 
-Maths.md, section 4, after Sánchez et al.: the worst case, in which the value behind a range is the one that nobody
-else's range covers. Records with the same box are never unique, so only boxes that one record has are searched.
+This is the worst case (maths.md, section 4, after Sánchez et al.): the value behind a range is the one that no other
+record's range covers. Records with the same box are never unique, so only boxes of single records are searched.
 
 A masked table without its original is read over the domain that its labels show.
 """
@@ -32,14 +32,14 @@ _AT_ONCE = 1024  # boxes that are compared between two reports of progress
 
 @dataclass(frozen=True, slots=True)
 class Uniques:
-    """Records that are unique by the box rule. `undecided` are counted as unique: the search for them was cut short."""
+    """Records that are unique by the box rule. `undecided` ones count as unique: their search was cut short."""
 
     unique: int
     undecided: int
 
 
 class _Atoms(NamedTuple):
-    """The labels of a column as runs of atoms, or as sets of bits where they are not runs."""
+    """The labels of a column as runs of atoms, or as bit sets if they are not runs."""
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
@@ -54,7 +54,7 @@ def unique_records(
 
     Args:
         meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
         most_compared: how many boxes and groups of boxes are compared before the rest is left undecided.
 
     Returns:
@@ -76,7 +76,7 @@ def unique_records(
 def _search(
     boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_Atoms], progress: Progress, most_compared: int
 ) -> Uniques:
-    """Screen the boxes that one record has, and search those that several others cover in part."""
+    """Screen the boxes of single records, and search those that several other boxes cover in part."""
     from incrowd.evaluation import kernels
 
     packed = _packed(atoms)
@@ -112,14 +112,14 @@ def _search(
 
 
 def _within_box(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """The box and what others have of it, each once, in the columns where it holds more than one atom."""
+    """The box and the parts of it that others cover, without duplicates, in the columns where it has several atoms."""
     wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
     pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
     return tuple(box[column] for column in wide), list(pieces)
 
 
 def _has_uncovered_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:
-    """Whether some point of a box is in none of the others: take away one of them and look at what is left of it."""
+    """True if some point of a box is in no other box: subtract one of them, and continue with the rest."""
     steps[0] -= 1
     others = [other for other in others if all(a & b for a, b in zip(box, other, strict=True))]
     if not others or steps[0] <= 0:
@@ -137,7 +137,7 @@ def _has_uncovered_point(box: tuple[int, ...], others: list[tuple[int, ...]], st
 
 
 def _as_sets(box: NDArray[np.int64], atoms: list[_Atoms]) -> tuple[int, ...]:
-    """A box as one set of atoms a column, each a whole number's bits."""
+    """A box as one set of atoms per column, each as the bits of a whole number."""
     return tuple(_set_of(column, label) for column, label in zip(atoms, box.tolist(), strict=True))
 
 
@@ -149,7 +149,7 @@ def _set_of(column: _Atoms, label: int) -> int:
 
 
 def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
-    """Atoms of a numeric column: every limit of a label, and the gap between two limits where a value can lie."""
+    """Atoms of a numeric column: every limit of a label, and the gap between two limits if it can hold a value."""
     kind = meaning.original.values.type
     whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
     null = meaning.place.size - 1 if meaning.original.has_null else -1
@@ -188,7 +188,7 @@ def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
 
 
 def _atoms_of_text(meaning: LabelMeanings) -> _Atoms:
-    """Atoms of a text column: every value of the original, and the values under a prefix that the original lacks."""
+    """Atoms of a text column: every value of the original, and values with a prefix that the original does not have."""
     values = meaning.original.size
     prefixes = sorted({p for p in meaning.prefixes if p is not None}, key=lambda p: (p.start, p.hidden))
     count = values + len(prefixes)
@@ -212,7 +212,7 @@ def _atoms_of_text(meaning: LabelMeanings) -> _Atoms:
 
 
 def _are_disjoint(column: _Atoms, meaning: LabelMeanings) -> bool:
-    """Whether no two labels of a column share an atom: then boxes are the same or apart."""
+    """True if no two labels of a column share an atom: boxes are then equal or disjoint."""
     used = np.unique(meaning.codes)
     if column.sets is None:
         order = used[np.argsort(column.low[used])]
@@ -233,7 +233,7 @@ class _Packed(NamedTuple):
 
 
 def _packed(atoms: list[_Atoms]) -> _Packed:
-    """All columns' labels in plain arrays for the compiled search."""
+    """The labels of all columns in plain arrays for the compiled search."""
     labels = max(column.low.size for column in atoms)
     low, high = np.zeros((len(atoms), labels), dtype=np.int64), np.zeros((len(atoms), labels), dtype=np.int64)
     words, offset = np.zeros(len(atoms), dtype=np.int64), np.zeros(len(atoms), dtype=np.int64)
@@ -251,14 +251,13 @@ def _packed(atoms: list[_Atoms]) -> _Packed:
 def count_fitting_uniques(data: TableLike, *, quasi_identifiers: Sequence[str], progress: Progress = silent) -> Uniques:
     """Count the records of a masked table that are unique by the fit rule (proper-anonymization paper, eq. 1).
 
-    Ranges, sets, prefixes and wildcards stand for all the values that they cover. A record is unique if one of the
-    values that it may have fits no other record. A wildcard covers what is seen in its column: every value, and every
-    end of a range.
+    Ranges, sets, prefixes and wildcards represent all values that they cover. A record is unique if one of its possible
+    values fits no other record. A wildcard covers what is seen in its column: every value, and every end of a range.
 
     Args:
         data: the masked table: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that an attacker may know.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The number of unique records, and how many of them are undecided.
@@ -317,7 +316,7 @@ def _values(label: str) -> list[Any]:
 
 
 def _numbers(seen: list[Any]) -> list[Any] | None:
-    """All values as whole numbers, as fractions or as dates; None where one of them is none."""
+    """All values as whole numbers, as fractions or as dates; None if one of them is something else."""
     for kind in (_whole, float, _date):
         try:
             return [kind(value) for value in seen]

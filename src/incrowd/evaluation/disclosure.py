@@ -1,4 +1,4 @@
-"""Attribute disclosure: what classes give away about a confidential value or range."""
+"""Attribute disclosure: the information that classes disclose about a confidential value or range."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incrowd.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Disclosure(Result):
-    """Attribute disclosure (eq. 5): records with the secret in classes where all have it, of the records with it."""
+    """Attribute disclosure (eq. 5): the share of records with the secret that are in classes where all have it."""
 
     _derived: ClassVar[tuple[str, ...]] = ("risk",)
     column: str
@@ -62,7 +62,7 @@ def _range_in_words(secret: tuple[Any, Any]) -> str:
 
 
 def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
-    """Which values of the column are the secret; (low, None) is everything above low, (low, high) has both ends."""
+    """Mark the values of the column that are secret; (low, None) is everything above low, (low, high) has both ends."""
     try:
         if isinstance(secret, tuple):
             low, high = secret

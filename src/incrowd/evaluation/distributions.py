@@ -24,7 +24,7 @@ _GROUPS = 12
 class ColumnDistribution(Result):
     """The share of rows in each group of a column's values, before and after.
 
-    A protected cell that stands for several values counts for each of them in equal parts.
+    A protected cell that covers several values counts for each of them in equal parts.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("distance",)
@@ -35,20 +35,20 @@ class ColumnDistribution(Result):
 
     @property
     def distance(self) -> float:
-        """The share of rows that would have to move between groups to make both alike: 0 the same, 1 nothing alike."""
+        """Total variation distance, the share of rows that would have to change group: 0 is equal, 1 is disjoint."""
         return 0.5 * sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True))
 
 
 def distributions(
     original: TableLike, protected: TableLike, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
 ) -> tuple[ColumnDistribution, ...]:
-    """Compare the distributions of columns, in at most a dozen groups of values each; of text the commonest and others.
+    """Compare the distributions of columns in at most a dozen groups each; for text, the commonest values and others.
 
     Args:
         original: the table before protection.
         protected: the table after protection.
         columns: the columns to compare.
-        hierarchies: by column, what labels mean that are neither ranges nor sets.
+        hierarchies: by column, the meaning of labels that are neither ranges nor sets.
 
     Returns:
         One distribution for each column.
@@ -115,5 +115,5 @@ def _ranges(column: Coded, filled: int) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _end(number: float) -> str:
-    """An end of a range: three digits, or all before the point."""
+    """An end of a range as text: three digits, or all digits before the point."""
     return f"{number:.0f}" if abs(number) >= 1e3 else f"{number:.3g}"

@@ -29,7 +29,7 @@ _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
 @dataclass(frozen=True, slots=True)
 class ComparedMethod:
-    """A method as the frontier tries it: by itself, or with t-closeness by its bound besides."""
+    """A method of the frontier: alone, or with t-closeness by its bound in addition."""
 
     method: str
     is_t_close: bool = False
@@ -46,11 +46,11 @@ class ComparedMethod:
 
     @property
     def needs_secret(self) -> bool:
-        """Whether it works with a sensitive column only."""
+        """True if the method needs a sensitive column."""
         return self.is_t_close or self.entry.run is None
 
     def taken_demands(self, demands: Mapping[str, Any], person: str | None = None) -> dict[str, Any]:
-        """Those of the demands on every table (options of `protect`) that the method can meet.
+        """The general demands (options of `protect`) that the method can meet.
 
         >>> FRONTIER_METHODS["sorted"].taken_demands({"l": 2, "leave_out": ["note"]})
         {'leave_out': ['note']}
@@ -67,7 +67,7 @@ class ComparedMethod:
 
 
 def _compared_methods() -> dict[str, ComparedMethod]:
-    """Every method of the registry that can be compared: by k first, those for a secret after the others."""
+    """Every method of the registry that can be compared: first by k, then those that need a sensitive column."""
     found: dict[str, ComparedMethod] = {}
     for name, entry in METHODS.items():
         if entry.compared_by is not None:
@@ -88,11 +88,11 @@ FRONTIER_METHODS: Mapping[str, ComparedMethod] = _compared_methods()
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint(Result):
-    """One protected table: its method and setting, what risk is left, what it cost.
+    """One protected table: its method and setting, its remaining risk, its cost.
 
-    `disclosure` is the risk of the secret that was named; where none was, the share of records of which a sensitive
-    value is certain and news, in the column where it is largest. `pmse` is how well records are told from original
-    ones, where that is the loss.
+    `disclosure` is the risk of the named secret. If none was named, it is the share of records with a sensitive value
+    that is certain and news, in the column where it is largest. `pmse` is the propensity score mean square error, if
+    that is the loss.
     """
 
     method: str
@@ -113,8 +113,8 @@ class FrontierPoint(Result):
 class Frontier(Result):
     """The protected tables of every method.
 
-    `records` is the size of the original, `limits` are those of the recipient, by which `chosen` is chosen, and `loss`
-    is what is kept small: the detail that is gone ("granularity") or "pmse".
+    `records` is the size of the original. `limits` are those of the recipient, which define `chosen`. `loss` is what is
+    minimised: the lost detail ("granularity") or "pmse".
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("chosen",)
@@ -124,7 +124,7 @@ class Frontier(Result):
     loss: str = "granularity"
 
     def lost(self, point: FrontierPoint) -> float:
-        """What a point costs, by the loss that was asked for; infinite where that was not measured."""
+        """The cost of a point by the requested loss; infinite if it was not measured."""
         if self.loss == "granularity":
             return 1.0 - point.granularity
         return math.inf if point.pmse is None else point.pmse
@@ -145,7 +145,7 @@ class Frontier(Result):
             and judge(point.correctness, limits.of_average) == "within"
             and not point.disclosure
         ]
-        if self.loss == "pmse":  # of which rows that are gone are a part: all rows are told from those that stay
+        if self.loss == "pmse":  # includes suppressed rows: all rows against those that stay
             return min(passing, key=lambda point: (self.lost(point), point.correctness), default=None)
         return max(
             passing,
@@ -155,7 +155,7 @@ class Frontier(Result):
 
     @property
     def best(self) -> tuple[FrontierPoint, ...]:
-        """The points that no other beats in both risk and loss, the riskiest first."""
+        """The points that no other point beats in both risk and loss, the riskiest first."""
         return tuple(
             point
             for point in sorted(self.points, key=lambda point: -point.correctness)
@@ -188,7 +188,7 @@ def frontier(
     loss: FrontierLoss = "granularity",
     progress: Progress = silent,
 ) -> Frontier:
-    """Protect a table by every method and measure each: the risk that is left against the loss.
+    """Protect a table by every method and measure each: remaining risk against loss.
 
     Args:
         data: the table.
@@ -199,7 +199,7 @@ def frontier(
         resolutions: what "coarsen" tries, in place of k.
         sensitive: the sensitive columns; t is that of the column where it is largest.
         secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.
-        person: the column that says whose record it is; risk is then that of people.
+        person: the column that identifies the person of each record; risk is then that of people.
         hierarchies: for "generalise".
         suppress: for "generalise": the share of rows that may be left out.
         demands: what is asked of every table besides, as `protect` takes it: l, apart, leave_out, importance and
@@ -208,7 +208,7 @@ def frontier(
             the limits ask for is tried.
         loss: what is kept small: the detail that is gone ("granularity"), or "pmse", how well a logistic regression
             tells protected records from original ones.
-        progress: called with what is done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         A point for each method and setting; of settings that make the same table the last.
@@ -296,7 +296,7 @@ def _point(method: str, setting: int | str, met: Mapping[str, Any], seconds: flo
 
 
 def _applicable_methods(has_strata: bool, person: str | None) -> list[str]:
-    """The methods that need no hierarchies; histories of people are protected by few methods."""
+    """The methods that need no hierarchies; for histories of people only a few methods apply."""
     return [
         name
         for name, compared in FRONTIER_METHODS.items()
@@ -307,7 +307,7 @@ def _applicable_methods(has_strata: bool, person: str | None) -> list[str]:
 
 
 def sizes_to_compare(limits: Limits, people: int) -> list[int]:
-    """Class sizes worth trying for a recipient: small ones, what its limit on the highest risk asks, and twice that.
+    """Class sizes to try for a recipient: small ones, what its limit on the highest risk requires, and twice that.
 
     >>> sizes_to_compare(Limits(1 / 11), 1_000)
     [3, 5, 11, 22]
@@ -317,6 +317,6 @@ def sizes_to_compare(limits: Limits, people: int) -> list[int]:
 
 
 def worth_choosing(found: Frontier, decisions: Sequence[str]) -> list[FrontierPoint]:
-    """The points that are decided to be "within", and that no other such point beats in both risk and loss."""
+    """The points that are "within", and that no other such point beats in both risk and loss."""
     within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
     return list(replace(found, points=tuple(within)).best)

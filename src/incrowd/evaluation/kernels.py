@@ -1,8 +1,8 @@
-"""The hot loops of the box rule, compiled: which boxes meet, and which lie in another.
+"""Compiled loops of the box rule: which boxes intersect, and which contain another.
 
-A box is a row of label numbers. Per column `low` and `high` are the first and last atom of every label (a stretch of
-numbers or a value that no label cuts in two), and `bits` its atoms as 64-bit words where labels are not stretches;
-columns whose labels are have no words (`words[c]` is 0).
+A box is a row of label numbers. Per column, `low` and `high` are the first and last atom of every label; an atom is a
+range of numbers, or a value, that no label splits. `bits` holds the atoms as 64-bit words if labels are not ranges;
+otherwise the column has no words (`words[c]` is 0).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LEAF = 16
 
 @njit(cache=True, nogil=True)
 def meet(first, second, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
-    """0 where two boxes share no point, 1 where they share some, 2 where the second lies in the first."""
+    """0 if two boxes share no point, 1 if they share some, 2 if the second lies in the first."""
     inside = True
     for c in range(first.size):
         a, b = first[c], second[c]
@@ -39,9 +39,9 @@ def meet(first, second, low, high, bits, words, offset):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
-    """Halve the boxes by their middles again and again; returns each node's run in `order` and its hull.
+    """Split the boxes repeatedly in half by their midpoints; return each node's range in `order` and its hull.
 
-    Node i's halves are 2i + 1 and 2i + 2.
+    The halves of node i are 2i + 1 and 2i + 2.
     """
     count, columns = boxes.shape
     depth = 0
@@ -87,9 +87,9 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_others(box, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found):  # type: ignore[no-untyped-def]
-    """List the other boxes that meet a box, up to the room in `found`: how many; -1 as soon as one holds all of it.
+    """Collect the other boxes that intersect a box in `found`, and return their number; -1 if one contains all of it.
 
-    And how many boxes and groups of boxes it was compared with.
+    Also returns the number of boxes and groups of boxes compared.
     """
     columns = boxes.shape[1]
     stack = np.empty(128, np.int64)
@@ -128,9 +128,9 @@ def find_others(box, boxes, low, high, bits, words, offset, order, start, end, h
 
 @njit(cache=True, nogil=True)
 def screen(singles, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, met, room):  # type: ignore[no-untyped-def]
-    """For boxes that only one record has: -1 where another box holds all of it, else how many others it meets.
+    """For boxes of single records: -1 if another box contains all of it, otherwise the number of boxes it intersects.
 
-    Returns how many boxes and groups of boxes were compared.
+    Returns the number of boxes and groups of boxes compared.
     """
     found, compared = np.empty(room, np.int64), 0
     for i in range(singles.size):
@@ -143,7 +143,7 @@ def screen(singles, boxes, low, high, bits, words, offset, order, start, end, hu
 
 @njit(cache=True, nogil=True)
 def covers(label, c, atom, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
-    """Whether a label of a column holds an atom."""
+    """True if a label of a column contains an atom."""
     if words[c] == 0:
         return low[c, label] <= atom <= high[c, label]
     return (bits[offset[c] + label * words[c] + atom // 64] >> np.uint64(atom % 64)) & np.uint64(1) != 0
@@ -151,9 +151,9 @@ def covers(label, c, atom, low, high, bits, words, offset):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def reaches_a_free_point(box, others, boxes, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
-    """Walk to a point of a box that none of the others holds, each step to the atom that the fewest of them hold.
+    """Search for a point of a box in none of the others, each step to the atom that the fewest of them contain.
 
-    True is proof that there is such a point; False says nothing.
+    True proves that there is such a point; False proves nothing.
     """
     columns = boxes.shape[1]
     left, fixed = others.copy(), np.zeros(columns, np.bool_)

@@ -26,7 +26,7 @@ _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 class LabelMeanings:
     """The labels of a protected column in terms of its original.
 
-    Per label: `low` and `high` are positions on the original's line, `open_ended` where `high` itself is not covered;
+    Per label: `low` and `high` are positions on the original's scale; `open_ended` if `high` itself is not covered;
     `covered` counts the original's values that it covers. `members` lists their codes, None for intervals of numbers.
     """
 
@@ -42,7 +42,7 @@ class LabelMeanings:
     prefixes: Sequence[Prefix | None]
 
     def shares(self, by_value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The share of every group in what each label may mean, its values in equal parts.
+        """The share of every group among the possible values of each label, with equal parts for all values.
 
         `by_value` has a row for each value of the original, and a column for each group. A range between two values
         counts for the next one.
@@ -74,7 +74,7 @@ def read_labels(original: Coded, protected: Coded, hierarchy: Hierarchy | None =
 
 
 class _Reader:
-    """Fills in the meaning of labels, the common kinds all at once and the others one by one."""
+    """Fills in the meaning of labels: common kinds in vectorised steps, the others one by one."""
 
     def __init__(self, original: Coded, protected: Coded, hierarchy: Hierarchy | None) -> None:
         self.original, self.protected, self.hierarchy = original, protected, hierarchy
@@ -95,12 +95,12 @@ class _Reader:
         self.codes = {text: code for code, text in enumerate(self.text.to_pylist()) if text is not None}
 
     def is_as_it_was(self) -> bool:
-        """Whether the column was not protected at all, so that its values mean what they say."""
+        """True if the column was not protected, so that its values are plain."""
         before, after = self.original, self.protected
         return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
 
     def read_generalised(self) -> None:
-        """Read labels of the hierarchy and generalised text; plain values that look alike are escaped."""
+        """Read labels of the hierarchy and generalised text; plain values that look like these are escaped."""
         by_label = self._codes_of_hierarchy_labels()
         for label, text in enumerate(self.texts if by_label else ()):
             if text in by_label:
@@ -111,7 +111,7 @@ class _Reader:
                 self._parsed(label)
 
     def _read_plain_sets(self) -> None:
-        """Read sets without quotation marks all at once; one with a member that the original does not have is left."""
+        """Read sets without quotation marks in one step; skip sets with a member that the original does not have."""
         sets = split_plain_sets(self.labels)
         codes = np.array([self._code(text) for text in sets.texts], dtype=np.int64)[sets.members]
         width = self.original.size + 1
@@ -122,7 +122,7 @@ class _Reader:
                 self._set(place, codes[start:end])
 
     def read_plain(self) -> None:
-        """Read labels that are values of the original; a null where the original has none is a wildcard."""
+        """Read labels that are values of the original; a null is a wildcard if the original has none."""
         values = self.text.slice(0, self.filled)
         # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
         bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
@@ -140,7 +140,7 @@ class _Reader:
         self.known |= plain
 
     def read_ranges(self) -> None:
-        """Read labels such as [24;28], and numbers that the original does not have, all at once."""
+        """Read labels such as [24;28], and numbers that the original does not have, in one step."""
         rest = np.flatnonzero(~self.known)
         if not rest.size:
             return
@@ -164,9 +164,9 @@ class _Reader:
         self.known[where] = True
 
     def _numbers(self, text: pa.Array, *, ends: bool = False) -> NDArray[np.float64]:
-        """Text as positions on the original's line, NaN where it is none of its type.
+        """Text as positions on the original's scale, NaN if it is not of its type.
 
-        A date where the original has times of day is that whole day: its first moment, or its last where it `ends`.
+        If the original has times of day, a date is the whole day: its first moment, or its last if it `ends`.
         """
         kind = self.original.values.type
         if pa.types.is_timestamp(kind):
@@ -205,7 +205,7 @@ class _Reader:
             )
 
     def _codes_of_hierarchy_labels(self) -> Mapping[str, NDArray[np.int64]]:
-        """What every label of the hierarchy covers: all it stands for at any level, and the value of that name."""
+        """The values that each label of the hierarchy covers: all below it at any level, and the value of that name."""
         if self.hierarchy is None:
             return {}
         levels = self.hierarchy.levels(self.original)
@@ -214,11 +214,11 @@ class _Reader:
         return {label: covered[label] for label in coarser if not self._needs_no_hierarchy(label)}
 
     def _needs_no_hierarchy(self, label: str) -> bool:
-        """Whether a label needs no hierarchy: * always, and ranges and the like of numbers."""
+        """True if a label needs no hierarchy: * always, and ranges and similar labels of numbers."""
         return set(label) == {"*"} or (self.number and label[-1:] in {"*", "]", ")", "}"})
 
     def _parsed(self, label: int) -> None:
-        """Settle a label that reads as a range, set, prefix or wildcard of this column; leave any other."""
+        """Resolve a label that reads as a range, set, prefix or wildcard of this column; skip any other."""
         text = self.texts[label]
         meaning = None if text is None else parse_generalised(text)
         if isinstance(meaning, Anything):
@@ -233,7 +233,7 @@ class _Reader:
             self._prefix(label, meaning)
 
     def _code(self, value: str | None) -> int:
-        """The original's code of a set's member, -1 where it has none; an empty one is a null, if there are any."""
+        """The original's code of a set's member, -1 if it has none; an empty member is a null, if there are any."""
         if value is None:
             return self.filled if self.original.has_null else self.codes.get("", -1)
         return self.codes.get(value, -1)
@@ -249,7 +249,7 @@ class _Reader:
             self._set(label, np.array(matching, dtype=np.int64))
 
     def _between(self, label: int, low: float, high: float) -> None:
-        """Settle a range of numbers; one without an end goes as far as the original's values do."""
+        """Resolve a range of numbers; an open end reaches to the original's extreme value."""
         values = self.place[: self.filled]
         least, most = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
         low, high = low - self.first, high - self.first
@@ -266,7 +266,7 @@ class _Reader:
         self.low[label], self.high[label] = self.place[codes[0]], self.place[codes[-1]]
 
     def meaning(self) -> LabelMeanings:
-        """All labels, with how many of the original's values each covers."""
+        """All labels, with the number of the original's values that each covers."""
         values = self.place[: self.filled]
         upper = np.where(
             self.open_ended, np.searchsorted(values, self.high), np.searchsorted(values, self.high, "right")

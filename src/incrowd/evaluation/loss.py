@@ -1,4 +1,4 @@
-"""Cost of protection: information loss, granularity, correlations."""
+"""The cost of protection: information loss, granularity, correlations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 250_000  # rows whose coordinates are held at a time
 
 
 class Loss(NamedTuple):
-    """Loss of information (eq. 3 and 4) over all columns and by column, and cells that do not cover the original."""
+    """Information loss (eq. 3 and 4) over all columns and by column, and cells that do not cover the original."""
 
     information: float
     by_column: tuple[float, ...]
@@ -23,10 +23,10 @@ class Loss(NamedTuple):
 
 
 def information_loss(meanings: Sequence[LabelMeanings], kept: NDArray[np.int64] | None) -> Loss:
-    """Mean distance from every record to the far corner of its box, over the number of columns (eq. 3 and 4).
+    """Mean distance from every record to the far corner of its box, divided by the number of columns (eq. 3 and 4).
 
-    Per column it is the mean difference to the farther limit in standard deviations. The deviations are the original's;
-    a column that never varies in the original loses nothing.
+    Per column it is the mean difference to the farther limit in standard deviations of the original. A column that is
+    constant in the original loses nothing.
     """
     rows = meanings[0].codes.size
     squares = np.zeros(rows)
@@ -60,7 +60,7 @@ def changed_cells(meaning: LabelMeanings) -> int:
 
 
 def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
-    """The values that each label may stand for: a missing cell for any, if more are missing than in the original."""
+    """The possible values of each label; a missing cell may be any value if the original misses fewer cells."""
     original, covered = meaning.original, meaning.covered.copy()
     if original.has_null:
         null = original.filled_size
@@ -71,7 +71,7 @@ def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
 
 
 class Correlations(NamedTuple):
-    """Pairwise correlations before and after, None where a column never varies (the paper's tables S4 and S5)."""
+    """Pairwise correlations before and after, None if a column is constant (the paper's tables S4 and S5)."""
 
     names: tuple[str, ...]
     before: NDArray[np.float64]
@@ -96,9 +96,9 @@ class Correlations(NamedTuple):
 
 
 def correlations(meanings: Sequence[LabelMeanings]) -> Correlations:
-    """Pearson correlations of the original's values, and of the middles of protected intervals.
+    """Pearson correlations of the original's values, and of the midpoints of protected intervals.
 
-    Wildcards are left out, and so are the nulls of numbers, which lie nowhere.
+    Wildcards, and nulls of numbers, are left out, because they have no position.
     """
     before = _pairwise([(_without_null(meaning, meaning.place), meaning.original.codes) for meaning in meanings])
     middles = [np.where(meaning.wildcard, np.nan, (meaning.low + meaning.high) / 2) for meaning in meanings]
@@ -109,7 +109,7 @@ def correlations(meanings: Sequence[LabelMeanings]) -> Correlations:
 
 
 def _without_null(meaning: LabelMeanings, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positions of values, NaN in place of the made-up position of a null."""
+    """Positions of values, with NaN in place of the artificial position of a null."""
     if not (meaning.original.has_null and meaning.original.has_distances):
         return places
     without: NDArray[np.float64] = np.where(places == meaning.place[-1], np.nan, places)
@@ -117,7 +117,7 @@ def _without_null(meaning: LabelMeanings, places: NDArray[np.float64]) -> NDArra
 
 
 def _pairwise(columns: Sequence[tuple[NDArray[np.float64], NDArray[np.unsignedinteger]]]) -> NDArray[np.float64]:
-    """Correlations over the rows where both columns have a number, from sums over blocks of rows."""
+    """Correlations over the rows in which both columns have a number, from sums over blocks of rows."""
     m, rows = len(columns), columns[0][1].size
     centred = [(place - np.nanmean(place) if not np.isnan(place).all() else place, codes) for place, codes in columns]
     n, x, xx, xy = (np.zeros((m, m)) for _ in range(4))

@@ -1,4 +1,4 @@
-"""Linear and logistic regression, and how well they predict."""
+"""Linear and logistic regression, and their predictive accuracy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS = 30  # of Newton's method
-_RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
+_RIDGE = 1e-6  # a small penalty, so that collinear columns still give a model
 
 Matrix = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ def with_constant(features: Matrix) -> Matrix:
 
 
 def sigmoid(values: Matrix) -> Matrix:
-    """The logistic function: from log odds to chances."""
+    """The logistic function, from log odds to probabilities."""
     return 1.0 / (1.0 + np.exp(-np.clip(values, -35.0, 35.0)))
 
 
@@ -45,7 +45,7 @@ def fit_logistic(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def area_under_curve(scores: Matrix, values: Matrix) -> float:
-    """The area under the receiver's curve: how often a record with the outcome is scored above one without."""
+    """The area under the ROC curve: the chance that a record with the outcome scores above one without."""
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]  # of equal scores the mean rank
     positive = float(values.sum())

@@ -14,7 +14,7 @@ from incrowd.wording import how_often, percent
 
 @dataclass(frozen=True, slots=True)
 class ColumnCost(Result):
-    """Cost of protection in one quasi-identifier. `loss` is None where rows cannot be compared."""
+    """Cost of protection in one quasi-identifier. `loss` is None if rows cannot be compared."""
 
     column: str
     changed: int
@@ -68,17 +68,17 @@ class Evaluation(Result):
 
     @property
     def uniqueness(self) -> float:
-        """The share of people that are unique: records by the box rule (eq. 1), or whole histories."""
+        """The share of people who are unique: records by the box rule (eq. 1), or whole histories."""
         return self.uniques / self.people
 
     @property
     def diversity(self) -> Diversity | None:
-        """l and t of the sensitive column that is hidden least; None without sensitive columns."""
+        """l and t of the least protected sensitive column; None without sensitive columns."""
         return min(self.sensitive, key=lambda one: (one.distinct, -one.t), default=None)
 
     @property
     def counted(self) -> str:
-        """What `uniques` counts: records, or people where a person has several."""
+        """The unit of `uniques`: records, or people if a person has several records."""
         return "records" if self.people == self.records else "people"
 
     @property
@@ -98,5 +98,5 @@ class Evaluation(Result):
             risk += f"; the secret is certain for {percent(self.disclosure.risk)} of those who have it"
         loss = f"; {percent(self.granularity)} of the detail is kept"
         if self.suppressed:
-            loss += f" in the {self.records:,} rows that are left ({self.suppressed:,} were dropped)"
+            loss += f" in the {self.records:,} remaining rows ({self.suppressed:,} were dropped)"
         return risk + loss

@@ -1,4 +1,4 @@
-"""Utility of a protected table: what an analyst finds in it, against what the original gives.
+"""Utility of a protected table: analyses of it compared with those of the original.
 
 A protected number is the middle of its range; a category that may be one of several counts for each in equal parts.
 """
@@ -41,7 +41,7 @@ _BLOCK = 4096  # combinations whose joint shares are held at a time
 class Coefficient(Result):
     """One coefficient of a regression on the original and on the protected table, with 95 % intervals.
 
-    `overlap` is the share of both intervals that is common, on average (1: the same, 0 or less: apart).
+    `overlap` is the average share of each interval that is common to both (1: equal, 0 or less: disjoint).
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("overlap",)
@@ -53,7 +53,7 @@ class Coefficient(Result):
 
     @property
     def overlap(self) -> float:
-        """Karr et al. (2006): the common part over each interval's length, averaged; negative where they are apart."""
+        """Karr et al. (2006): the common part over each interval's length, averaged; negative if they are disjoint."""
         (a, b), (c, d) = self.original_interval, self.protected_interval
         common = min(b, d) - max(a, c)
         if b == a or d == c:
@@ -63,11 +63,11 @@ class Coefficient(Result):
 
 @dataclass(frozen=True, slots=True)
 class Utility(Result):
-    """What analysts find in a protected table, against the original.
+    """Utility of a protected table for analysts, compared with the original.
 
-    - `marginals`: total variation distance of 1-, 2- and 3-way tables of counts, on average (0: the same, 1: apart).
-    - `propensity_mse`: how well a logistic regression tells protected from original records by the quasi-identifiers
-      (pMSE: 0 where it cannot, `propensity_most` where it always can).
+    - `marginals`: total variation distance of 1-, 2- and 3-way tables of counts, on average (0: equal, 1: disjoint).
+    - `propensity_mse`: how well a logistic regression distinguishes protected from original records by the
+      quasi-identifiers (pMSE: 0 if it cannot, `propensity_most` if it always can).
     - `coefficients`: of a regression of the outcome on the quasi-identifiers, None without an outcome.
     - `score_original`, `score_protected`: of that regression on every other record of the original, trained on the rest
       of the original and of the protected table: the area under the curve for an outcome of two values, R² for numbers.
@@ -95,7 +95,7 @@ def measure_utility(
     *,
     by_row: bool = True,
 ) -> Utility:
-    """Measure what analysts find in a protected table, against the original.
+    """Measure the utility of a protected table for analysts, compared with the original.
 
     Args:
         meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
@@ -131,7 +131,7 @@ def measure_utility(
 
 
 class _Shares(NamedTuple):
-    """What records may be, as shares of groups: the distinct rows of shares, and which of them each record has."""
+    """The possible groups of records as shares: the distinct rows of shares, and the row of each record."""
 
     rows: Matrix
     codes: NDArray[np.int64]
@@ -162,7 +162,7 @@ class _Column:
         return _shares(self.by_value, self.meaning.original.codes)
 
     def after(self) -> _Shares:
-        """The share of every group in what each protected record may be."""
+        """The share of every group among the possible values of each protected record."""
         return _shares(self.meaning.shares(self.by_value), self.meaning.codes)
 
     def middles(self) -> tuple[Matrix, Matrix]:
@@ -177,9 +177,9 @@ class _Column:
 def _features(
     columns: Sequence[_Column], before: list[_Shares], after: list[_Shares]
 ) -> tuple[Matrix, list[str], NDArray[np.bool_]]:
-    """What models see of both tables, one below the other: numbers as such, categories as shares of their groups.
+    """The features of both tables, stacked: numbers unchanged, categories as shares of their groups.
 
-    Names come with them, and which features are the commonest group of a category, the reference of the others.
+    Also returns their names, and the features that are the commonest group of a category, the reference of the others.
     """
     parts, names, is_reference = [], [], []
     for column, was, now in zip(columns, before, after, strict=True):
@@ -208,7 +208,7 @@ def _marginals(before: list[_Shares], after: list[_Shares]) -> tuple[float, ...]
 
 
 def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
-    """The joint distribution of some columns, from the distinct combinations of what records may be."""
+    """The joint distribution of some columns, from the distinct combinations of possible groups."""
     chosen = [shares[column] for column in columns]
     numbers, sizes = class_numbers(pack(Coded("", one.codes, pa.nulls(len(one.rows))) for one in chosen))
     first = np.empty(sizes.size, dtype=np.int64)
@@ -233,7 +233,7 @@ class _Models(NamedTuple):
     is_yes_or_no: bool
 
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """The coefficients of both, each category against its commonest group."""
+        """The coefficients of both regressions, each category relative to its commonest group."""
         fit = fit_logistic if self.is_yes_or_no else fit_linear
         shown = np.flatnonzero(~self.is_reference)
         models = [fit(table[:, shown], told) for table, told in zip(self.tables, self.values, strict=True)]
@@ -244,9 +244,10 @@ class _Models(NamedTuple):
         return tuple(found)
 
     def scores(self, kept: NDArray[np.int64]) -> tuple[float, float]:
-        """How well each predicts every other record of the original after seeing the rest; `kept` rows are protected.
+        """The accuracy of each model on every other record of the original, after training on the rest.
 
-        All groups are features: without a reference, groups that always share a set are given the same effect.
+        `kept` rows are protected. All groups are features: without a reference, groups that always share a set get the
+        same effect.
         """
         fit, score = (fit_logistic, area_under_curve) if self.is_yes_or_no else (fit_linear, explained_variance)
         tested = np.arange(len(self.tables[0])) % 2 == 1
@@ -257,7 +258,7 @@ class _Models(NamedTuple):
 
 
 def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
-    """The outcome as numbers in both tables; of two values, whether it is the second."""
+    """The outcome as numbers in both tables; for two values, 1 for the second."""
     if before.size == 2:
         place = pc.index_in(as_text(after.values), value_set=as_text(before.values))
         if not place.null_count:

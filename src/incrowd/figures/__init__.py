@@ -1,4 +1,4 @@
-"""Results → figures, one subject in each file."""
+"""Figures of results, one subject per file."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Figures of an assessment: one for each section, the same in notebooks, in the report and in files."""
+"""Figures of an assessment, one for each section; notebooks, the report and files use the same ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHOWN = 12
 
 
 def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
-    """People and classes by how many look alike, in a few bins."""
+    """Count people and classes by class size, in a few bins."""
     rows = []
     for low, high in _BINS:
         inside = (sizes.sizes >= low) & (sizes.sizes <= (high or sizes.sizes[-1]))
@@ -52,14 +52,14 @@ def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
 
 
 def filled_bins(*tables: ClassSizes) -> list[list[dict[str, Any]]]:
-    """The bins of several tables, up to the last that somebody is in."""
+    """The bins of several tables, up to the last non-empty one."""
     bins = [class_size_bins(sizes) for sizes in tables]
     last = max(place for rows in bins for place, row in enumerate(rows) if row["people"])
     return [rows[: last + 1] for rows in bins]
 
 
 def class_sizes_chart(sizes: ClassSizes) -> Any:
-    """How many people share their class with how many."""
+    """Draw the number of people by class size."""
     scale = alt.Scale(domain=["nobody else", "fewer than 5", "5 or more"], range=[RED, ORANGE, BLUE])
     (rows,) = filled_bins(sizes)
     for row in rows:
@@ -80,7 +80,7 @@ def class_sizes_chart(sizes: ClassSizes) -> Any:
         )
     )
     alone = sizes.uniqueness
-    return with_titles(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
+    return with_titles(chart, title="People by class size", subtitle=f"{percent(alone)} of the people are unique")
 
 
 def risk_against_limits_chart(verdict: Verdict) -> Any:
@@ -134,13 +134,13 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:
-    """The limits of every recipient, and those that were chosen where they are no recipient's."""
+    """The limits of every recipient, and the chosen limits if they belong to no recipient."""
     usual = [(kind.name, kind.limits) for kind in RECIPIENTS]
     return usual if verdict.limits in [limits for _, limits in usual] else [*usual, ("chosen", verdict.limits)]
 
 
 def risk_by_attributes_known_chart(knowledge: Knowledge) -> Any:
-    """How the risk rises with what the attacker knows: the most telling set of each size."""
+    """Draw the risk against the number of known attributes, for the most identifying set of each size."""
     rows = [
         {"known": len(risk.columns), "set": ", ".join(risk.columns), "share": value, "kind": kind}
         for risk in knowledge.worst_by_size
@@ -163,12 +163,12 @@ def risk_by_attributes_known_chart(knowledge: Knowledge) -> Any:
 
 
 def _counts(largest: int) -> Any:
-    """An axis with whole numbers only, however few there are."""
+    """An axis with whole numbers only, for small counts too."""
     return alt.Axis(values=list(range(1, largest + 1)), format="d")
 
 
 def most_telling_sets_chart(knowledge: Knowledge) -> Any:
-    """The small sets of attributes by which most people are named."""
+    """Draw the small sets of attributes by which most people are named."""
     rows = [
         {"set": ", ".join(risk.columns), "share": risk.correctness, "uniques": risk.uniques, "size": len(risk.columns)}
         for risk in knowledge.most_telling[:_SHOWN]
@@ -184,7 +184,7 @@ def most_telling_sets_chart(knowledge: Knowledge) -> Any:
 
 
 def contributions_chart(parts: Contributions) -> Any:
-    """What each attribute adds to the average risk."""
+    """Draw the contribution of each attribute to the average risk."""
     rows = [
         {
             "column": part.column,
@@ -269,9 +269,9 @@ def forecast_chart(result: Forecast, threshold: float | None = None) -> Any:
 
 
 def leaks_chart(result: Leaks, protection: Protection | None = None) -> Any:
-    """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
+    """Draw the chance that one person is named against the leaked share, for the table and for its protected versions.
 
-    Where no protection was tried: for tables in which every class has exactly k people.
+    If no protection was tried, the lines are for tables in which every class has exactly k people.
     """
     rows = [
         {"leaked": risk.share_leaked, "chance": risk.probability, "table": "as it is"}
@@ -305,7 +305,7 @@ def leaks_chart(result: Leaks, protection: Protection | None = None) -> Any:
 
 
 def protection_chart(result: Protection, threshold: float | None = None) -> Any:
-    """Risk left against detail kept, for each k."""
+    """Draw the remaining risk against the detail kept, for each k."""
     rows = [
         {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in result.costs
     ]

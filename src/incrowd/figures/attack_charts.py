@@ -53,4 +53,4 @@ def attack_plot(found: ReleaseAttacks) -> Any:
         else f"highest: {worst.about}, {percent(worst.risk.value)} "
         f"({percent_interval(worst.risk.low, worst.risk.high)})"
     )
-    return with_titles(lines + points, title="What the release gives away, attack by attack", subtitle=says)
+    return with_titles(lines + points, title="Risk of the release, by attack", subtitle=says)

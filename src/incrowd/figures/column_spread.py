@@ -1,4 +1,4 @@
-"""How the values of a column are spread: rows by ranges of numbers and dates, or by the most common values."""
+"""The distribution of a column's values: rows by ranges of numbers and dates, or by the commonest values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from incrowd.backends import Coded
 from incrowd.protection.interval_labels import EPOCH
 from incrowd.protection.problem import as_days, as_floats, offset_of, positions
 
-_OUTERMOST = 11  # rows that the first and the last range have at least: a few people at an end are not told apart
+_OUTERMOST = 11  # fewest rows in the first and the last range, so that a few people at an end are not singled out
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200)
 
 
 class ValueSpread(NamedTuple):
-    """Rows by ranges (`edges` has one more than `counts`) or by value (`codes` has the most common first).
+    """Row counts by range (`edges` has one entry more than `counts`) or by value (`codes`, the commonest first).
 
-    `others` is how many rows have a value that is not among those, `missing` how many have none.
+    `others` counts rows with a value that is not among those, `missing` rows without a value.
     """
 
     kind: Literal["ranges", "values"]
@@ -34,7 +34,7 @@ class ValueSpread(NamedTuple):
 
 
 def count_values(column: Coded, bins: int, *, round_axis: bool = False) -> ValueSpread:
-    """Count rows by value, in about so many ranges where values are quantities, else the most common values.
+    """Count rows by value: in ranges for quantities, otherwise for the commonest values.
 
     Args:
         column: the column.
@@ -53,12 +53,12 @@ def count_values(column: Coded, bins: int, *, round_axis: bool = False) -> Value
 
 
 def most_common(tally: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """The codes of the most common values, at most so many; of two alike the smaller value first."""
+    """The codes of the commonest values, limited in number; of two equally common ones the smaller value first."""
     return np.argsort(-tally, kind="stable")[:most]
 
 
 def count_in_ranges(column: Coded, tally: NDArray[np.int64], bins: int) -> tuple[list[int], list[float | str]]:
-    """Rows in ranges of equal length from the smallest value to the largest; whole numbers are not cut apart."""
+    """Count rows in ranges of equal length from the smallest value to the largest; edges do not split whole numbers."""
     place = positions(column)[: tally.size]
     low, high = float(place[0]), float(place[-1])
     is_whole = pa.types.is_integer(column.values.type)
@@ -80,9 +80,10 @@ def _edge_values(column: Coded, edges: NDArray[np.float64]) -> list[float | str]
 def count_on_round_axis(
     column: Coded, tally: NDArray[np.int64], bins: int
 ) -> tuple[list[int], list[float | str]] | None:
-    """Rows in about so many ranges with round edges, and the edges; the outer ranges hold all that is beyond them.
+    """Count rows in ranges with round edges, and return the edges; the outer ranges include all values beyond them.
 
-    None where there are too few rows to hide those at the ends, or numbers too close or too far apart for round edges.
+    None if there are too few rows to hide those at the ends, or if numbers are too close or too far apart for round
+    edges.
     """
     values = column.values.slice(0, tally.size)
     days = pa.types.is_temporal(values.type)

@@ -1,4 +1,4 @@
-"""Marks that stand for the people of a table: one each where they are few, else for classes or shares of people."""
+"""Marks that represent the people of a table: one per person for few people, otherwise one per class or per share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from incrowd.classes import ClassSizes, assign_classes
 from incrowd.tables import Table
 
 MOST_MARKS = 2_000
-_SMALL = 20  # classes up to this size have a mark at least, however few they are
+_SMALL = 20  # classes up to this size have at least one mark, even if they are few
 
 
 class CrowdMarks(NamedTuple):
-    """What to draw: mark i stands for `people[i]` people in classes of `size[i]`.
+    """Marks to draw: mark i represents `people[i]` people in classes of `size[i]`.
 
-    `class_of` is there where every person has a mark: person i is the same person whatever the columns are.
+    `class_of` exists if every person has a mark: person i is then the same person whatever the columns are.
     """
 
     each: Literal["person", "class", "share"]
@@ -29,7 +29,7 @@ class CrowdMarks(NamedTuple):
 
 
 def crowd_marks(table: Table, names: Sequence[str], person: str | None, sizes: ClassSizes) -> CrowdMarks:
-    """Marks for everybody where they are few, for classes where those are few, else for shares of the people."""
+    """Make one mark per person for few people, one per class for few classes, otherwise one per share of the people."""
     if sizes.people <= MOST_MARKS:
         numbers, people = _class_of_each_person(table, names, person, sizes.people)
         return CrowdMarks("person", people[numbers].tolist(), [1] * numbers.size, numbers.tolist())
@@ -40,7 +40,7 @@ def crowd_marks(table: Table, names: Sequence[str], person: str | None, sizes: C
 
 
 def share_marks(sizes: ClassSizes, most: int = MOST_MARKS) -> CrowdMarks:
-    """About `most` marks, each for as many people as any other; the smallest classes have one however few they are."""
+    """About `most` marks that represent equally many people; the smallest classes get a mark even if they are few."""
     people = sizes.sizes * sizes.counts
     small = sizes.sizes <= _SMALL
     wanted = np.ceil(people[small] * (most / sizes.people)).astype(np.int64)
@@ -59,7 +59,7 @@ def share_marks(sizes: ClassSizes, most: int = MOST_MARKS) -> CrowdMarks:
 
 
 def _in_parts(whole: int, parts: int) -> list[int]:
-    """A number in parts that differ by 1 at most."""
+    """Split a number into parts that differ by at most 1."""
     return np.diff(np.arange(parts + 1, dtype=np.int64) * whole // parts).tolist()  # type: ignore[no-any-return]
 
 

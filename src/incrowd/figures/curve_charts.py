@@ -57,7 +57,7 @@ def forecast_plot(
     lines = [f"{_largest(headline or forecast)}; measured up to {curve.sizes[-1]:,}"]
     if check is not None and check.warning:
         lines.append(check.warning)
-    return with_titles(chart, title="How many people are named correctly as the crowd grows", subtitle=lines)
+    return with_titles(chart, title="Share of people named correctly, by number of people", subtitle=lines)
 
 
 def curve_plot(curve: Curve) -> Any:
@@ -108,7 +108,7 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     line = base.mark_line().encode(y=share_axis())
     measured = base_chart(points).mark_circle(size=30, opacity=1)
     measured = measured.encode(x=people_axis(), y=share_axis(), color=color, tooltip=shown)
-    return with_titles(band + line + measured, title="How many people each technique names as the crowd grows")
+    return with_titles(band + line + measured, title="Share of people that each technique names, by number of people")
 
 
 def rank_size_plot(check: RankSize) -> Any:
@@ -186,7 +186,7 @@ def _points(curve: Curve) -> Any:
 
 
 def _largest(forecast: Forecast) -> str:
-    """What is forecast for the largest population, in words."""
+    """The forecast for the largest population, in words."""
     index = int(np.argmax(forecast.at))
     name, size, share = forecast.names[index], large_number(forecast.at[index]), forecast.correctness
     called = "" if name.replace(",", "").isdigit() else f" ({name})"
@@ -208,7 +208,7 @@ def _log() -> Any:
 
 
 def people_axis(largest: float | None = None) -> Any:
-    """Gallery sizes on a log scale, large ones in words; up to `largest` with powers of ten only, for small panels."""
+    """A log axis of gallery sizes, with words for large ones; with `largest`, powers of ten only, for small panels."""
     words = in_words("format(datum.value, '~s')")
     apart: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
     title = "people"
@@ -221,7 +221,7 @@ def people_axis(largest: float | None = None) -> Any:
 
 
 def in_words(expression: str) -> str:
-    """The letters for a million, a billion and a trillion in what an expression gives, as words."""
+    """Replace the letters for a million, a billion and a trillion in an expression by words."""
     for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
         expression = f"replace({expression}, '{letter}', ' {word}')"
     return expression

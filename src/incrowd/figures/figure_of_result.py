@@ -1,4 +1,4 @@
-"""Which figure shows which result."""
+"""The figure of each type of result."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def figure_of(result: Result) -> Any | None:
 
     >>> from incrowd import ClassSizes
     >>> figure_of(ClassSizes.from_sizes([3, 2, 1])).to_dict()["title"]["text"]
-    'How large the crowds are'
+    'People by class size'
     """
     draw = FIGURES.get(type(result))
     return None if draw is None else draw(result)

@@ -1,4 +1,4 @@
-"""Figures of leak attacks: risk against the leak, against the targets, and the risk of single people."""
+"""Figures of leak attacks: risk against the leak, risk against the targets, and the risk of single people."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def against_leak(
     leaked: int | None = None,
     subtitle: str = "Lines are exact",
 ) -> Any:
-    """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
+    """Draw the chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2, 4b).
 
-    Simulations are drawn as points with their 95% interval (if the trials are enough for one), `thresholds` as dashed
-    lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
+    Simulations are points with their 95% interval (if there are enough trials), `thresholds` are dashed lines, and
+    `leaked` is a vertical one. The thresholds for health data are named only if all lines are for one target.
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
     chart = _lines(risks, simulations, "leaked", "People leaked")
@@ -50,13 +50,13 @@ def against_leak(
 
 
 def _limit_in_words(bound: float) -> str:
-    """A limit as a class size where it is one, such as 1/11, else in percent."""
+    """A limit as a class size if it is one, such as 1/11, otherwise in percent."""
     size = round(1 / bound)
     return f"1/{size}" if math.isclose(bound, 1 / size) else chosen_percent(bound)
 
 
 def leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:
-    """Sizes of leaks to draw a line through: even steps, smaller ones near the smallest leak, and `leaked` itself.
+    """Sizes of leaks for a line: even steps, smaller steps near the smallest leak, and `leaked` itself.
 
     >>> leaks_to_draw(2, 4, 6)
     [2, 3, 4, 5, 6]
@@ -74,16 +74,16 @@ def against_targets(
     title: str = "How likely several people are all named",
     subtitle: str = "Lines are exact",
 ) -> Any:
-    """Chance of naming all targets against how many they are, a line for each label (the paper's Fig. 4a and 5).
+    """Draw the chance of naming all targets against their number, a line for each label (the paper's Fig. 4a and 5).
 
-    Labels in `dashed` are drawn broken, to set kinds apart.
+    Labels in `dashed` have dashed lines.
     """
     chart = _lines(risks, simulations, "targets", "People the attacker looks for", frozenset(dashed))
     return with_titles(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
 def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
-    """How many people have which chance of being named, a panel for each label (the paper's Fig. 3)."""
+    """Draw the number of people by their chance of being named, a panel for each label (the paper's Fig. 3)."""
     rows = [
         {"label": label, "risk": _written(risk), "order": -risk, "share": share}
         for label, simulated in simulations.items()
@@ -158,7 +158,7 @@ def _lines(
 
 
 def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Powers of ten, in percent; the smallest as odds, for nobody reads 0.000001%."""
+    """A log axis in percent; the smallest chances are shown as odds, which are easier to read than 0.000001%."""
     lowest = math.floor(math.log10(min(row["probability"] for row in rows)))
     ticks = [10.0**power for power in range(0, lowest - 1, -max(1, -lowest // 6))]
     words = "datum.value < 0.0001 ? '1 in ' + format(1 / datum.value, '~s') : format(datum.value, '~%')"
@@ -166,13 +166,13 @@ def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def interval_of(simulated: LeakSimulation) -> dict[str, float]:
-    """The interval; a point without one stands alone."""
+    """The interval of a point; None if it has none."""
     low, high = simulated.interval or (simulated.probability, simulated.probability)
     return {"low": low, "high": high}
 
 
 def with_trials(subtitle: str, simulations: Simulations | None) -> str:
-    """The subtitle, with how many leaks were simulated."""
+    """The subtitle, with the number of simulated leaks."""
     trials = {one.trials for series in (simulations or {}).values() for one in series}
     if not trials:
         return subtitle
@@ -180,7 +180,7 @@ def with_trials(subtitle: str, simulations: Simulations | None) -> str:
 
 
 def _tooltip(across: str) -> list[alt.Tooltip]:
-    """What is shown of a point: a few digits of its chance, and its odds in words."""
+    """The tooltip of a point: a few digits of its chance, and its odds in words."""
     return [
         alt.Tooltip("label:N"),
         alt.Tooltip(f"{across}:Q", format=","),

@@ -83,7 +83,7 @@ def _limits(result: Sensitivity) -> list[Any]:
 
 
 def _tooltip(*shares: str) -> list[alt.Tooltip]:
-    """What is shown of a point, in a few digits."""
+    """The tooltip of a point, with a few digits."""
     return [
         alt.Tooltip("population:Q", format=",.0f"),
         alt.Tooltip("fraction:Q", format=".3~g"),

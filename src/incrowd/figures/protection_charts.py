@@ -1,4 +1,4 @@
-"""Figures of protection: what every method leaves and costs."""
+"""Figures of protection: the remaining risk and the cost of every method."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _RISKS = {
 
 
 def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
-    """Risk against loss: down and to the left is better; a cross still has unique records.
+    """Draw risk against loss: lower left is better; a cross still has unique records.
 
-    `risk` is correctness, uniqueness, or disclosure of the secret that the frontier was asked about.
+    `risk` is correctness, uniqueness, or disclosure of the secret in the frontier.
     """
     if risk not in _RISKS:
         raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
@@ -85,7 +85,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
 
 
 def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
-    """How many people share their class with how many, before protection and after it, side by side."""
+    """Draw the number of people by class size, before and after protection, side by side."""
     rows = [
         {**row, "table": table} for table, bins in zip(_ORDER, filled_bins(before, after), strict=True) for row in bins
     ]
@@ -93,7 +93,7 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
     chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
     subtitle = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
-    return theme.with_titles(chart, title="How large the crowds are, before and after", subtitle=subtitle)
+    return theme.with_titles(chart, title="People by class size, before and after", subtitle=subtitle)
 
 
 def distribution_chart(result: ColumnDistribution) -> Any:

@@ -30,7 +30,7 @@ def with_titles(chart: Any, *, title: str, subtitle: str | list[str] = "") -> An
 
 @cache
 def _look() -> Any:
-    """The common fonts and colours, made and checked once."""
+    """The common fonts and colours, built and validated once."""
     return alt.Config(
         font=_FONT,
         background="white",
@@ -48,7 +48,7 @@ def base_chart(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
 
 
 def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
-    """Rows as a chart's data; a tuple of them, which altair does not copy with every chart it puts into another."""
+    """Rows as a chart's data, in a tuple, which altair does not copy when it nests charts."""
     return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 

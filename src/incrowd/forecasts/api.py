@@ -46,13 +46,13 @@ def forecast(
         data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or with the columns `n` and
             `correctness` of a curve; or `ClassSizes`, a `Curve`, or a fit to either.
         at: populations by size or by name: "city", "us", "eu", "world" and those of `populations`.
-        quasi_identifiers: the columns an attacker knows, where a table is given.
-        person: the column that says whose record a row is, where people have several.
+        quasi_identifiers: the columns an attacker knows, if a table is given.
+        person: the column that identifies the person of each record, if people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
         level: of the intervals.
         seed: of the synthetic people of a table, and of the people held out; the law itself has no random draws.
-        progress: called with what is done and the share that is done.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The estimates with their intervals, and notes on what limits them.

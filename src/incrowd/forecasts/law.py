@@ -68,7 +68,7 @@ def _from_curve(
     violations = {
         one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
     }
-    h, gamma = (  # an estimate at the end of its range may lie a rounding beside the end of its interval
+    h, gamma = (  # at the end of its range, an estimate may differ from the end of its interval by rounding
         Parameter(value, min(low, value), max(high, value))
         for value, (low, high) in ((fit.h, prediction.entropy(level)), (fit.gamma, prediction.tail(level)))
     )
@@ -142,7 +142,7 @@ def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, 
     if gamma.high - gamma.low > 0.5 or h.high > 2 * h.low:
         notes.append(
             f"under-determined: the data allow h from {h.low:.2f} to {h.high:.2f} nats and γ from {gamma.low:.2f} to "
-            f"{gamma.high:.2f}; forecasts far beyond the data rest on the model"
+            f"{gamma.high:.2f}; forecasts far beyond the data depend on the model"
         )
     if gamma.value >= 0 and evidence > 0.5:
         notes.append(
@@ -151,7 +151,9 @@ def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, 
         )
     low, high = H_LIMITS
     if not 1.001 * low < h.value < 0.999 * high:
-        notes.append(f"h is at the end of what is looked for ({low:g} to {high:g} nats): the data are not like the law")
+        notes.append(
+            f"h is at the end of the searched range ({low:g} to {high:g} nats): the data do not follow the law"
+        )
     if abs(gamma.value) > 0.9999:
         kind = "people of a few kinds, all equally common" if gamma.value < 0 else "the heaviest tail there can be"
         notes.append(f"γ is at its limit of {gamma.value:.0f}, {kind}: real data seldom are; check the input")

@@ -50,7 +50,7 @@ class Forecast(Result):
         violations: maps k to the share of people in classes smaller than k.
         uniqueness: None for robust matching, which has no classes.
         measured: the number of people measured.
-        notes: what limits the answer.
+        notes: limits of the answer.
         method: "law" for estimates of the fitted law, "combined" for those of `population_risk`.
         hold_out: the check of the law on held-out data, if it was possible.
     """

@@ -49,15 +49,15 @@ def forecast_table(
         at: populations by size or by name: "city", "us", "eu", "world".
         quasi_identifiers: the columns an attacker knows.
         population: how many people the table was drawn from, if it is known.
-        weights: the column that says how many people each record stands for, instead of `population`.
-        strata: the column that says in which stratum each record was drawn; needs `weights`.
-        cluster: the column that says with which cluster (household, village) each record was drawn.
-        person: the column that says whose record a row is, where people have several.
+        weights: the column of sampling weights, whose sum replaces `population`.
+        strata: the column of the sampling stratum of each record; needs `weights`.
+        cluster: the column of the sampling cluster (household, village) of each record.
+        person: the column that identifies the person of each record, if people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
         seed: of the synthetic people.
-        sizes: the class sizes, where they are already counted.
-        progress: called with what is done and the share that is done.
+        sizes: the class sizes, if they are already counted.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The forecast at these populations, and along round sizes as a curve.
@@ -99,7 +99,7 @@ def forecast_table(
         people_along, names = np.concatenate([near.at, beyond.at]), (*near.names, *beyond.names)
         curve = replace(beyond, at=people_along, names=names, violations={}, **_join(near, beyond))
     places = law.at.size + np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
-    places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the people at hand the law is exact
+    places = np.where(law.at > people, places, np.arange(law.at.size))  # up to the measured people the law is exact
     answer = replace(law, **_join(law, beyond, places))
     return TableForecast(answer, curve, fit, drawn_from, sample.why_no_columns())
 

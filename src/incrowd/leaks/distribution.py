@@ -91,14 +91,14 @@ def named_people(
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
-        leaked: people in the leak; `share_of` makes people of a share.
+        leaked: people in the leak; `share_of` converts a share to people.
         quasi_identifiers: for a table, the columns that the attacker knows.
-        person: for a table, the column that says whose record it is.
+        person: for a table, the column that identifies the person of each record.
         method: `"auto"` is exact unless that would take more than about five seconds (classes of many or very large
             sizes) and a simulation less; the result's `method` says which it was.
         trials: simulated leaks.
         seed: of the simulation.
-        progress: called with what is being done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Mean, variance and the chance of every number of people.

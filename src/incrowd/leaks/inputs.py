@@ -39,7 +39,7 @@ def check_trials(trials: int, seed: int) -> tuple[int, int]:
 
 
 def whole_number(
-    number: int, what: str, expected: str = "whole people such as 3 (share_of makes people of a share)"
+    number: int, what: str, expected: str = "whole people such as 3 (share_of converts a share to people)"
 ) -> int:
     """Return any kind of whole number as a plain one; refuse a float, because 0.5 may be meant as a share.
 

@@ -34,10 +34,10 @@ def leak_risk(
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
-        leaked: people in the leak; `share_of` makes people of a share.
+        leaked: people in the leak; `share_of` converts a share to people.
         quasi_identifiers: for a table, the columns that the attacker knows.
-        person: for a table, the column that says whose record it is.
-        targets: people whom the attacker looks for at once.
+        person: for a table, the column that identifies the person of each record.
+        targets: number of people the attacker looks for together.
         method: `"exact"` is the chance described above. `"recursion"` is the published recursion, which draws a new
             leak for each target and weighs classes instead of people; it is exact for one target in classes of one
             size. `"recursion_by_people"` weighs people; it is exact for one target, and when everybody leaks. Both
@@ -81,7 +81,7 @@ def leak_risk_uniform(*, people: int, k: int, leaked: int, targets: int = 1, met
         people: how many people the table will hold.
         k: the size of every class; where it does not divide the people, some classes are larger by one or more.
         leaked: people in the leak.
-        targets: people whom the attacker looks for at once.
+        targets: number of people the attacker looks for together.
         method: as in `leak_risk`.
 
     Returns:

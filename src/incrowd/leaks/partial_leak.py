@@ -99,13 +99,13 @@ def simulate_partial_leak(
         data: a table: a file's path, a frame or a `Table`.
         leaked: people in the leak.
         quasi_identifiers: the columns that the attacker knows of a record.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         share_of_records: the share of a leaked person's records that leak.
         known_records: how many records of the person looked for the attacker knows; all if None.
         error_rate: the chance that the attacker has a wrong value in a column of a record: another record's.
         trials: simulated leaks.
         seed: of the random numbers.
-        progress: called with what is being done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         True and false positives, and the chance of being named.

@@ -98,7 +98,7 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     Args:
         people: how many people the table will hold.
         leaked: people in the leak.
-        targets: people whom the attacker looks for at once.
+        targets: number of people the attacker looks for together.
         at_most: the largest chance that is accepted.
 
     Returns:
@@ -140,8 +140,8 @@ def largest_leak(
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
         quasi_identifiers: for a table, the columns that the attacker knows.
-        person: for a table, the column that says whose record it is.
-        targets: people whom the attacker looks for at once.
+        person: for a table, the column that identifies the person of each record.
+        targets: number of people the attacker looks for together.
         at_most: the largest chance that is accepted.
 
     Returns:
@@ -178,7 +178,7 @@ def leak_table(
         people: how many people the table will hold.
         ks: class sizes; without them 2, 3, 5, 10, 11, 15, 20 and 50, as far as there are so many people.
         shares: of the people that leak, rounded up to whole people.
-        targets: people whom the attacker looks for at once.
+        targets: number of people the attacker looks for together.
 
     Returns:
         The risk of every k (rows) and share (columns).

@@ -174,7 +174,7 @@ class Grid:
 
 
 def _nodes(nodes: int, variance: float, limit: float) -> int:
-    """How many nodes on one side lie within the limit."""
+    """Number of nodes on one side within the limit."""
     half = nodes // 2
     if 2 * variance <= limit:
         return half

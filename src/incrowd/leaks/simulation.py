@@ -120,16 +120,16 @@ def simulate_leak(
 
     Args:
         data: class sizes, or a table: a file's path, a frame or a `Table`.
-        leaked: people in the leak; `share_of` makes people of a share.
+        leaked: people in the leak; `share_of` converts a share to people.
         quasi_identifiers: for a table, the columns that the attacker knows.
-        person: for a table, the column that says whose record it is.
-        targets: people whom the attacker looks for at once.
+        person: for a table, the column that identifies the person of each record.
+        targets: number of people the attacker looks for together.
         trials: simulated leaks.
         seed: of the random numbers.
         targets_from: `"leak"` looks for people who are known to have leaked (the paper's loop); `"table"` for people of
             the whole table, which is what `leak_risk` answers. Somebody who did not leak is never named, so the
             second is the first times the chance that all targets leaked, which is known and not simulated.
-        progress: called with what is being done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The simulated probability with its interval, and the share of people at each risk.

@@ -22,11 +22,11 @@ from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_
 from incrowd.results import Result
 
 CLEAR_EVIDENCE_OF_CLASSES = 5.0
-"""How much more likely (in log) the data must be with γ < 0 before it is believed: e⁵ ≈ 150 to one."""
+"""Gain in log likelihood that γ < 0 needs to be chosen: e⁵ ≈ 150 to one."""
 
 UNDECIDED = 2.0
-"""How much less likely (in log) the data may be with the other sign of γ for it to be part of an interval: about half
-the 95 % quantile of χ² with one degree of freedom."""
+"""Largest loss in log likelihood with which the other sign of γ is part of an interval: about half the 95 % quantile of
+χ² with one degree of freedom."""
 
 _INSIDE = 0.01  # a best d above this is well inside d > 0, so the likelihood below 0 is lower
 

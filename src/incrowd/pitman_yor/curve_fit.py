@@ -19,7 +19,7 @@ Metric = Literal["correctness", "uniqueness"]
 Name = Literal["PYC", "ENT", "EXP", "POL", "RND"]
 NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
 CLEAR_EVIDENCE = 3.0
-"""How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
+"""Gain in log likelihood that γ < 0 needs to be chosen: e³ ≈ 20 to one."""
 
 H_LIMITS = (0.01, 80.0)
 _TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)
@@ -90,7 +90,7 @@ def fit_curve(
         curve: a curve, or gallery sizes together with `correctness` or `uniqueness`.
         correctness: shares of people named correctly at these sizes.
         uniqueness: shares of people who are unique at these sizes, to fit instead.
-        people: how many people were tested, where sizes are given.
+        people: number of people tested, if sizes are given.
         name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
         metric: which of a curve's two shares is fitted; the correctness unless given.
         weighting: points weigh "log" n, as published, or by their "binomial" noise.

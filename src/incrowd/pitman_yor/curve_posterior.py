@@ -254,7 +254,8 @@ def _covariance_over(wide: Posterior, measured: MeasuredPoints, moments: CurveMo
 
 
 def _flattening(misfit: float, measured: MeasuredPoints) -> float:
-    """How flat a likelihood must be for the best model to be plausible, where none comes near the points; at most 1."""
+    """The exponent (at most 1) that flattens a likelihood until the best model is plausible, for points far from all
+    models."""
     freedom = measured.values.size - 2
     if not freedom:
         return 1.0

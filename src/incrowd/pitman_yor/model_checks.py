@@ -52,7 +52,7 @@ class HoldOut(Result):
         """The consequence of a failed check for the forecast, in words."""
         if self.inside:
             return None
-        return "the law missed the largest size that was measured: trust this less than its interval says"
+        return "the law missed the largest measured size: trust the forecast less than its interval says"
 
 
 def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:

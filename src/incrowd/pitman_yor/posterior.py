@@ -25,7 +25,7 @@ from incrowd.special import Floats
 _ALONG = 45  # points along each axis of the grid
 _REACH = 7.0  # half its width at first, in standard deviations
 _NEGLIGIBLE = 14.0  # in log density below the highest point
-_CLOSER, _FEWER = 8, 300  # times that a grid over (h, γ) closes in, and how many of its points stand for all
+_CLOSER, _FEWER = 8, 300  # times that a grid over (h, γ) closes in, and the number of points that represent all
 
 
 @dataclass(frozen=True, slots=True, eq=False)

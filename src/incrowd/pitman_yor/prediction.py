@@ -17,7 +17,7 @@ from incrowd.classes import ClassSizes
 from incrowd.pitman_yor.posterior import Posterior, weighted_interval
 from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
 
-_OUTCOMES = (np.arange(9) + 0.5) / 9  # each point of the posterior stands for nine equally likely outcomes
+_OUTCOMES = (np.arange(9) + 0.5) / 9  # each point of the posterior represents nine equally likely outcomes
 _COSTLY = 60  # points of the posterior where a function is costly
 
 

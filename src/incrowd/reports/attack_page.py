@@ -16,7 +16,7 @@ from incrowd.wording import counted, number, percent, percent_interval
 def write_attacks(
     found: ReleaseAttacks, path: str | os.PathLike[str], *, groups: Sequence[GroupRisk] = (), force: bool = False
 ) -> Path:
-    """Write what attackers achieved on a release as one page.
+    """Write the results of attacks on a release as one page.
 
     Args:
         found: the attacks.
@@ -36,7 +36,7 @@ def write_attacks(
 
 
 def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str:
-    """The page as HTML; rows of people are left out, because a page is passed on."""
+    """The page as HTML; row numbers of people are left out, because pages are passed on."""
     pairs = list(zip(found.attackers, found.attacks, strict=True))
     results = _table(("attack", "success", "without the release", "risk", "95% interval"), found.as_text())
     details = "".join(

@@ -1,4 +1,4 @@
-"""What a report says, before it is set as a page or on a terminal."""
+"""The contents of a report, independent of page or terminal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from incrowd.reports.elements import DataTable, Figure, ReportSection
 from incrowd.wording import chosen_percent, percent, percent_interval
 
 _VERDICT = (
-    "The upper mark is the person at highest risk, the lower one the average; the dashed lines are the most that is "
-    "accepted for a person by each kind of recipient, as one over the smallest class. Left of a line is accepted "
-    "there. A bar around a mark is what the risk may also be; a tick on the lower line is the limit on the average."
+    "The upper mark is the person at highest risk, the lower mark is the average. Each dashed line is the highest "
+    "accepted risk of a person for one kind of recipient, written as 1 over the smallest class. A mark left of the "
+    "line is accepted. A bar around a mark is the interval of an estimate. A tick on the lower line is the limit on "
+    "the average."
 )
 
 
@@ -50,9 +51,9 @@ def _section_modules() -> tuple[ModuleType, ...]:
 
 
 def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
-    """The numbers that stand beside every decision: people, smallest class, highest and average risk.
+    """The numbers next to every decision: people, smallest class, highest and average risk.
 
-    Of a synthetic release: its rows, and the risk of the worst attack.
+    For a synthetic release: its rows, and the risk of the worst attack.
 
     Args:
         assessment: the assessment.

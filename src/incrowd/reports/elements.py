@@ -1,4 +1,4 @@
-"""What a report is made of: sections of sentences, figures and tables."""
+"""The elements of a report: sections with sentences, figures and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = 15  # of a long table that are shown
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """Numbers in rows, with what they are about."""
+    """Numbers in rows, with a caption."""
 
     caption: str
     columns: tuple[str, ...]
@@ -22,9 +22,9 @@ class DataTable:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, what it says in a sentence, and its numbers as a table.
+    """A chart, its statement in a sentence, and its numbers as a table.
 
-    `means` is how to read it, for somebody who has never seen one.
+    `means` explains how to read the chart, for a first-time reader.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Figure:
 
 
 class HowComputed(NamedTuple):
-    """How something was computed, and the source."""
+    """A method of computation, and its source."""
 
     name: str
     how: str
@@ -45,7 +45,7 @@ class HowComputed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """One question and its answer, as a report shows it; `methods` say how the answer was computed."""
+    """One question and its answer in a report; `methods` describe the computation."""
 
     key: str
     title: str
@@ -64,6 +64,6 @@ def statements_of(assessment: Assessment, section: str) -> tuple[Statement, ...]
 
 
 def why_missing(assessment: Assessment, section: str) -> Advice:
-    """Why a section has no answer."""
+    """The reason why a section has no answer."""
     reason = assessment.skipped.get(section, Advice("not asked for"))
     return Advice(f"Not answered: {reason}.", reason.hint)

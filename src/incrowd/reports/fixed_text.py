@@ -1,4 +1,4 @@
-"""The words of a report that are the same for every table: glossary, caveats, terms of use."""
+"""Texts that are the same in every report: glossary, caveats, terms of use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("re-identification risk", "The chance that a record is matched with the right person."),
     (
         "prosecutor, journalist and marketer risk",
-        "Prosecutor: the attacker knows that the person is in the table, the risk is 1 ÷ f with f people alike in it. "
-        "Journalist: they do not know it, the risk is 1 ÷ F with F people alike in the population. Marketer: the "
-        "average over everybody.",
+        "Prosecutor: the attacker knows that the person is in the table. The risk is 1 ÷ f, with f people alike in the "
+        "table. Journalist: the attacker does not know it. The risk is 1 ÷ F, with F people alike in the population. "
+        "Marketer: the average over everybody.",
     ),
     (
         "attribute disclosure",
@@ -24,28 +24,28 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     (
         "undecided column",
-        "A column that no person gave a role and that tells people apart. It counts as known to the attacker.",
+        "A column without a role from a person that distinguishes people. It counts as known to the attacker.",
     ),
     ("k", "The size of the smallest class. With k = 5 everybody looks like at least four others."),
-    ("unique", "Alone in one's class. A unique person is found for certain by whoever knows the attributes."),
+    ("unique", "Alone in their class. An attacker who knows the attributes finds a unique person with certainty."),
     (
         "average risk (κ, correctness)",
         "The share of people named correctly by somebody who guesses within each class: classes ÷ people.",
     ),
     (
         "highest risk",
-        "The chance of naming the person who is easiest to name: 1 ÷ k in the table, 1 ÷ F in the population.",
+        "The chance of naming the person at highest risk: 1 ÷ k in the table, 1 ÷ F in the population.",
     ),
-    ("l", "The fewest different values of a sensitive attribute among people who look alike."),
-    ("t", "How far the values in the most unusual class are from those of the whole table, from 0 to 1."),
-    ("population", "Everybody the table could have been about. The table is a sample of them."),
+    ("l", "The smallest number of different values of a sensitive attribute in a class."),
+    ("t", "The distance between the values of the most unusual class and of the whole table, from 0 to 1."),
+    ("population", "All people from whom the table is a sample."),
     ("interval", "The range in which the true number lies with the stated confidence, if the assumptions hold."),
-    ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
+    ("detail kept (granularity)", "1 if no value was generalised, 0 if no information is left."),
     (
         "limit (threshold)",
-        f"The most that is accepted, by kind of recipient: {choices()}. In classes of 3 the person at highest risk is "
-        "named with a chance of 1/3. Where an agreement forbids attempts, the average has a limit of its own. "
-        "A convention, not a law.",
+        f"The highest accepted risk, by kind of recipient: {choices()}. In classes of 3, the person at highest risk is "
+        "named with a chance of 1/3. If an agreement forbids attempts, the average has its own limit. These are "
+        "conventions, not laws.",
     ),
 )
 
@@ -66,18 +66,18 @@ OUTSIDE = frozenset(
 CAVEATS: tuple[str, ...] = (
     "A low risk is not a proof of anonymity: it is low for an attacker who knows what was assumed here.",
     "The numbers hold for the quasi-identifiers named here. An attacker who knows another column knows more.",
-    "They speak of naming people, and with l and t of learning a secret within a class; not of every harm.",
+    "They cover re-identification and, with l and t, attribute disclosure. They do not cover every harm.",
     "Estimates for a population assume that the table is a random sample of it.",
     "Thresholds are conventions. The decision, and the law, remain yours.",
 )
 
 PUBLIC_TERMS: tuple[str, ...] = (
     "Do not look for people in it, and do not join it with other data on persons.",
-    "Whoever recognises somebody in it says so to those who gave it, and to nobody else.",
+    "If you recognise somebody in it, tell those who gave it to you, and nobody else.",
 )
 TERMS: tuple[str, ...] = (
-    "Use the table for what it was given to you for, and give it to nobody else.",
+    "Use the table only for the agreed purpose, and give it to nobody else.",
     *PUBLIC_TERMS,
-    "Delete it when the purpose is served.",
+    "Delete it when the purpose is fulfilled.",
 )
-"""What whoever receives a table owes to the people in it."""
+"""Terms that a recipient of a table accepts."""

@@ -88,5 +88,5 @@ def _cache() -> Path:
 
 
 def _script_hash(script: str) -> str:
-    """What the page's policy allows to run: this script and no other."""
+    """The hash that the page's content security policy allows: this script and no other."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -15,9 +15,9 @@ _FILE = Path(__file__).parent / "assessment-2.schema.json"
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) that every assessment keeps to.
+    """The JSON schema (draft 2020-12) of every assessment.
 
-    A section that the file does not describe is an object, or null where it has no answer.
+    A section that the file does not describe is an object, or null if it has no answer.
 
     >>> schema()["properties"]["schema"]
     {'const': 'incrowd/assessment/2'}

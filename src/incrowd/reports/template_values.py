@@ -1,4 +1,4 @@
-"""A report as plain values for the templates: names fit to show, charts without their own look."""
+"""A report as plain values for the templates: display names, and charts without their own styles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OWN_LOOK = ("config", "title", "background", "$schema")  # the page has its own
 
 @cache
 def templates(*folders: Path) -> jinja2.Environment:
-    """The templates of a report, and of further folders: everything is escaped, a missing value is an error."""
+    """The templates of a report, and of further folders: all values are escaped, and a missing value is an error."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -45,7 +45,7 @@ def templates(*folders: Path) -> jinja2.Environment:
 
 
 def plain_document(assessment: Assessment, *, external: bool = False) -> dict[str, Any]:
-    """What the templates show of an assessment.
+    """The values of an assessment for the templates.
 
     Args:
         assessment: the assessment.
@@ -76,9 +76,9 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
 
 
 def _for_outsiders(verdict: Verdict) -> Verdict:
-    """The decision for those who receive the table, with the terms they accept in place of the holder's actions.
+    """The decision for the recipients of the table, with the terms they accept in place of the holder's actions.
 
-    Of a table that does not go out nothing is asked.
+    A table that may not be released has no terms.
     """
     owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
     terms = tuple(Action(term) for term in owed) if verdict.decision == "within" else ()
@@ -95,7 +95,7 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot close the HTML element that contains it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -103,7 +103,7 @@ def safe_json(value: Any) -> str:
 
 
 def chart_spec(figure: Figure) -> dict[str, Any]:
-    """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print.
+    """The chart of a figure without its own styles: the page's style sheet colours it for dark, light and print.
 
     Args:
         figure: a figure of a report.
@@ -160,7 +160,7 @@ def _plain_section(section: ReportSection, shown: dict[str, str]) -> dict[str, A
 
 
 def _common(texts: Iterable[str]) -> str | None:
-    """The text, if it is the same everywhere: then it is said once and not in every row."""
+    """The text, if it is the same in every row, so that it is shown once."""
     distinct = set(texts)
     return distinct.pop() if len(distinct) == 1 else None
 
@@ -169,7 +169,7 @@ _OUTSIDE = ("population", "recipient", "threshold", "highest")
 
 
 def _options(assessment: Assessment, external: bool) -> list[tuple[str, str]]:
-    """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
+    """The options of the question, as rows; outsiders do not see which columns single people out."""
     return [
         (name.replace("_", " "), text)
         for name, text in _question_in_words(assessment)
@@ -188,7 +188,7 @@ def _question_in_words(assessment: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _code(text: str) -> Markup:
-    """A sentence with what stands between backticks as code."""
+    """A sentence with the text between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub("`([^`<>]+)`", r"<code>\1</code>", str(escape(text))))

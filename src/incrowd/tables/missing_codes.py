@@ -115,11 +115,11 @@ def note_unused(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Notes on codes of single columns that no cell holds.
 
     >>> note_unused({"age": {"-9": 3, "97-99": 0}})
-    ['no cell of age holds the missing code 97-99; check what was stated']
+    ['no cell of age holds the missing code 97-99; check the stated codes']
     """
     unused = {name: [code for code, times in codes.items() if not times] for name, codes in counts.items()}
     return [
-        f"no cell of {name} holds the missing code {listed(codes)}; check what was stated"
+        f"no cell of {name} holds the missing code {listed(codes)}; check the stated codes"
         for name, codes in unused.items()
         if codes
     ]

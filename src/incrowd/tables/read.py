@@ -79,7 +79,7 @@ def read_table(
         sheet: which table of a file that holds several, by name or number: the sheet of a workbook (otherwise the
             first), the member of a .zip file, the object of an R file.
         layout: the layout of a fixed-width file: a CSV file with name,start,end or name,start,width.
-        header_rows: how many rows of a CSV file or a sheet name the columns, where it is more than one.
+        header_rows: number of header rows of a CSV file or a sheet, if there are several.
         scales: by column, whether it is nominal, ordered, numeric, a date or a place: {"race": "nominal"}, or
             "race=nominal,pain=low<middle<high". Otherwise the file's own statement, or the type.
         explode: a column of lists, records or maps that becomes a row for each item; the column `record` numbers the
@@ -199,7 +199,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     name = "standard input" if source == STANDARD_INPUT else Path(masked(source)).name
     known = fixed_width.FORMAT if options.layout is not None else format_of(files.paths[0])
     if known is None:
-        raise InputError(f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(ENDINGS)}")
+        raise InputError(f"{name}: the ending is not that of a known file format; use {', '.join(ENDINGS)}")
     for path in files.paths:
         if os.path.getsize(path) == 0:
             raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
@@ -208,7 +208,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     before = [_state(path) for path in files.paths]
     contents = known.open(files.paths, name, how)
     if before != [_state(path) for path in files.paths]:
-        raise InputError(f"{name} changed while it was read; nothing of it can be trusted, read it again")
+        raise InputError(f"{name} changed while it was read, so the result would be wrong; read it again")
     rows = contents.rows
     if isinstance(rows, pa.Table):
         if known.infers_types:

@@ -43,7 +43,7 @@ def reshape(
         infer_types: whether the types were found by reading texts, as those that folding changes then are again.
 
     Raises:
-        InputError: a column is not there, or does not hold what is said.
+        InputError: a column does not exist, or does not hold the stated values.
         UnsupportedError: the table is in a cluster, or may not fit into memory.
 
     >>> from incrowd import read_table

@@ -92,7 +92,7 @@ def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: boo
     elif scheme is not None and scheme[1] in WEB | STORES:
         if not allow_network:
             raise InputError(
-                f"{masked(path)} is an address, and nothing is fetched over the network unless it is asked for",
+                f"{masked(path)} is an address; nothing is fetched over the network unless you allow it",
                 hint="allow_network",
             )
         workspace = Workspace(memory)
@@ -132,7 +132,7 @@ def _copy_address(address: str, folder: Path) -> str:
     """Copy the contents of an address to a file of the same name."""
     name = Path(re.split(r"[?#]", address.partition("://")[2])[0]).name
     if not name.lower().endswith(ENDINGS):
-        raise InputError(f"{masked(address)}: what kind of file this is cannot be told from its ending")
+        raise InputError(f"{masked(address)}: the ending of the name is not that of a known file format")
     target = folder / name
     with disk_errors(folder.parent), open(target, "wb") as file, _opened(address) as stream:
         try:
@@ -170,7 +170,9 @@ def _unpack(path: str, folder: Path, sheet: str | int | None, others: list[str])
     if ending not in COMPRESSIONS:
         return path
     if format_of(path) is None:
-        raise InputError(f"{name}: what kind of file is compressed cannot be told; name it like people.csv{ending}")
+        raise InputError(
+            f"{name}: the name does not show the format of the compressed file; name it like people.csv{ending}"
+        )
     folder.mkdir(exist_ok=True)
     target = folder / name[: -len(ending)]
     with open(target, "wb") as file, _damage(name), COMPRESSIONS[ending](path, "rb") as stream:

@@ -60,7 +60,7 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
         for name in codes:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
-    note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale where it is another"
+    note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale if it is different"
     return [note] if taken else []
 
 

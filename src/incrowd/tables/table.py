@@ -143,7 +143,7 @@ class Table:
             The names as a list.
 
         Raises:
-            ColumnNotFoundError: some do not exist; the message lists what does.
+            ColumnNotFoundError: some do not exist; the message lists the existing ones.
             InputError: it is a single text, a name is repeated, or there is none.
         """
         return self.backend.require(names, what)
@@ -190,7 +190,7 @@ class Table:
             out: the file, or the folder where a cluster writes.
             facts_by_size: columns to add, one row for each class size in the column `class_size`.
             class_counts: how many classes of each size there were when `facts_by_size` was worked out.
-            force: replace what is there.
+            force: replace an existing file or folder.
 
         Returns:
             The path that was written, or the address of a store.

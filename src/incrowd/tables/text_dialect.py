@@ -45,7 +45,7 @@ class TextDialect:
         decimal = "." if separator == "," else self.decimal
         found = replace(self, separator=separator, decimal=decimal, encoding=_ENCODINGS.get(self.encoding, "utf-8"))
         if decimal == "." and found.encoding != "cp1252":
-            return found  # it holds whatever a table does
+            return found  # it can hold every table
         fitting = _Fitting(separator)
         for part in parts:
             fitting.look_at(part)

@@ -30,8 +30,8 @@ def write_table(
 
     Args:
         table: the rows.
-        path: where to; `.parquet`, `.feather`, `.orc`, `.csv`, `.tsv`, also compressed as `.csv.gz`, or `.sav`,
-            `.zsav`, `.dta`, `.xpt`.
+        path: the file to write: `.parquet`, `.feather`, `.orc`, `.csv`, `.tsv`, also compressed as `.csv.gz`, or
+            `.sav`, `.zsav`, `.dta`, `.xpt`.
         force: whether to replace a file that exists.
         codebook: value labels and descriptions, as `Table.codebook` has them, for formats that hold them.
 
@@ -62,7 +62,7 @@ def write_into(table: pa.Table, file: Path, codebook: FileCodebook | None = None
     """
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
-        with closing(PrivateFolder()) as private:  # nobody else may read the plain copy
+        with closing(PrivateFolder()) as private:  # only its owner may read the uncompressed copy
             plain = private.path / file.with_suffix("").name
             write_into(table, plain, codebook)
             with open(plain, "rb") as source, COMPRESSIONS[extension](file, "wb") as target:

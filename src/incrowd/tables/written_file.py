@@ -24,15 +24,15 @@ def check_metadata(file: Path) -> None:
     known = format_of(file)
     if known is None or known.stored is None:
         if unused := read_table(file).codebook.unused_labels:
-            raise UnsupportedError(f"the file has labels of {unused[0]!r} that no cell has; nothing is left")
+            raise UnsupportedError(f"the file has labels of {unused[0]!r} that no cell has; no file is left")
         return
     stored = known.stored(file)
     if stored.metadata:
-        raise UnsupportedError("the file holds metadata beside its cells; nothing is left")
+        raise UnsupportedError("the file holds metadata in addition to its cells; no file is left")
     table = pa.table({}) if stored.columns is None else stored.columns
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type) and column.num_chunks and _has_unused_entries(column):
-            raise UnsupportedError(f"the file's dictionary of {name!r} differs from its cells; nothing is left")
+            raise UnsupportedError(f"the file's dictionary of {name!r} differs from its cells; no file is left")
 
 
 def _has_unused_entries(column: pa.ChunkedArray) -> bool:

@@ -1,4 +1,4 @@
-"""The sections of a report, one a file, named as the section of the assessment that it shows.
+"""The sections of a report, one per file, named like the section of the assessment that it shows.
 
-`show(assessment, external)` is None where outsiders are not shown the section.
+`show(assessment, external)` returns None if outsiders do not see the section.
 """

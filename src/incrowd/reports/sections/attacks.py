@@ -9,7 +9,8 @@ _METHODS = (
     HowComputed(
         "Attacks on the release",
         "Each attack is run on people drawn from the table, and once more without the release: on people who are not "
-        "in the table, or by guessing. The risk is (success − that) ÷ (1 − that), with intervals for two rates.",
+        "in the table, or by guessing (the control). The risk is (success − control) ÷ (1 − control), with intervals "
+        "for two rates.",
         "Wilson 1927 and Newcombe 1998 (intervals); Article 29 Working Party, opinion 05/2014 (singling out, "
         "linkability, inference).",
     ),
@@ -17,12 +18,13 @@ _METHODS = (
 
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:
-    """What attackers achieve on a release; only where one was named, and not told to outsiders in detail."""
+    """The results of attacks, if a release was given; outsiders do not see the details."""
     if assessment.provenance.question.released is None:
         return None
     lead = (
-        "The release was attacked by somebody who knows the quasi-identifiers. The risk is the share of the people "
-        "safe without the release whom it exposes; an attack that could not be run is not known to fail."
+        "The release was attacked by somebody who knows the quasi-identifiers. The risk is the share of people, among "
+        "those safe without the release, whom the release exposes. An attack that could not be run is not known to "
+        "fail."
     )
     found = assessment.attacks
     if found is None:

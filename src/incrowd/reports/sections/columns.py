@@ -1,4 +1,4 @@
-"""The report's section "columns": what the columns are."""
+"""The report's section "columns": the roles of the columns."""
 
 from __future__ import annotations
 
@@ -24,5 +24,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         for one in roles.suggested
     )
     table = DataTable("Columns and their roles", ("column", "type", "distinct", "role", "judged by", "why"), rows)
-    lead = "Everything above rests on these roles. A column others know that is not a quasi-identifier hides risk."
+    lead = (
+        "All results depend on these roles. If others know a column that is not a quasi-identifier, the risk is higher."
+    )
     return ReportSection("columns", "What the columns are", lead, tables=(table,) if rows else (), methods=())

@@ -11,14 +11,14 @@ AFTER = "knowledge"
 _METHODS = (
     HowComputed(
         "Which attribute drives the risk",
-        "The Shapley value of each attribute in the game whose worth is the average risk: what it adds, averaged "
-        "over all orders (up to 12 attributes, else over random orders).",
+        "The Shapley value of each attribute for the average risk: its contribution, averaged over all orders (over "
+        "random orders for more than 12 attributes).",
         "Shapley 1953, a value for n-person games.",
     ),
 )
 _MEANS = (
-    "If you may change one column only, change the one with the longest bar: make it coarser, or leave it out. The "
-    "parts add up to the whole risk, so they can be compared."
+    "If you can change only one column, change the one with the longest bar: generalise or remove it. The parts add "
+    "up to the whole risk, so they can be compared."
 )
 
 

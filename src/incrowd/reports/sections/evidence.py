@@ -12,24 +12,25 @@ from incrowd.wording import counted, listed, percent
 
 _METHODS = (
     HowComputed(
-        "Secrets that classes give away",
-        "In every class the records with one value are counted. A secret counts as known where their share is large "
-        "enough to be certain and the value is news: not missing, and not what most people have.",
+        "Sensitive values that classes disclose",
+        "In every class the records with one value are counted. A value counts as disclosed if its share is large "
+        "enough to be certain and the value is news: not missing, and not the value that most people have.",
         "Attribute disclosure: Machanavajjhala et al. 2007, l-diversity.",
     ),
 )
-_FLAGS = {option.name: option.flag for option in OPTIONS}  # what was declared is quoted as it was said
+_FLAGS = {option.name: option.flag for option in OPTIONS}  # declarations are quoted verbatim
 
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:
-    """What the decision rests on besides the classes; it would help an attacker, so outsiders are not shown it."""
+    """Evidence for the decision other than the classes; outsiders do not see it, because it would help an attacker."""
     if external:
         return None
     return ReportSection(
         "evidence",
         "What was judged, and what was not",
-        "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker; a "
-        "secret counts as disclosed (attribute disclosure) where it is certain in an equivalence class and is news.",
+        "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker. "
+        "A sensitive value counts as disclosed (attribute disclosure) if it is certain in an equivalence class and is "
+        "news.",
         statements=statements_of(assessment, "evidence"),
         tables=tuple(_tables(assessment)),
         notes=tuple(_notes(assessment)),
@@ -59,7 +60,7 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
         )
     if evidence.secrets:
         yield DataTable(
-            "Secrets that classes give away (attribute disclosure), in records",
+            "Sensitive values that classes disclose (attribute disclosure), in records",
             ("sensitive column", "secret", "missing", "certain", "of them missing", "of them common", "news", "share"),
             tuple(
                 (
@@ -94,8 +95,7 @@ def _notes(assessment: Assessment) -> Iterator[str]:
             )
     if evidence.harmless:
         yield (
-            f"Cannot matter, whoever knows them: {listed(evidence.harmless)}. They have one value, or the "
-            "quasi-identifiers tell them."
+            f"Cannot add risk: {listed(evidence.harmless)}. They have one value, or follow from the quasi-identifiers."
         )
     if evidence.rows.kind != "people":
         yield f"Rows may not be people: {evidence.rows.reason}."

@@ -10,22 +10,23 @@ from incrowd.wording import percent
 _METHODS = (
     HowComputed(
         "Classes, k and average risk",
-        "People are grouped by all quasi-identifiers, a missing value being a value. Average risk is classes ÷ people.",
+        "People are grouped by all quasi-identifiers. A missing value is a value. Average risk is classes ÷ people.",
         "Sweeney 2002, k-anonymity; Rocher, Hendrickx & de Montjoye, a scaling law to model the effectiveness of "
         "identification techniques, 2025 (κ = Σ 1/f ÷ n).",
     ),
     HowComputed(
         "l and t",
-        "Counted in every class; t by the earth mover's distance, over ranks for numbers and dates, else all values "
-        "equally far.",
+        "Counted in every class; t by the earth mover's distance, over ranks for numbers and dates, otherwise with "
+        "all values equally far.",
         "Machanavajjhala et al. 2007, l-diversity; Li, Li & Venkatasubramanian 2007, t-closeness.",
     ),
 )
 CLASS_SIZES = (
-    "Sort the people into groups that look alike. The first bar holds those who are alone: whoever knows their "
-    "attributes has found them. Bars further right are safer, because a guess among ten is right once in ten times."
+    "Sort the people into groups that look alike. The first bar holds those who are alone: an attacker who knows "
+    "their attributes has found them. Bars further right are safer, because a guess among ten is right once in ten "
+    "times."
 )
-"""What bars of class sizes say to somebody who has never seen them."""
+"""Explanation of the bars of class sizes for a first-time reader."""
 
 _OUTSIDE = (
     "people",
@@ -44,7 +45,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     figure = Figure(
         "class-sizes",
-        "How large the crowds are",
+        "People by class size",
         f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(5))} like fewer "
         "than four others.",
         plots.class_sizes_chart(facts.sizes),
@@ -55,8 +56,8 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     return ReportSection(
         "facts",
         "The table as it is",
-        "People who share every quasi-identifier form a class. Small classes are where people are found; these numbers "
-        "are counted, not estimated.",
+        "People who share every quasi-identifier form a class. People in small classes are found most easily. These "
+        "numbers are counted, not estimated.",
         statements=tuple(one for one in stated if one.name in _OUTSIDE) if external else stated,
         figures=() if external else (figure,),
         methods=_METHODS,

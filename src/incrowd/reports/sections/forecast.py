@@ -8,20 +8,20 @@ from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSecti
 from incrowd.reports.sections.population import explain_estimate
 from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
-_ESTIMATOR = "combined"  # of risks along populations, whatever estimates one of them
+_ESTIMATOR = "combined"  # of risks along populations, for any estimator
 _METHODS = (
     HowComputed(
         "Larger populations",
-        "The same estimate along all populations: for a random sample the risk in a population of N and the average "
-        "risk among N people are one number. Where people have several records, by the class sizes alone.",
+        "One estimate for all populations: for a random sample, the risk in a population of N equals the average risk "
+        "among N people. If people have several records, the estimate uses the class sizes alone.",
         "The scaling law: Rocher, Hendrickx & de Montjoye 2025; the prior of class sizes: Archer, Park & Pillow 2014.",
     ),
 )
 FORECAST = (
-    "In a village, age and sex may be enough to find somebody; in a country they are not. The line says how much of "
-    "the risk is left when the crowd grows. The band is how sure that is, if the table is a random sample."
+    "In a village, age and sex may be enough to find somebody; in a country they are not. The line shows the risk "
+    "that remains among more people. The band is its interval, if the table is a random sample."
 )
-"""What a forecast's line says to somebody who has never seen one."""
+"""Explanation of the forecast for a first-time reader."""
 
 
 def show(assessment: Assessment, external: bool) -> ReportSection | None:
@@ -29,8 +29,8 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         return None
     law = assessment.forecast
     lead = (
-        "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
-        "sample of so many people, by the same estimate as for a given population."
+        "Among more people, the same attributes single out fewer. This is the risk if the table were a random sample "
+        "of this many people, by the same estimate as for a given population."
     )
     if law is None:
         return ReportSection(

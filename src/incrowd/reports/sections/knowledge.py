@@ -12,17 +12,17 @@ from incrowd.wording import percent
 _METHODS = (
     HowComputed(
         "Smallest sets that single people out",
-        "Minimal sample uniques: sets by which a record is unique and by no part of which it is.",
+        "Minimal sample uniques: sets of attributes that make a record unique, while no part of the set does.",
         "Elliot, Manning & Ford 2002, a computational algorithm for handling the special uniques problem.",
     ),
 )
 _KNOWN = (
     "Read it from left to right: an attacker who knows one attribute, then two, then three. Where the line rises "
-    "steeply, one more attribute tells a great deal. Few attackers know all of them."
+    "steeply, one more attribute adds much information. Few attackers know all of them."
 )
 _SETS = (
-    "Each bar is one kind of attacker, who knows these attributes and nothing else. The bar is the share of people "
-    "whom that attacker would name correctly. Short bars are harmless combinations."
+    "Each bar is one kind of attacker, who knows only these attributes. Its length is the share of people whom that "
+    "attacker would name correctly. Short bars are harmless combinations."
 )
 
 
@@ -51,7 +51,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         Figure(
             "sets",
             "The most telling small sets",
-            "Whoever knows one of these sets names this share of the people correctly.",
+            "An attacker who knows one of these sets names this share of the people correctly.",
             plots.most_telling_sets_chart(knowledge),
             DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),
             means=_SETS,
@@ -60,7 +60,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     return ReportSection(
         "knowledge",
         "By what the attacker knows",
-        "Few attackers know everything. This is what smaller knowledge is enough for.",
+        "Few attackers know all attributes. This section shows the risk if they know fewer.",
         statements=statements_of(assessment, "knowledge"),
         figures=figures,
         tables=tuple(_singling_out(assessment)),

@@ -16,9 +16,9 @@ _METHODS = (
     ),
 )
 _MEANS = (
-    "If a tenth of the table leaks, nine in ten people are not in it at all. The lines say how likely a certain "
-    "person is in the stolen part and found there, as the table is now and with more doubles. Of a small leak the "
-    "lines lie close together: one's doubles have seldom leaked too, so that protection helps little there."
+    "If a tenth of the table leaks, nine in ten people are not in it at all. The lines show the chance that a "
+    "given person is in the stolen part and is named, for the table now and for larger classes. For a small leak the "
+    "lines are close together: few other members of the class have leaked too, so protection helps little."
 )
 
 
@@ -41,7 +41,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         + (
             "and for the protected ones of the next section."
             if assessment.protection is not None and assessment.protection.costs
-            else "and for tables in which every class has exactly k people; this one may have larger classes, too."
+            else "and for tables in which every class has exactly k people; this table may also have larger classes."
         ),
         plots.leaks_chart(assessment.leaks, assessment.protection),
         DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
@@ -50,7 +50,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     return ReportSection(
         "leaks",
         "If part of it is stolen",
-        "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
+        "A thief rarely gets everything. The smaller the leak, the smaller the chance that a given person is named.",
         statements=statements_of(assessment, "leaks"),
         figures=(figure,),
         methods=_METHODS,

@@ -10,8 +10,8 @@ from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSecti
 from incrowd.wording import percent, percent_interval
 
 _MEANS = (
-    "A neighbour who knows that somebody is in the table has it easy. A stranger who does not know it must find the "
-    "person among everybody else in the population who looks alike; that is the lower risk."
+    "A neighbour may know that a person is in the table; this is the higher risk. A stranger does not know it, and "
+    "must find the person among everybody in the population who looks alike; this is the lower risk."
 )
 
 
@@ -20,7 +20,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     if external and risk is None:
         return None
     lead = (
-        "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
+        "The table is a sample. An attacker who does not know who is in it must find a person in the whole population."
     )
     if risk is None:
         return ReportSection(
@@ -57,7 +57,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
 
 
 def explain_estimate(method: str) -> HowComputed:
-    """How the risk in a population was estimated, as the estimator says it."""
+    """The method of the population estimate, in the words of the estimator."""
     how, source = explain_method(method)
     return HowComputed(
         "Sample against population",

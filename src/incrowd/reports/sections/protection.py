@@ -19,8 +19,8 @@ _METHODS = (
     ),
 )
 _MEANS = (
-    "Every point is the same table, protected more or less. Down is safer, right keeps more detail. Choose the point "
-    "furthest right that is still below the threshold."
+    "Every point is the same table with more or less protection. Lower points are safer, points further right keep "
+    "more detail. Choose the point furthest right that is still below the threshold."
 )
 
 
@@ -28,7 +28,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     released = assessment.provenance.question.released is not None
     if assessment.protection is None and (external or released):
         return None
-    lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
+    lead = "Values are generalised just enough that everybody shares them with k − 1 others. This is the cost."
     if assessment.protection is None:
         reason = why_missing(assessment, "protection")
         return ReportSection("protection", "What protection would cost", lead, notes=(reason,), methods=())
@@ -77,12 +77,12 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
 
 
 def _secrets_left(protection: Protection) -> Iterator[DataTable]:
-    """What classes of each size still give away about each sensitive column."""
+    """Remaining disclosure of each sensitive column, by class size."""
     rows = tuple(
         (secret.column, cost.k, secret.l, number(secret.t, digits=3), percent(secret.given_away))
         for cost in protection.costs
         for secret in cost.secrets
     )
     if rows:
-        caption = "What is left of each secret (k alone does not protect it; t and l can be asked for as well)"
+        caption = "Remaining disclosure of each sensitive column (k alone does not prevent it; add t or l)"
         yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))

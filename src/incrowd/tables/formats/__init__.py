@@ -39,13 +39,13 @@ FORMATS: tuple[FileFormat, ...] = (
 )
 EXTENSIONS: dict[str, FileFormat] = {extension: known for known in FORMATS for extension in known.extensions}
 WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
-"""How a table is written, by the ending of the file's name; text may have a compression after it."""
+"""Writers by the ending of the file name; text files may have a compression suffix after it."""
 
 ZIPPED: frozenset[str] = frozenset({ZIP, *(extension for known in FORMATS for extension in known.zipped)})
-"""How the names of files end that are ZIP archives."""
+"""Endings of file names that are ZIP archives."""
 
 ENDINGS: tuple[str, ...] = (*EXTENSIONS, *COMPRESSIONS, ZIP)
-"""How the name of a file may end that `read_table` opens: a format, or a compression around it."""
+"""Endings of file names that `read_table` opens: a format, or a compression of it."""
 
 __all__ = [
     "ENDINGS",

@@ -92,7 +92,7 @@ def _batches(path: str, name: str, memory: int) -> Iterator[pa.Table]:
                     return
     except (InputError, MemoryError):
         raise
-    except Exception:  # the reader raises whatever Python does on damaged bytes
+    except Exception:  # on damaged bytes the reader raises any Python error
         raise InputError(_UNREADABLE.format(name=name)) from None
 
 

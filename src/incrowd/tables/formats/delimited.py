@@ -164,9 +164,9 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
             f"read as missing values in columns that are otherwise numbers or dates: {words} in {listed(nulls)}"
         )
     if dates := [name for name in inference.ambiguous_dates() if name in types]:
-        notes.append(f"dates whose day and month cannot be told apart are left as text: {listed(dates)}")
+        notes.append(f"dates in which day and month cannot be distinguished stay text: {listed(dates)}")
     if dates := [name for name in inference.partial_dates() if name in types]:
-        notes.append(f"dates without a day or a month are left as text, in their order: {listed(dates)}")
+        notes.append(f"dates without a day or a month stay text, which sorts in date order: {listed(dates)}")
     return notes
 
 
@@ -212,7 +212,7 @@ def _notes_on_form(cells: Path) -> list[str]:
             if pc.any(pc.match_substring_regex(batch[name], _ODD_FORM)).as_py():
                 odd.add(name)
     names = listed(name for name in pq.read_schema(cells).names if name in odd)
-    note = f"cells with blanks at their ends, or accents apart from letters, are other values: {names}; fold joins them"
+    note = f"cells with blanks at their ends, or separate accents, count as different values: {names}; fold joins them"
     return [note] if odd else []
 
 
@@ -265,7 +265,7 @@ def _check_quotes(path: str, dialect: Dialect) -> None:
         except csv.Error:
             raise InputError(
                 f"{os.path.basename(path)}: a quote that is opened after line {last_good} is never closed, or closed "
-                "in the middle of a cell; mend it"
+                "in the middle of a cell; correct it"
             ) from None
 
 
@@ -276,7 +276,7 @@ def _describe_bad_lines(path: str, dialect: Dialect, count: int, skip: bool) -> 
     lines = f"{count:,} line{'s do' if count > 1 else ' does'} not fit the header of {len(dialect.columns):,} columns"
     if not skip:
         raise InputError(
-            f"{os.path.basename(path)}: {lines}: line {shown}{more}; mend them, or leave them out",
+            f"{os.path.basename(path)}: {lines}: line {shown}{more}; correct them, or leave them out",
             hint="skip_bad_lines",
         )
     return f"{lines}, left out: line {shown}{more}"

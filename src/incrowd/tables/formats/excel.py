@@ -16,8 +16,8 @@ _ROWS_SEEN = 1_000  # to tell a header from a row of values
 _BYTES_A_SECOND = 100_000
 _UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
 _LARGE = (
-    "a workbook is read whole, and one stray cell far from the others makes a sheet large; delete what is beyond the "
-    "table, save it as CSV or Parquet, or give more memory"
+    "a workbook is read whole, and one stray cell far from the others makes a sheet large; delete the cells outside "
+    "the table, save it as CSV or Parquet, or give more memory"
 )
 
 

@@ -35,7 +35,7 @@ def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileConte
 
 def check_feather(paths: list[str], name: str) -> list[str]:
     """Read and validate every cell, in a process that may crash; return the metadata of the files."""
-    import pyarrow.dataset as ds  # imports pandas, which takes longer than all else that reading a file needs
+    import pyarrow.dataset as ds  # imports pandas, which takes longer than the rest of reading a file
 
     try:
         rows = ds.dataset(paths, format="feather")

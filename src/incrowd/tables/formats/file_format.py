@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.backends.duckdb_backend import Workspace
 
 
-GENERAL = ("memory", "most_columns", "workspace")  # what every format is told
+GENERAL = ("memory", "most_columns", "workspace")  # options that every format receives
 
 
 @dataclass(frozen=True, slots=True)

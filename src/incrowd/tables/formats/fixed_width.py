@@ -96,7 +96,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     if short := sum(cut_short):
         lines = counted(short, "line ends", "lines end")
         notes.append(f"{lines} within the last column; check that its cells are whole")
-    not_counted = ["characters that the layout names no column for"] if any(unread) else []
+    not_counted = ["characters outside the columns of the layout"] if any(unread) else []
     return FileContents(rows, notes, not_counted=not_counted, code_counts=codes.counts)
 
 

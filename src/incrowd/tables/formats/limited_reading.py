@@ -37,7 +37,7 @@ def read_limited(
         name: how messages call the table.
         options: the memory limit.
         bytes_a_second: of the files that are read at least.
-        unreadable: the message where the reader crashes.
+        unreadable: the message if the reader crashes.
         advice: what to do about a file that takes more than the memory limit.
         imports: packages that do not count as memory of the call.
 

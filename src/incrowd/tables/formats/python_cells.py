@@ -24,7 +24,7 @@ def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa
     try:
         return pa.table({key: _column_of(cells) for key, cells in zip(header, columns, strict=True)})
     except UnicodeEncodeError:
-        raise InputError(f"{name} holds half a character (a lone surrogate); mend it") from None
+        raise InputError(f"{name} holds half a character (a lone surrogate); correct it") from None
 
 
 def _column_of(cells: list[Any]) -> pa.Array:

@@ -91,7 +91,7 @@ def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) 
             converted = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
     except MemoryError:
         raise
-    except Exception:  # the parser raises whatever Python does
+    except Exception:  # the parser raises any Python error
         raise InputError(_UNREADABLE.format(name=name)) from None
     objects = converted if isinstance(converted, dict) else {"": converted}
     frames = {key: value for key, value in objects.items() if isinstance(value, _Frame)}
@@ -219,7 +219,7 @@ def _contents(frame: _Frame, name: str) -> FileContents:
             descriptions[key] = str(np.asarray(described).ravel()[0])
     notes = [f"labels are shown in place of codes: {', '.join(value_labels)}"] if value_labels else []
     if set_aside:
-        notes.append(f"set aside, for they are no plain vectors: {', '.join(set_aside)}")
+        notes.append(f"set aside, because they are no plain vectors: {', '.join(set_aside)}")
     try:
         rows = pa.table(columns)
     except (pa.ArrowInvalid, ValueError):

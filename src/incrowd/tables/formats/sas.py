@@ -57,7 +57,7 @@ def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
                 return dict(pyreadstat.read_sas7bcat(str(catalogue))[1].value_labels)
             except Exception:
                 raise InputError(
-                    f"{catalogue.name}, the catalogue of labels, cannot be read; mend or move it"
+                    f"{catalogue.name}, the catalogue of labels, cannot be read; replace or move it"
                 ) from None
     return {}
 

@@ -89,7 +89,7 @@ def open_statistics(
 
     Args:
         read: the function of pyreadstat.
-        package: what the files are.
+        package: the statistics package of the files.
         paths: the files; all have the same columns, labels, formats and missing ranges, or they are refused.
         name: how messages call the table.
         options: encoding and missing values.

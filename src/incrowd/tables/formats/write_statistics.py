@@ -35,9 +35,9 @@ def write_statistics(
     Args:
         write: the function of pyreadstat.
         table: the rows.
-        file: where to.
+        file: the file to write.
         codebook: descriptions and labels of the columns as they were read.
-        longest_label: how many bytes a label may have; 0 where the format has no labels.
+        longest_label: largest number of bytes of a label; 0 if the format has no labels.
         how: further keywords of `write`.
     """
     columns: dict[str, Any] = {}

@@ -39,7 +39,7 @@ def have_check_digits(values: Iterable[str]) -> bool:
     """
     codes = [
         "".join(parts).upper() for parts in _without_repeated_parts(sorted({*values}))
-    ]  # in one order, whatever theirs
+    ]  # sorted, independent of the row order
     if not codes:
         return False
     length, times = Counter(map(len, codes)).most_common(1)[0]

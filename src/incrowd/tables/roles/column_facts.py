@@ -32,7 +32,7 @@ _BOOLEAN_WORDS = [  # no and yes
     )
 ]
 _E_MAIL = r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"
-_ADDRESS = re.compile(rf"(?<![\w.+-]){_E_MAIL}")  # tried once a word: else quadratic in the length of one
+_ADDRESS = re.compile(rf"(?<![\w.+-]){_E_MAIL}")  # tried once per word; otherwise quadratic in its length
 _TELEPHONE = "|".join(  # with + or 0 before it, in twos, or as in North America
     (
         r"\+[17][ /-]?\(?\d{3}\)?[ /-]?\d{3}[ /-]?\d\d[ /-]?\d\d",

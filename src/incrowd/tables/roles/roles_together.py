@@ -11,7 +11,7 @@ from incrowd.tables.roles.names import find_topics, topics
 from incrowd.tables.roles.weights import WeightEvidence
 from incrowd.tables.table import Table
 
-_LIKE_THE_OTHERS = "its name says nothing, but it has few values, and most columns beside it are such as others know"
+_LIKE_THE_OTHERS = "its name says nothing, but it has few values, and others may know most of the other columns"
 _WITHIN = "it numbers people within households: with the household's number it names a person"
 _BY_VALUES_ONLY = 5
 _FEW = 60  # values, each of which occurs often: codes or answers to choose from

@@ -154,7 +154,7 @@ def find_times(table: Table, person: str, columns: Sequence[SuggestedRole], amon
 
     Args:
         table: the table.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
         columns: what `suggest_roles` found about all columns.
         among: the names of the columns that may be such.
 

@@ -29,7 +29,7 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
 
     Args:
         table: The table, as `read_table` gives it.
-        columns: The columns to look at; all of them where None. Names of the others still tell what table it is.
+        columns: The columns to examine; None means all. The names of the others still help to recognise the table.
 
     Returns:
         One suggestion for each column, in order.

@@ -225,7 +225,7 @@ def _share(facts: ColumnFacts, says: Callable[[str], object]) -> float:
 
 _FORMS = [  # a regular expression of cells, what they are, and the topic that means
     (r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", "UUIDs, which number records", "record number"),
-    (r"[0-9a-f]{32,128}|[0-9A-F]{32,128}", "hashes, which stand for people or records", "record number"),
+    (r"[0-9a-f]{32,128}|[0-9A-F]{32,128}", "hashes, which represent people or records", "record number"),
     (_DATES, "dates, which others may know", "date"),
     (r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{2}-\d{3}|[A-Z]\d[A-Z] ?\d[A-Z]\d", "postcodes", "area"),
     (r"[A-V]\d{2}[A-Z]{2}\d{2}", "codes of medicines (ATC)", "drug"),

@@ -65,7 +65,7 @@ def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: b
             return None
         rank = (0 if positive else 1) + (2 if kind == "household" else 0)
         of_whom = "households" if kind == "household" else "people"
-        doubt = "" if positive else "; it is zero or missing in some records, which then stand for nobody"
+        doubt = "" if positive else "; it is zero or missing in some records, which then represent nobody"
         reason = f"its name says that it is a sampling weight of {of_whom}{doubt}"
         return WeightEvidence("weight", reason, "high" if positive else "medium", rank)
     heavy = _LIGHT <= facts.mean <= _HEAVY and (facts.high or 0.0) <= 4 * _HEAVY
