@@ -266,9 +266,12 @@ def _rows_lost(work: AssessmentState, cost: Cost) -> str:
 
 
 def _no_way(question: Question, why: str) -> Action:
-    wider = [kind.words for kind in RECIPIENTS if kind.limits.highest > question.limits.highest]
-    smaller = f", or a smaller audience ({wider[0]})" if wider else ""
+    """That nothing passes, and why; with the command that asks for a smaller audience, where there is one."""
+    smaller = next((kind for kind in RECIPIENTS if kind.limits.highest > question.limits.highest), None)
+    audience = "" if smaller is None else f", or a smaller audience ({smaller.words})"
+    command = None if smaller is None else to_command(replace(question, recipient=smaller.name, highest=None))
     return Action(
-        f"No protection that was tried is enough: {why.rstrip('.')}. Fewer columns would help{smaller}.",
+        f"No protection that was tried is enough: {why.rstrip('.')}. Fewer columns would help{audience}.",
         ("quasi_identifiers", "recipient"),
+        (command,) if command is not None else (),
     )
