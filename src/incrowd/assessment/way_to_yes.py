@@ -14,6 +14,7 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part, side_by_side
 from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
+from incrowd.assessment.reasons import kept_household
 from incrowd.assessment.search import (
     Attempt,
     Cost,
@@ -102,6 +103,7 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
     gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
+    gone += [name for name in [kept_household(work.question, roles, evidence)] if name is not None]
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
