@@ -11,7 +11,11 @@ from incrowd.tables import suggest_roles
 
 NOTES = {
     "German": ("Frau Herr", "Schäfer Müller Weber Krause Lehmann Özdemir Hoffmann Vogel Huber", "{} kam zur Kontrolle"),
-    "French": ("Mme M. Mlle", "Dupont Durand Moreau Lefebvre Petit Girard Roux Fontaine Blanc", "appel de {}, à revoir"),
+    "French": (
+        "Mme M. Mlle",
+        "Dupont Durand Moreau Lefebvre Petit Girard Roux Fontaine Blanc",
+        "appel de {}, à revoir",
+    ),
     "Spanish": ("Sr. Sra.", "García López Martínez Pérez Romero Torres Ruiz Navarro Díaz", "{} vino a la revisión"),
     "Polish": ("pan pani", "Kowalski Nowak Wiśniewska Wójcik Zieliński Mazur Krawczyk Lis", "{} ma kaszel"),
     "Dutch": ("dhr. mevr.", "de_Vries Jansen van_den_Berg Bakker Visser Smit Meijer Bos Dekker", "gebeld met {}"),

@@ -68,7 +68,9 @@ def way_to_yes(work: AssessmentState) -> Action:
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
     too_small = "the table is too small for classes that large"
-    return _no_way(work.question, found.failures[-1].why if found.failures else too_small)
+    return _no_way(
+        replace(work.question, source=work.table.place), found.failures[-1].why if found.failures else too_small
+    )
 
 
 def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
