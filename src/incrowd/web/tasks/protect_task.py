@@ -127,7 +127,7 @@ def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None
         demand = found.protected.demand
         kept = [name for name in secrets or () if name not in left_out]
         changes |= {"sensitive": kept, "diversity": demand.diversity, "c": demand.c}
-        changes["diverse"] = list(trial.diverse) if {*trial.diverse} != {*kept} else None
+        changes["diverse"] = list(trial.diverse) if {*trial.diverse} != {*kept} else []
     return asked.model_copy(update=changes)
 
 
