@@ -89,13 +89,14 @@ def lost(removed, detail, rows_left_out, rows):
 @pytest.mark.parametrize("recipient", ["trusted", "restricted", "public"])
 @pytest.mark.parametrize("make", TABLES)
 def test_protecting_for_a_recipient_costs_no_more_than_the_advice(make, recipient, population):
-    rows = 400
+    rows = 300
     table = read_table({name: list(cells) for name, cells in make(np.random.default_rng(7), rows).items()})
     columns = dict(zip(table.columns, table.read(list(table.columns)), strict=True))
     asked = asked_about(columns, recipient, population)
     found = assess(table, **asked).verdict
     protects = {name: list(asked[name]) for name in ("quasi_identifiers", "sensitive", "other") if asked[name]}
-    for methods in ((), METHODS_TO_TRY):
+    of_all_methods = recipient == "restricted" and population is None
+    for methods in ((), METHODS_TO_TRY) if of_all_methods else ((),):
         solved = find_release(table, Question(**asked), methods=methods, **protects, identifiers=[])
         safe = solved.protected
         cost = lost(len(safe.removed), safe.evaluate().granularity, safe.suppressed_rows, rows)

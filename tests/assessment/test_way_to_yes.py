@@ -104,8 +104,9 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
     monkeypatch.setattr(way_to_yes, "_try_size", try_size)
     monkeypatch.setattr(way_to_yes, "_protect_action", lambda work, way: way.plan.k)
     monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
-    table = SimpleNamespace(rows=100, columns=[], memory=memory)
-    work = SimpleNamespace(search_progress=lambda doing, share: None, question=Question(recipient="public"), table=table)
+    table = SimpleNamespace(rows=100, columns=[], memory=memory, place="t.csv")
+    asked = Question(recipient="public")
+    work = SimpleNamespace(search_progress=lambda doing, share: None, question=asked, table=table)
     return way_to_yes.way_to_yes(work), tried
 
 

@@ -1,5 +1,6 @@
 """The public names of the room."""
 
+from incrowd.assessment.api import advise as advise
 from incrowd.assessment.api import assess as assess
 from incrowd.assessment.api import assess_question as assess_question
 from incrowd.assessment.api import judge_release as judge_release

@@ -44,9 +44,12 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
         gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
-        yield _settle_rows(evidence.rows, person, gaps)
+        settle = _settle_rows(evidence.rows, person, gaps)
         person = None if gaps else person  # it cannot be asked for as it is
     open_columns = [one.column for one in evidence.undecided]
+    if rows_are_open:
+        alone = not open_columns and roles.confirmed  # else the command that gives columns their roles says it too
+        yield _with_command(settle, replace(question, source=work.table.place), person) if alone else settle
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
         asked = replace(
@@ -107,6 +110,29 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
         f"Say what a row is: {who} and assess again, or say that every row is another person.",
         ("person", "rows_are_people"),
     )
+
+
+def _with_command(settle: Action, question: Question, person: str | None) -> Action:
+    """What a row is, with the command that says it: whose it is, where a column tells, else that it is a person."""
+
+    def others(names: Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(name for name in names or () if name != person)
+
+    said = "that every row is another person" if person is None else f"that {person} tells whose record it is"
+    asked = replace(
+        question,
+        quasi_identifiers=others(question.quasi_identifiers),
+        sensitive=others(question.sensitive),
+        identifiers=others(question.identifiers),
+        drop=others(question.drop),
+        other=others(question.other),
+        person=person,
+        rows_are_people=person is None,
+    )
+    command = to_command(asked)
+    if command is None:
+        return settle
+    return replace(settle, sentence=f"{settle.sentence} The command below says {said}.", commands=(command,))
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:

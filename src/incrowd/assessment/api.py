@@ -31,6 +31,7 @@ from incrowd.wording import Advice, listed, percent
 _MOST_PEOPLE = 10**10
 _ASKED = {option.name for option in OPTIONS} - {"original", "groups", "released", "holdout", "kept_rows"}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_DECISIVE = (facts.SECTION, evidence.SECTION, population_section.SECTION)  # the sections that a decision rests on
 
 
 def assess(
@@ -201,7 +202,35 @@ def judge_release(
     'within'
     """
     work = _begin(read_table(data), question.without_release(), progress, original)
-    work.spans = share_progress((facts.SECTION, evidence.SECTION, population_section.SECTION))
+    work.spans = share_progress(_DECISIVE)
+    return _judge_alone(work, question, linkage, only_if_yes=only_if_yes)
+
+
+def advise(data: TableLike, question: Question, *, progress: Progress = silent) -> Verdict:
+    """The verdict that `assess` gives, with what to do next, without the sections that neither rests on.
+
+    Args:
+        data: whatever `read_table` reads.
+        question: what is asked.
+        progress: told how far the work is.
+
+    Raises:
+        InputError: as `assess`.
+
+    >>> table = {"age": [30, 30, 41, 42]}
+    >>> [one.protection for one in advise(table, Question(quasi_identifiers=("age",), highest=0.5)).actions]
+    [{'k': 2}]
+    """
+    work = _begin(read_table(data), question, progress, None)
+    work.spans = share_progress(_DECISIVE, SEARCH)
+    verdict = _judge_alone(work, question)
+    return replace(verdict, actions=tuple(next_actions(work, verdict)))
+
+
+def _judge_alone(
+    work: AssessmentState, question: Question, linkage: AttackRisk | None = None, *, only_if_yes: bool = False
+) -> Verdict:
+    """Answer the sections that a decision rests on, and decide."""
     work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION):
         work.answer(section, section.answer)

@@ -43,6 +43,11 @@ def find_exposures(
     for name in roles.identifiers_kept:
         mend = "let protect replace its numbers" if name == roles.person else "remove it"
         yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: {mend}."
+    if (household := kept_household(question, roles, evidence)) is not None:
+        yield (
+            f"{household} tells who lives together, and is kept as {roles.role_in_words(household)}: whoever knows the "
+            "people of a home finds all of them by it. Leave it out, or count households."
+        )
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
@@ -68,6 +73,13 @@ def find_exposures(
             f"({percent(worst.news_share)}): {who} who look alike share one value, and it is not one that most people "
             f"have (attribute disclosure).{also}"
         )
+
+
+def kept_household(question: Question, roles: Roles, evidence: Evidence) -> str | None:
+    """The number of households that is kept although every row is another person, whom it links with the others."""
+    name = evidence.rows.household
+    kept = name in roles.stated and roles.role(name) in ("other", "sensitive") if name is not None else False
+    return name if kept and question.rows_are_people and name not in roles.identifiers_kept else None
 
 
 def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:

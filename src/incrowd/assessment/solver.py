@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
@@ -27,6 +27,7 @@ from incrowd.assessment.search import (
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
+from incrowd.evaluation.result import ColumnCost
 from incrowd.populations.sample import read_sample
 from incrowd.protection import Protected, protect
 from incrowd.protection.keys import read_key
@@ -55,6 +56,8 @@ class Trial(Result):
         chosen: whether it is the release that was chosen.
         apart: columns that only some people were asked, who were kept apart from the others.
         diverse: secrets that had to differ in every class.
+        detail_kept: of the quasi-identifiers in the rows that are left, as `evaluate` measures it; where `loss` is.
+        rows_left_out: how many rows are not in it; where `loss` is measured.
     """
 
     k: int
@@ -66,6 +69,8 @@ class Trial(Result):
     chosen: bool = False
     apart: tuple[str, ...] = ()
     diverse: tuple[str, ...] = ()
+    detail_kept: float | None = None
+    rows_left_out: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +172,7 @@ class _Search:
         self.table, self.question, self.known, self.options, self.progress = table, question, known, options, progress
         self.trials: list[Trial] = []
         self._plans: list[Plan] = []
-        self._losses: list[list[float]] = []
+        self._measured: list[dict[str, Any]] = []
         self.best: Attempt | None = None
         self.refused: IncrowdError | None = None
         self._secrets = tuple(options.get("sensitive") or question.sensitive or ())
@@ -203,8 +208,8 @@ class _Search:
     def told(self, chosen: Attempt) -> list[Trial]:
         """The trials, with the loss of those where it was measured; that whose release is taken is marked."""
         return [
-            replace(trial, loss=next(iter(loss), None), chosen=plan is chosen.plan)
-            for trial, plan, loss in zip(self.trials, self._plans, self._losses, strict=True)
+            replace(trial, **measured, chosen=plan is chosen.plan)
+            for trial, plan, measured in zip(self.trials, self._plans, self._measured, strict=True)
         ]
 
     def _try(self, plan: Plan, sizes: int) -> Attempt:
@@ -221,11 +226,14 @@ class _Search:
         asked = self._options(plan)
         safe = protect(self.table, quasi_identifiers=self.known, k=plan.k, progress=part(tell, 0.0, 0.5), **asked)
         verdict = judge_protected(safe, self.question, rows=self._rows, progress=part(tell, 0.5, 1.0))
-        loss: list[float] = []
+        measured: dict[str, Any] = {}
 
         def measure_cost() -> Cost:
-            cost = self._measure_cost(safe)
-            loss.append(cost.loss)
+            evaluated = safe.evaluate()
+            cost = self._weigh(evaluated.columns, safe)
+            measured.update(
+                loss=cost.loss, detail_kept=float(evaluated.granularity), rows_left_out=safe.suppressed_rows
+            )
             return cost
 
         self.last = Attempt(plan, verdict, cache(measure_cost), safe)
@@ -233,7 +241,7 @@ class _Search:
             Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart, diverse=plan.diverse)
         )
         self._plans.append(plan)
-        self._losses.append(loss)
+        self._measured.append(measured)
         return self.last
 
     def _options(self, plan: Plan) -> SearchKeywords:
@@ -260,10 +268,9 @@ class _Search:
             options |= {"l": None, "t": None, "beta": None, "delta": None}
         return options
 
-    def _measure_cost(self, safe: Protected) -> Cost:
+    def _weigh(self, columns: Sequence[ColumnCost], safe: Protected) -> Cost:
         """What a release costs, its columns weighed by importance."""
         importance: Mapping[str, float] = self.options.get("importance") or {}
-        columns = safe.evaluate().columns
         weights = [float(importance.get(one.column, 1.0)) for one in columns]
         detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
         return Cost(detail, safe.suppressed_rows, safe.rows + safe.suppressed_rows)

@@ -15,6 +15,7 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part, side_by_side
 from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
+from incrowd.assessment.reasons import kept_household
 from incrowd.assessment.search import (
     Attempt,
     Cost,
@@ -72,7 +73,9 @@ def way_to_yes(work: AssessmentState) -> Action:
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
     too_small = "the table is too small for classes that large"
-    return _no_way(work.question, found.failures[-1].why if found.failures else too_small)
+    return _no_way(
+        replace(work.question, source=work.table.place), found.failures[-1].why if found.failures else too_small
+    )
 
 
 def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Failed:
@@ -109,6 +112,7 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
     gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
+    gone += [name for name in [kept_household(work.question, roles, evidence)] if name is not None]
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
@@ -276,9 +280,12 @@ def _rows_lost(work: AssessmentState, cost: Cost) -> str:
 
 
 def _no_way(question: Question, why: str) -> Action:
-    wider = [kind.words for kind in RECIPIENTS if kind.limits.highest > question.limits.highest]
-    smaller = f", or a smaller audience ({wider[0]})" if wider else ""
+    """That nothing passes, and why; with the command that asks for a smaller audience, where there is one."""
+    smaller = next((kind for kind in RECIPIENTS if kind.limits.highest > question.limits.highest), None)
+    audience = "" if smaller is None else f", or a smaller audience ({smaller.words})"
+    command = None if smaller is None else to_command(replace(question, recipient=smaller.name, highest=None))
     return Action(
-        f"No protection that was tried is enough: {why.rstrip('.')}. Fewer columns would help{smaller}.",
+        f"No protection that was tried is enough: {why.rstrip('.')}. Fewer columns would help{audience}.",
         ("quasi_identifiers", "recipient"),
+        (command,) if command is not None else (),
     )

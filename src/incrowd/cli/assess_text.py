@@ -72,9 +72,16 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
     for reason in reasons:
         terminal.paragraph(_text(reason, shown), "  • ")
     _show_undecided(verdict, shown)
+    show_actions(verdict.actions, shown)
+
+
+def show_actions(actions: Sequence[Action], shown: dict[str, str] | None = None) -> None:
+    """What to do, with the commands; `shown` has names of columns that are not fit to show, and how they are."""
+    if not actions:
+        return
     terminal.heading("What to do")
-    for number, action in enumerate(verdict.actions, start=1):
-        terminal.paragraph(_text(action, shown), f"  {number}. ")
+    for number, action in enumerate(actions, start=1):
+        terminal.paragraph(_text(action, shown or {}), f"  {number}. ")
         for command in () if shown else action.commands:  # a name that is shown otherwise could not be typed
             terminal.command(command)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +18,7 @@ from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation, Utility
+    from incrowd.tables import Table
 
 Secret = Annotated[
     str | None, Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
@@ -50,6 +53,9 @@ def evaluate_table(
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     after = read_table(protected)
     quasi_identifiers = options.parse_names(qi, after.columns)
+    if not quasi_identifiers and (marked := _columns_of_mark(table, after)):
+        quasi_identifiers = marked
+        terminal.note(f"comparing the columns that it was protected by: {', '.join(marked)} (for others: --qi)")
     if not quasi_identifiers:
         quasi_identifiers = [name for name in changed_columns(table, after) if name not in {*secrets, person}]
         if not quasi_identifiers:
@@ -77,6 +83,19 @@ def evaluate_table(
             terminal.note(text)
     if min_k is not None and evaluation.k < min_k:
         options.exit_over_threshold(f"the smallest class has {evaluation.k:,}, at least {min_k:,} were asked for")
+
+
+def _columns_of_mark(table: Table, after: Table) -> list[str]:
+    """The quasi-identifiers that the mark beside a protected file names; none where there is no mark of this file."""
+    from incrowd.protection.marks import mark_of, read_log
+
+    file = Path(after.source or "")
+    if after.source is None or not mark_of(file).is_file():
+        return []
+    with suppress(InputError):  # of another content of the file: then the tables themselves tell
+        names = read_log(file).released
+        return list(names) if {*names} <= {*table.columns} & {*after.columns} else []
+    return []
 
 
 def read_secret(given: str | None) -> Any:

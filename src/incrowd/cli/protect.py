@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
     from incrowd.assessment.solver import Trial
+    from incrowd.assessment.verdict import Action
     from incrowd.protection import Protected
     from incrowd.tables import Table
 
@@ -209,7 +211,11 @@ def _protect_and_write(
                 make_codebook(safe).write(codebook, force=force)
             if kept_rows is not None:
                 write_kept_rows(safe, kept_rows, force=force)
-        return WrittenRelease(safe, cost, linkage, trials, None if question is None else _judge(safe, out, question))
+        verdict = None if question is None else _judge(safe, out, question)
+        if question is not None and verdict is not None and verdict.decision != "within" and not in_cluster:
+            progress("looking for a way to a yes", 0.95)
+            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials))
+        return WrittenRelease(safe, cost, linkage, trials, verdict)
 
 
 def _judge(safe: Protected, out: str, question: Question) -> Verdict:
@@ -218,3 +224,15 @@ def _judge(safe: Protected, out: str, question: Question) -> Verdict:
     from incrowd.tables import read_table
 
     return judge_protected(safe, question, read_table(safe.table if "://" in out else out))
+
+
+def _next_actions(
+    table: Table, question: Question, arguments: Mapping[str, Any], safe: Protected, trials: Sequence[Trial]
+) -> tuple[Action, ...]:
+    """What `assess` advises for the original: with the roles that were named, and what was removed unasked."""
+    from incrowd.assessment import advise
+
+    left_out = arguments.get("leave_out", ())
+    by_search = {name for trial in trials for name in trial.left_out if trial.chosen}
+    named = [name for name in safe.removed if name not in {*left_out, *by_search}]
+    return advise(table, replace(question, identifiers=tuple(named), drop=tuple(left_out))).actions

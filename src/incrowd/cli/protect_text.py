@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
+from incrowd.cli.assess_text import show_actions
 from incrowd.cli.evaluate import show_tables
-from incrowd.cli.hints import with_flags
-from incrowd.wording import listed, number, percent
+from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
@@ -43,23 +43,21 @@ def to_json(made: WrittenRelease, out: str) -> dict[str, Any]:
 
 def show(made: WrittenRelease, out: str) -> None:
     """The result in words and tables."""
-    from incrowd.assessment.search import question_about_rows
-
     for trial in made.trials:
         values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
         apart = f", people who were not asked about {', '.join(trial.apart)} kept apart" if trial.apart else ""
         several = len({trial.method for trial in made.trials}) > 1
         how = f" by {trial.method}" if several else ""
-        loss = f", {percent(trial.loss)} of the detail lost" if trial.loss is not None else ""
+        kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""
+        rows = f", {counted(trial.rows_left_out, 'row', 'rows')} left out" if trial.rows_left_out else ""
         mark = " ←" if trial.chosen and several else ""
-        terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{loss}{mark}")
+        terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{kept}{rows}{mark}")
     _show_release(made.safe, made.cost, out, made.linkage)
     if made.verdict is not None:
         for text in (made.verdict.recommendation, made.verdict.sentence, *made.verdict.exposures):
             terminal.line(text)
-        if (asked := question_about_rows(made.verdict)) is not None:
-            terminal.line(with_flags(asked.sentence, asked.hint))
+        show_actions(made.verdict.actions)
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:

@@ -112,7 +112,7 @@ def protect(
         beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
         delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
         sensitive: the sensitive columns. l, t, beta and delta need at least one.
-        diverse: the sensitive columns that l, t, beta and delta hold for. None: all.
+        diverse: the sensitive columns that l, t, beta and delta hold for. None, or none of them: all.
         method: "partition" (local recoding, smallest loss), "sorted" (runs of the sorted table), "tcloseness" (one
             record of every stratum of the sensitive column), "coarsen" (fixed intervals), "generalise" (one coding for
             the whole file), "blank" (cell suppression), "mask" (steps on records that stand out) or "perturb" (noise,
@@ -212,7 +212,7 @@ def protect(
             raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
         if key is not None:
             raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
-        if diverse is not None and demanding != secrets:
+        if demanding != secrets:
             raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
         recoded = bool(hierarchies or wishes or nominal or output)
         where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
@@ -287,7 +287,7 @@ def _read_demand(
 
 def _read_diverse(table: Table, diverse: Sequence[str] | None, secrets: Sequence[str]) -> Sequence[str]:
     """The sensitive columns that the demand holds for."""
-    if diverse is None:
+    if not diverse:
         return secrets
     names = require_sensitive(table, diverse)
     if missing := [name for name in names if name not in secrets]:

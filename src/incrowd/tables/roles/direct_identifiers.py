@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -69,9 +69,18 @@ def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
     return ValueEvidence("identifier", "record number", reason, "medium")
 
 
-def _names_of_people(values: Iterable[str]) -> Iterator[ValueEvidence]:
+def _names_of_people(values: Collection[str]) -> Iterator[ValueEvidence]:
     """Find full names, also in longer texts, which name people, and given names or surnames alone, which may."""
-    words = [words_of(value).split() for value in values if value]
+    values = [value for value in values if value]
+    addressed = [_ADDRESSED.findall(value) for value in values]
+    named = {words_of(name) for names in addressed for name in names}
+    is_surname = word_pattern("values", "surnames").fullmatch
+    listed = sum(is_surname(name.split()[-1]) is not None for name in named if name)
+    if sum(map(bool, addressed)) >= max(_FEWEST, _SOME * len(values)) and listed >= max(
+        _DIFFERENT, _SURNAMES_KNOWN * len(named)
+    ):
+        yield ValueEvidence("identifier", "person name", "its cells have surnames of people in them", "high")
+    words = [words_of(value).split() for value in values]
     known = word_list("values", "given_names")
     full = [parts for parts in words if any(one in known for one in _followed(parts))]
     different = len({one for parts in full for one in _followed(parts) if one in known})
@@ -80,7 +89,6 @@ def _names_of_people(values: Iterable[str]) -> Iterator[ValueEvidence]:
     alone = [parts for parts in words if len(parts) == 1]
     if sum(parts[0] in known for parts in alone) >= max(_FEWEST, _KNOWN_NAMES * len(words)):
         yield ValueEvidence("identifier", "person name", "its cells are given names of people", "medium")
-    is_surname = word_pattern("values", "surnames").fullmatch
     if sum(is_surname(parts[0]) is not None for parts in alone) >= max(_FEWEST, _SURNAMES_KNOWN * len(words)):
         yield ValueEvidence("identifier", "person name", "its cells are surnames of people", "medium")
 
@@ -119,6 +127,12 @@ def _is_initialled(value: str) -> bool:
 
 _INITIAL_OR_TITLE = re.compile(
     r"[^\W\d_]\.|(?:dr|prof|mrs?|ms|miss|herr|frau|mme|mlle|sra?|sig|dhr|mevr|pani?)\.?", re.IGNORECASE
+)
+_ADDRESSED = re.compile(  # Frau Schäfer, Mme Dupont, Sr. García, pan Kowalski, dhr. de Vries; but no "Sr. engineer"
+    r"\b(?:[Ff]rau|[Hh]errn?|[FH]r\.|M\.|Mme|Mlle|Monsieur|Madame|Mrs?|Ms|Miss|Dr|Prof|[Ss]ra?|[Ss]eñora?|[Dd]oña|Dña"
+    r"|[Ss]enhora?|[Ss]ig(?:\.ra|nora?)?|[Pp]ani?|[Pp]anem|[Pp]anią|[Dd]hr|[Mm]evr|[Mm]eneer|[Mm]evrouw)\.?\s+"
+    r"((?:(?:de|del|della|der|den|van|von|vom|zu|di|da|do|dos|das|la|le|du|ten|ter)\s+|d['’])*"
+    r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:-[^\W\d_]+)?)"
 )
 _SURNAMES = (  # of most Chinese people
     "王李张劉刘陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何高林罗羅郑鄭梁谢謝宋唐许許韩韓冯馮邓鄧曹彭曾肖"

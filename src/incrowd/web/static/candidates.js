@@ -25,7 +25,7 @@ export function madeBy({ protection }) {
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
   if (apart.length) parts.push(`people not asked about ${named(apart)} kept apart`);
-  if (l) parts.push(`l = ${l}`);
+  if (l) parts.push(`l = ${l}${protection.diverse?.length ? ` for ${named(protection.diverse)}` : ""}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
   for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${short(name, 20)} by ${inWords(setFor(protection.hierarchies, name), setFor(protection.importance, name))}`);

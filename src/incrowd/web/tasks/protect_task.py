@@ -122,8 +122,13 @@ def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None
     (trial,) = (trial for trial in found.trials if trial.chosen)
     left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
     apart = [name for name in dict.fromkeys([*asked.apart, *trial.apart]) if name not in left_out]
-    changes = {"k": trial.k, "l": trial.l, "leave_out": left_out, "apart": apart}
-    return asked.model_copy(update=changes | ({"sensitive": secrets} if trial.l is not None else {}))
+    changes: dict[str, Any] = {"k": trial.k, "l": trial.l, "leave_out": left_out, "apart": apart}
+    if trial.l is not None:
+        demand = found.protected.demand
+        kept = [name for name in secrets or () if name not in left_out]
+        changes |= {"sensitive": kept, "diversity": demand.diversity, "c": demand.c}
+        changes["diverse"] = list(trial.diverse) if {*trial.diverse} != {*kept} else []
+    return asked.model_copy(update=changes)
 
 
 class _Describing:

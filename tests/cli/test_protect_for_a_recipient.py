@@ -1,0 +1,114 @@
+"""`incrowd protect --recipient`: how it ends without a yes, and one number for the detail that is kept."""
+
+import json
+import random
+import shlex
+
+import pytest
+from tests.cli.running import run
+
+pytestmark = pytest.mark.usefixtures("no_child_processes", "quick_estimates")
+
+
+def write(file, columns):
+    rows = zip(*columns.values(), strict=True)
+    file.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return file
+
+
+def table_of(seed, rows=300, ages=60, towns=5):
+    draw = random.Random(seed)
+    return {
+        "age": [draw.randrange(20, 20 + ages) for _ in range(rows)],
+        "sex": [draw.choice("fm") for _ in range(rows)],
+        "town": [draw.choice("abcdefghij"[:towns]) for _ in range(rows)],
+        "illness": [draw.choice(["flu", "gout", "none"]) for _ in range(rows)],
+    }
+
+
+def commands_in(shown):
+    return [line.strip() for line in shown.splitlines() if line.strip().startswith("incrowd ")]
+
+
+def test_columns_that_nobody_judged_end_with_the_command_that_judges_or_leaves_them_out(capsys, tmp_path):
+    file = write(tmp_path / "people.csv", table_of(1))
+    code, shown, _ = run(
+        capsys, "protect", file, "--qi", "age,sex,town", "--recipient", "trusted", "--out", tmp_path / "o.csv"
+    )
+    assert code == 1
+    assert "nobody has judged 1 column (illness)" in " ".join(shown.split())
+    settle, way, again = commands_in(shown)
+    assert settle.startswith(f"incrowd assess {file} ")
+    assert "--drop illness" in way
+    for command in (way, again):
+        code, _, err = run(capsys, *shlex.split(command)[1:])
+        assert code == 0, err
+
+
+def test_rows_that_may_not_be_people_end_with_the_command_that_says_whose_they_are(capsys, tmp_path):
+    person = [row // 4 for row in range(240)]
+    ages = [30 + one for one in person]
+    draw = random.Random(2)
+    file = write(tmp_path / "visits.csv", {"pid": person, "age": ages, "score": [draw.randrange(9) for _ in person]})
+    code, shown, _ = run(
+        capsys,
+        "protect",
+        file,
+        "--qi",
+        "age",
+        "--other",
+        "pid,score",
+        "--recipient",
+        "trusted",
+        "--out",
+        tmp_path / "o.csv",
+    )
+    assert code == 1
+    (command,) = commands_in(shown)
+    assert "--person pid" in command
+    assert "pid" not in command.partition("--other ")[2].split()[0].split(",")
+    code, shown, err = run(capsys, *shlex.split(command)[1:])
+    assert code == 1, err  # a no, with the way to a yes
+    assert commands_in(shown)[0].startswith("incrowd protect")
+
+
+def test_nothing_that_passes_ends_with_a_reason_and_a_smaller_audience(capsys, tmp_path):
+    file = write(tmp_path / "few.csv", {"age": [20 + row for row in range(12)]})
+    code, shown, err = run(
+        capsys, "protect", file, "--qi", "age", "--k", 2, "--recipient", "public", "--out", tmp_path / "o.csv"
+    )
+    assert code == 1, err
+    assert "too small for classes that large" in " ".join(shown.split())
+    (command,) = commands_in(shown)
+    assert command == f"incrowd assess {file} --qi age --recipient trusted"
+
+
+@pytest.mark.parametrize(("seed", "ages", "towns"), [(1, 60, 5), (2, 9, 3), (3, 40, 1)])
+def test_the_detail_that_is_kept_is_one_number_everywhere(capsys, tmp_path, seed, ages, towns):
+    file = write(tmp_path / "people.csv", table_of(seed, ages=ages, towns=towns))
+    roles = ("--qi", "age,sex,town", "--sensitive", "illness")
+    code, shown, err = run(capsys, "assess", file, *roles, "--recipient", "public", "--json")
+    assert code == 1, err
+    advice = json.loads(shown)["verdict"]["actions"][-1]
+    code, shown, err = run(capsys, *shlex.split(advice["commands"][0])[1:], "--json")
+    assert code == 0, err
+    made = json.loads(shown)
+    kept = made["evaluation"]["granularity"]
+    assert kept == pytest.approx(advice["expected"]["detail_kept"])
+    code, shown, err = run(capsys, "evaluate", file, made["file"], "--json")
+    assert code == 0, err
+    assert json.loads(shown)["granularity"] == pytest.approx(kept)
+    code, shown, err = run(
+        capsys, "protect", file, *roles, "--recipient", "public", "--out", tmp_path / "o.csv", "--json"
+    )
+    assert code == 0, err
+    solved = json.loads(shown)
+    (chosen,) = [trial for trial in solved["trials"] if trial["chosen"]]
+    assert chosen["detail_kept"] == pytest.approx(solved["evaluation"]["granularity"])
+    assert chosen["detail_kept"] >= kept - 1e-12
+    code, shown, err = run(
+        capsys, "frontier", file, *roles, "--k", advice["expected"]["k"], "--method", "partition", "--json"
+    )
+    assert code == 0, err
+    points = json.loads(shown)["points"]
+    assert any(point["granularity"] == pytest.approx(kept) for point in points)

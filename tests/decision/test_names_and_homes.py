@@ -1,0 +1,85 @@
+"""Names in short notes, and numbers that tell who lives together: neither goes out because somebody says it may."""
+
+import random
+
+import pytest
+from tests.decision import traps
+
+from incrowd import assess, protect, read_table
+from incrowd.assessment import Question, judge_protected
+from incrowd.tables import suggest_roles
+
+NOTES = {
+    "German": ("Frau Herr", "Schäfer Müller Weber Krause Lehmann Özdemir Hoffmann Vogel Huber", "{} kam zur Kontrolle"),
+    "French": (
+        "Mme M. Mlle",
+        "Dupont Durand Moreau Lefebvre Petit Girard Roux Fontaine Blanc",
+        "appel de {}, à revoir",
+    ),
+    "Spanish": ("Sr. Sra.", "García López Martínez Pérez Romero Torres Ruiz Navarro Díaz", "{} vino a la revisión"),
+    "Polish": ("pan pani", "Kowalski Nowak Wiśniewska Wójcik Zieliński Mazur Krawczyk Lis", "{} ma kaszel"),
+    "Dutch": ("dhr. mevr.", "de_Vries Jansen van_den_Berg Bakker Visser Smit Meijer Bos Dekker", "gebeld met {}"),
+    "Italian": ("Sig. Sig.ra", "Rossi Russo Ferrari Bianchi Romano Colombo Ricci Marino", "telefonata di {}"),
+    "Portuguese": ("Sr. senhora", "Silva Santos Ferreira Pereira Costa Almeida Ribeiro Pinto", "{} veio à consulta"),
+    "English": ("Mr Mrs Dr.", "Smith Jones Brown Taylor Wilson Evans Walker Wright Baker", "{} came for a check-up"),
+}
+
+
+def notes_of(language, share=1.0, rows=240, seed=1):
+    draw = random.Random(seed)
+    titles, names, form = NOTES[language]
+    people = [name.replace("_", " ") for name in names.split()]
+    cells = []
+    for _ in range(rows):
+        who = f"{draw.choice(titles.split())} {draw.choice(people)}" if draw.random() < share else "-"
+        cells.append(f"{form.format(who)} ({draw.randrange(1, 400)})")
+    return cells
+
+
+@pytest.mark.parametrize("language", NOTES)
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_surnames_in_short_notes_name_people(language, share):
+    (note,) = suggest_roles(read_table({"note": notes_of(language, share)}))
+    assert (note.role, note.topic, note.confidence) == ("identifier", "person name", "high")
+
+
+def test_notes_with_surnames_are_no_yes_whatever_they_are_declared():
+    table = {"age": [30 + row % 4 for row in range(240)], "note": notes_of("German")}
+    found = assess(table, quasi_identifiers=["age"], other=["note"], rows_are_people=True).verdict
+    assert found.decision == "exposed"
+    assert "note names people" in " ".join(found.exposures)
+    assert found.actions[-1].protection["leave_out"] == ["note"]
+    assert found.actions[-1].expected["decision"] == "within"
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ["Sr. Engineer", "Sr. Analyst", "Sr. Manager", "Dr. Assistant", "Prof. Services"],
+        ["Frau mit Kind", "Herr oder Frau", "die Frau", "Frau und Mann"],
+        ["pan Fried", "Pan American", "Pan Asian", "frying pan Large"],
+        ["M. Tuberculosis", "M. Avium", "M. Leprae", "M. Bovis", "M. Kansasii", "M. Marinum"],
+        ["Mrs Dalloway", "Mr Clean", "Dr Pepper", "Oak Dr North", "Dr. No", "Miss Saigon"],
+        ["MS Patient", "Ms word", "SR tablet", "sr Release", "Sig. level"],
+    ],
+)
+def test_titles_and_words_that_only_look_like_forms_of_address_name_nobody(forms, seed):
+    draw = random.Random(seed)
+    cells = [f"{draw.choice(forms)} {draw.randrange(400)}" for _ in range(200)]
+    (column,) = suggest_roles(read_table({"text": cells}))
+    assert column.topic != "person name"
+
+
+def test_a_household_number_that_is_kept_is_no_yes_although_rows_are_people():
+    table = traps.households()
+    known = ("region", "age_group", "sex")
+    homes = {"household": table["hh"], **{name: table[name] for name in known}}
+    asked = {"quasi_identifiers": known, "other": ("household",), "rows_are_people": True}
+    found = assess(homes, **asked).verdict
+    assert found.decision == "exposed"
+    assert found.exposures[0].startswith("household tells who lives together")
+    advice = found.actions[-1]
+    assert advice.protection["leave_out"] == ["household"]
+    safe = protect(homes, quasi_identifiers=list(known), **advice.protection)
+    assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
