@@ -130,6 +130,7 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.set_input_files("#project-file", kept)
     page.wait_for_selector(".column[data-column=sex][data-role=quasi-identifier]")
     expect(page.locator("#project-changed")).to_contain_text("same columns")
+    page.click("#tab-candidates")
     expect(page.locator("#shelf .candidate")).to_have_count(2)  # they are there already: none is made again
 
     pyarrow.parquet.write_table(demo_table(300), tmp_path / "stays.parquet")

@@ -109,8 +109,11 @@ def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base, 
     answered(page, "#risk-view")
     hold("assessment")
     page.click("#renew")
+    expect(page.locator("#tile-risk small")).to_have_text("being assessed")  # and nothing of the one before is done
+    expect(page.locator("#tile-report")).to_have_attribute("data-state", "open")
     page.click("#verdict-wait .waiting button")
     page.wait_for_selector("#risk-view .instead")
+    expect(page.locator("#tile-risk")).to_have_attribute("data-state", "stale")
     for _ in range(2):
         page.wait_for_selector(f"#risk-view[data-shown='{whole}']:not([aria-busy])")
         assert page.query_selector("#risk-view >> text=This assessment was cancelled") is None

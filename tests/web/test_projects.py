@@ -260,18 +260,11 @@ def test_a_table_of_impossible_counts_is_no_project(script, table, changed):
     assert script.post(f"{table}/project", json=project).status_code == 422
 
 
-@pytest.fixture
-def saved_project(script, table, protected, wait_for):
-    """A project with an assessment, a candidate by a form that asks for something else, and one that a search found."""
+def test_a_reopened_project_has_its_candidates_which_are_made_again_as_they_were(script, table, protected, wait_for):
     searched = {"seconds": 20, "protection": {"k": 2, "l": 2, "sensitive": "illness"}}
     for path, asked in (("assessments", {"protection": False}), ("solutions", searched)):
         assert wait_for(script, script.post(f"{table}/{path}", json=asked).json())["state"] == "done"
-    return script.get(f"{table}/project").json()
-
-
-def test_a_reopened_project_has_its_candidates_which_are_made_again_as_they_were(
-    script, table, saved_project, wait_for
-):
+    saved_project = script.get(f"{table}/project").json()
     before = script.get(f"{table}/candidates").json()
     assert script.get(f"{table}/project/saved").json() is None  # nothing was reopened here
     again = upload(script, as_csv(ROWS))
@@ -295,22 +288,23 @@ def test_a_reopened_project_has_its_candidates_which_are_made_again_as_they_were
     assert script.get(f"{again}/project/saved").json() is None
 
 
-def test_a_candidate_that_cannot_be_made_as_it_was_says_why(script, table, saved_project, wait_for):
-    first, _, second = saved_project["runs"]
-    first["protection"] |= {"leave_out": ["city"]}
-    second |= {"lacks_values": True, "seconds": 0.1}
-    saved_project["runs"] += [
-        second | {"protection": {**second["protection"], "k": 9}, "outdated": True},
-        second | {"protection": {**second["protection"], "k": 8}, "lacks_values": False, "seconds": 15.0},
-        second | {"protection": {**second["protection"], "k": 6, "population_table": "0" * 16}, "lacks_values": False},
+def test_a_candidate_that_cannot_be_made_as_it_was_says_why(script, table):
+    project = script.get(f"{table}/project").json()
+    run = {"kind": "protection", "at": "2026-01-01", "question": {}, "summary": {}, "seconds": 0.1}
+    project["runs"] = [
+        run | {"protection": {"k": 3, "leave_out": ["city"]}},
+        run | {"protection": {"k": 4}, "lacks_values": True},
+        run | {"protection": {"k": 9}, "outdated": True},
+        run | {"protection": {"k": 8}, "seconds": 15.0},
+        run | {"protection": {"k": 6, "population_table": "0" * 16}},
     ]
     twice = [row[:2] + row[3:] for row in ROWS * 2]
     other = upload(script, as_csv(twice, "age,sex,illness"))
-    script.post(f"{other}/project", json=saved_project)
+    script.post(f"{other}/project", json=project)
     saved = script.get(f"{other}/project/saved").json()
     assert [(one["protection"]["k"], one["is_quick"], one["cannot"]) for one in saved["candidates"]] == [
         (3, False, "it names columns that are gone: city"),
-        (second["protection"]["k"], False, "its hierarchies list values, which were not saved"),
+        (4, False, "its hierarchies list values, which were not saved"),
         (9, False, "roles, scales or limits were changed after it was made"),
         (8, False, None),  # 15 seconds for half as many rows
         (6, False, "the table of everybody that it counted in is not open"),

@@ -156,8 +156,7 @@ def assess_question(
     # the population is estimated in any case: what the forecast tells is read from it
     idle = {"attacks", "protection"} - work.pending
     timed = [replace(section, weight=0) if section.name in idle else section for section in SECTIONS]
-    is_searched = question.protection and table.backend.rows_are_local
-    work.spans = share_progress(timed, SEARCH) if is_searched else share_progress(timed)
+    work.spans = share_progress(timed, SEARCH) if question.protection else share_progress(timed)
     for section in (one for one in SECTIONS if one.is_first):
         work.answer(section, section.answer)
     if partial is not None:
@@ -168,7 +167,7 @@ def assess_question(
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
     assessment = _assessment(work)
-    progress("writing it down", SEARCH if is_searched else WRITING)
+    progress("writing it down", SEARCH if question.protection else WRITING)
     verdict = note_reliance_on_declared(work, assessment.verdict)
     return replace(assessment, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 

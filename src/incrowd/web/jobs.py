@@ -258,16 +258,11 @@ class Jobs:
             self._jobs.pop(job.id, None)
         job.discard()
 
-    def remove_for_table(self, session: str, table: str) -> None:
-        """Remove the jobs of a table that is closed."""
+    def remove_all(self, session: str, table: str | None = None) -> None:
+        """Remove the jobs of a session that ends, or of one of its tables that is closed."""
         for job in self.of_session(session):
-            if job.table == table:
+            if table in (None, job.table):
                 self.remove(job)
-
-    def remove_for_session(self, session: str) -> None:
-        """Remove the jobs of a session that ends."""
-        for job in self.of_session(session):
-            self.remove(job)
 
     def close(self) -> None:
         """Cancel all jobs and wait a few seconds for their threads."""

@@ -200,7 +200,7 @@ class Server:
         """Stop the work on a table and delete its files."""
         with session.lock:
             session.tables.pop(table.id, None)
-        self.jobs.remove_for_table(session.key, table.id)
+        self.jobs.remove_all(session.key, table.id)
         table.close()
 
     @contextmanager
@@ -299,7 +299,7 @@ class Server:
     def _end_session(self, session: Session) -> None:
         for table in list(session.tables.values()):
             self.close_table(session, table)
-        self.jobs.remove_for_session(session.key)
+        self.jobs.remove_all(session.key)
         if self.kept is not None:
             self.kept.forget(session.key)
 

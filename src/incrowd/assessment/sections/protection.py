@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.progress import side_by_side
+from incrowd._support.progress import part, side_by_side
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
@@ -117,10 +117,16 @@ def assess_protection(work: AssessmentState) -> Protection:
     wanted = [k for k in sorted({*_SIZES, work.question.limits.class_size}) if k <= people // 2]
     kept, made = sizes_to_begin_with(work), work.shared.setdefault("protected", {})
 
+    done: dict[int, float] = {}
+
     def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
-        safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=repeat)
+        def follow(_: str, share: float) -> None:
+            done[k] = share
+            tell(f"protecting with classes of {k}", sum(done.copy().values()) / len(wanted))
+
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=part(follow, 0.0, 0.6))
         after = safe.counted or read_table(safe.table)  # once, so that what is encoded serves the next question
-        evaluated = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=repeat)
+        evaluated = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(follow, 0.6, 1.0))
         left = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in kept:
             made[k] = after, float(evaluated.granularity), safe.shuffled
@@ -141,12 +147,11 @@ def assess_protection(work: AssessmentState) -> Protection:
 
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
-    with side_by_side(trials_at_once(table), work.part(SECTION)) as (pool, tell, repeat):
+    with side_by_side(trials_at_once(table), work.part(SECTION)) as (pool, tell, _):
         tell("protecting the table", 0.0)
         first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
         for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
             costs.append(cost)
-            tell(f"protected with classes of {k}", len(costs) / len(wanted))
             for note in told:
                 notes.setdefault(note, []).append(k)
     said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
@@ -207,4 +212,4 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", assess_protection, _statements, weight=6, is_asked=is_asked)
+SECTION = Section("protection", assess_protection, _statements, weight=15, is_asked=is_asked)

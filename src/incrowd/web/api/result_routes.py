@@ -27,16 +27,11 @@ from incrowd.web.refusals import Refusal, not_found
 
 router = APIRouter(tags=["results"])
 
-HTML_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+_TEXT, _BYTES = {"schema": {"type": "string"}}, {"schema": {"type": "string", "format": "binary"}}
+HTML_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": _TEXT}}}
+_TEXTS, _BINARIES = ("csv", "tab-separated-values"), ("vnd.apache.parquet", "octet-stream")
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "content": {
-            "text/csv": {"schema": {"type": "string"}},
-            "text/tab-separated-values": {"schema": {"type": "string"}},
-            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
-            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
-        }
-    }
+    200: {"content": {f"text/{kind}": _TEXT for kind in _TEXTS} | {f"application/{kind}": _BYTES for kind in _BINARIES}}
 }
 
 

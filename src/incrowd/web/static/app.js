@@ -29,7 +29,7 @@ export function patch(place, children) {
 }
 
 function become(old, made) {
-  for (const name of old.getAttributeNames()) if (!["style", "open"].includes(name) && !made.hasAttribute(name)) old.removeAttribute(name);
+  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.matches(".conditions"))) old.removeAttribute(name);
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the policy forbids styles as attributes
   old.onclick = made.onclick;

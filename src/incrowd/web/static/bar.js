@@ -15,7 +15,7 @@ export function conditionsOf(sentences) {
   return make("details", { class: "conditions small" }, make("summary", {}, sentences.length > 1 ? `yes, on ${count(sentences.length)} conditions` : "yes, on one condition"), sentences.map((one) => make("p", {}, one)));
 }
 const tile = (name) => document.getElementById(`tile-${name}`);
-let assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
+let assessing = false, assessed = null, risk = null; // the assessment whose verdict is in sight, and its highest risk
 
 /** Fill a tile: a number, what it is, and the state of its step. */
 function fill(name, strong, words, state = "", more = []) {
@@ -35,7 +35,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const words = { open: "not assessed yet", stale: "assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
+  const words = { open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
   fill("risk", judged ? percent(judged.highest) : bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
@@ -65,6 +65,15 @@ export function drawAssessed(job, highest) {
   [assessed, risk] = [job, highest];
   drawNow();
   fill("report", job.stale ? "Old" : "Ready", job.stale ? "assess again for a report" : "report and record", job.stale ? "stale" : "done");
+}
+/** While the table is assessed anew, nothing of the assessment before is called done. */
+export function drawAssessing(isRunning) {
+  assessing = isRunning;
+  if (assessing) {
+    assessed = null;
+    fill("report", "–", "being assessed", "open");
+  }
+  drawNow();
 }
 on("settings", () => { drawColumns(); drawLimit(); });
 on("counted", drawNow);

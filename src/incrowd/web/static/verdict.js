@@ -2,7 +2,7 @@
 import { advise } from "./actions.js";
 import { answersOf, data, newest } from "./answers.js";
 import { known, make, over, problem, start, table, watch } from "./app.js";
-import { drawAssessed } from "./bar.js";
+import { drawAssessed, drawAssessing } from "./bar.js";
 import { allKept, bench, on } from "./bench.js";
 import { lens } from "./lenses.js";
 import { wrongField } from "./question.js";
@@ -66,6 +66,8 @@ function drawOpen() {
 on("settings", drawOpen);
 watch((job) => job.kind === "assessment" && job.table === table, (job) => { // what is there, or on its way, is asked for anew above it
   running = !over(job);
+  drawAssessing(running);
+  if (running) advise(null).catch(problem);
   button.hidden = running || job.has_result;
   drawOpen();
 });
