@@ -229,7 +229,7 @@ def test_the_command_protects_items_and_points(capsys, tmp_path):
     assert code == 0
     assert json.loads(shown)["k"] >= 2
     code, shown, _ = run(capsys, *points, "--place", "x,y", "--k", 2, "--population", 5_000, "--force")
-    assert (code, "forecast before" in " ".join(shown.split())) == (0, True)
+    assert (code, "forecast after" in " ".join(shown.split())) == (0, True)
     code, _, err = run(capsys, *asked, "--population", 5_000, "--force")
     assert (code, "only of points unicity is forecast" in " ".join(err.split())) == (2, True)
     for wrong in (["--place", "x,y", "--item", "price"], [], ["--place", "x,y", "--hierarchy", "when=5"]):
