@@ -41,7 +41,7 @@ _CORRECTIONS = {
 class Variable(Result):
     """One released column: its role and type, what was done to it, how it is written, the share of changed cells.
 
-    `correction` says how an analysis is corrected for it, `parameters` are those of its steps of perturbation, in order.
+    `correction` says how an analysis is corrected for it, `parameters` are those of its steps, in order.
     """
 
     name: str
