@@ -68,10 +68,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(_row("demo", read("demo"), sys.argv[2])))
         return
-    file = harness.RESULTS / "protect.json"
-    found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     if "--write" in sys.argv:
-        write_page(found["methods"])
+        write_page(_saved()["methods"])
         return
     parts: list[Callable[[], dict[str, Any]]] = [limits, speed, coverage, blanks, sets, trips]
     parts += [peers, perturbed, paper, methods]
@@ -89,6 +87,7 @@ def main() -> None:
                 continue  # printed as tables
             print(f"  {_mark(value)}  {name:52} {value}", flush=True)
         made = {name: value._asdict() if isinstance(value, Check) else value for name, value in made.items()}
+        found = _saved()  # read again: another part may have run meanwhile
         found[part.__name__] = {**(found.get("methods", {}) if part is methods else {}), **made}
         found[part.__name__]["processor seconds"] = round(time.process_time() - started, 1)
         harness.save("protect", found)
@@ -96,6 +95,12 @@ def main() -> None:
     missed = sum(not one.holds for one in limited)
     print(f"\n{len(limited) - missed} of {len(limited)} limits hold")
     sys.exit(bool(missed))
+
+
+def _saved() -> dict[str, Any]:
+    """What was found so far, by part."""
+    file = harness.RESULTS / "protect.json"
+    return json.loads(file.read_text()) if file.exists() else {}
 
 
 def _mark(value: Any) -> str:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from incrowd import demo_table, read_table
 from incrowd.backends import encode
 from incrowd.backends.spark.workers import ProtectCell
-from incrowd.protection.in_cluster import CellRecoding
+from incrowd.protection.cluster_protection import CellRecoding
 from incrowd.protection.problem import Demand
 
 NAMES = ("age_yrs", "sex", "race")

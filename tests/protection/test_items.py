@@ -6,6 +6,7 @@ import json
 import random
 from collections import defaultdict
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -155,6 +156,28 @@ def test_regions_climb_their_hierarchy_and_days_stay_days():
     assert pa.types.is_date(safe.table["day"].type)
 
 
+def test_unicity_is_forecast_for_the_whole_population():
+    """From 1,000 of 10,000 people: the forecast for all of them is near what they show."""
+    draws = np.random.default_rng(2)
+    shops = draws.dirichlet(np.full(60, 0.4))
+    who = np.repeat(np.arange(10_000), 3)
+    points = {"who": who, "day": draws.integers(0, 3, who.size), "shop": draws.choice(60, who.size, p=shops)}
+    some = {name: cells[: 3 * 1_000] for name, cells in points.items()}
+    asked = {"person": "who", "time": "day", "place": ["shop"], "hierarchy": "60", "k": 2, "known": 1}
+    part = protect_trajectories(some, **asked, population=10_000)
+    whole = protect_trajectories(points, **asked)
+    assert part.population == 10_000
+    assert len(part.forecast_before) == len(part.unicity_before)
+    for known in (2, 3):
+        forecast, truth = part.forecast_before[known - 1], whole.unicity_before[known - 1]
+        assert forecast.low <= truth <= forecast.high
+        assert forecast.value < part.unicity_before[known - 1]  # of fewer people more are alone
+    assert "by the scaling law" in part.sentence
+    assert whole.forecast_before == ()
+    with pytest.raises(InputError, match="a population of 10 people, and 1,000 are in the table"):
+        protect_trajectories(some, **asked, population=10)
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
@@ -205,6 +228,10 @@ def test_the_command_protects_items_and_points(capsys, tmp_path):
     code, shown, _ = run(capsys, *points, "--place", "x,y", "--k", 2, "--json")
     assert code == 0
     assert json.loads(shown)["k"] >= 2
+    code, shown, _ = run(capsys, *points, "--place", "x,y", "--k", 2, "--population", 5_000, "--force")
+    assert (code, "forecast after" in " ".join(shown.split())) == (0, True)
+    code, _, err = run(capsys, *asked, "--population", 5_000, "--force")
+    assert (code, "only of points unicity is forecast" in " ".join(err.split())) == (2, True)
     for wrong in (["--place", "x,y", "--item", "price"], [], ["--place", "x,y", "--hierarchy", "when=5"]):
         assert run(capsys, *points, *wrong)[0] == 2
     assert run(capsys, "protect", visits, "--qi", "what", "--known", 2, "--out", tmp_path / "no.csv")[0] == 2

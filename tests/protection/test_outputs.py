@@ -214,3 +214,17 @@ def test_a_codebook_says_what_was_done(tmp_path):
     assert written["codeBook"]["fileDscr"]["fileTxt"]["dimensns"] == {"caseQnty": 4, "varQnty": 3}
     with pytest.raises(InputError, match=r"\.json or \.md"):
         make_codebook(safe).write(tmp_path / "book.txt")
+
+
+def test_a_codebook_tells_analysts_how_to_correct_for_what_is_written():
+    ages = list(range(20, 60))
+    table = {"age": ages, "pay": [100 * age for age in ages], "sex": ["f", "m"] * 20}
+    options = {"quasi_identifiers": ["age", "pay", "sex"], "k": 4, "identifiers": [], "warn": False}
+    safe = protect(table, **options, output={"age": "mean", "pay": "bounds"}, shuffle=True)
+    text = make_codebook(safe).to_markdown()
+    assert "Records are in random order." in text
+    assert "- age: totals and means are kept, but for rounding; variances are too small" in text
+    assert "- pay_low: treat the value as interval-censored between the two columns." in text
+    plain = make_codebook(protect(table, **options, keep=["sex"], shuffle=False))
+    assert {one.name: bool(one.correction) for one in plain.variables} == {"age": True, "pay": True, "sex": False}
+    assert "random order" not in plain.to_markdown()

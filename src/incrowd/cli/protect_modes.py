@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 _WISHES = WishKeywords.__annotations__
 OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", *_WISHES}
 """The options of `--append`."""
-OF_SETS = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchies", "force", "json"}
+OF_SETS = {
+    *("table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchies", "population"),
+    *("force", "json"),
+}
 """The options of `--item` and `--time`."""
 
 
@@ -114,6 +118,8 @@ def protect_sets(
         raise InputError("--item is for sets of items, --time, --place and --amount for points; give one kind")
     if "time" in chosen and "place" not in chosen:
         raise InputError("--time needs places too: add --place x,y or --place region")
+    if "item" in chosen and "population" in asked:
+        raise InputError("--item and --population cannot go together: only of points unicity is forecast")
     coarser = chosen["item"] if "item" in chosen else chosen["place"][0]
     stray = [name for name in hierarchies if name != coarser]
     if stray:
@@ -124,6 +130,7 @@ def protect_sets(
         "hierarchy": hierarchies.get(coarser),
         **chosen,
     }
+    given |= {"population": asked["population"]} if "population" in asked else {}
     if known is not None:
         given["known"] = known
     with terminal.show_progress("protecting") as progress:
@@ -135,13 +142,14 @@ def protect_sets(
         return
     terminal.heading(f"{masked(out)}: {safe.sentence}")
     if isinstance(safe, ProtectedTrajectories):
-        shares = zip(safe.unicity_before, (*safe.unicity_after, *[None] * 5), strict=False)
+        shown = [safe.unicity_before, safe.unicity_after]
+        forecasts = [safe.forecast_before, safe.forecast_after] if safe.population is not None else []
+        shown += [tuple(None if one is None else one.value for one in several) for several in forecasts]
+        heads = ("points known", "singled out before", "and after", "forecast before", "forecast after")
+        rows = enumerate(zip_longest(*shown), start=1)
         terminal.table(
-            ("points known", "singled out before", "and after"),
-            [
-                (number, percent(before), "" if after is None else percent(after))
-                for number, (before, after) in enumerate(shares, start=1)
-            ],
+            heads[: len(shown) + 1],
+            [(number, *("" if share is None else percent(share) for share in shares)) for number, shares in rows],
         )
     what = "items" if "item" in chosen else "points"
     terminal.note(f"assess takes all {what} of a person as known, which is more than this guarantee speaks of")

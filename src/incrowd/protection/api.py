@@ -15,8 +15,8 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
 from incrowd.measures.missing_cells import find_skip_groups
 from incrowd.protection.build import ReleaseBuilder
+from incrowd.protection.cluster_protection import protect_in_cluster
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.k_map import RandomSample, read_population
 from incrowd.protection.keys import Key, read_key
 from incrowd.protection.method_options import (

@@ -14,25 +14,21 @@ from numpy.typing import NDArray
 from incrowd.protection.by_levels import classes_by_levels, settle_kept_rows
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, as_written
+from incrowd.protection.recoding import Recoding, as_written, class_limits
 from incrowd.protection.wildcards import blank_cells
 
 
 def blank(problem: Problem) -> Recoding:
     """Make classes of records that differ in few columns, and blank these columns in each class."""
-    from incrowd.protection import kernels_classes
-
     if problem.options.wildcards:
         blanked, hopeless = blank_cells(problem, problem.options.subsets)
         return _write_blanks(problem, blanked, settle_kept_rows(problem, np.flatnonzero(~hopeless)))
     grouping = classes_by_levels(problem, _ladders(problem))
     kept_rows = settle_kept_rows(problem, grouping.order)
-    numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
+    numbers = grouping.numbers(problem.rows)
     blanked = np.empty((problem.rows, len(problem.columns)), dtype=np.bool_)
     for place, column in enumerate(problem.columns):
-        low = np.empty(sizes.size, dtype=column.codes.dtype)
-        high = np.empty_like(low)
-        kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
+        low, high = class_limits(column.codes, grouping)
         blanked[:, place] = (low != high)[numbers]
     return _write_blanks(problem, blanked, kept_rows)
 

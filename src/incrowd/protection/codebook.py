@@ -26,13 +26,22 @@ _WRITTEN = {
     "mode": "the commonest value of the class, the smallest of several",
     "label": "the finest label of the hierarchy that the class shares; * for anything",
 }
+_CORRECTIONS = {
+    "range": "a cell stands for every value in it: treat a range as interval-censored, and a set as one of its members",
+    "bounds": "treat the value as interval-censored between the two columns",
+    "midpoint": "a value is off by half the range of its class at most; variances are too small by what varies within "
+    "classes, so that standard errors are understated",
+    "mean": "totals and means are kept, but for rounding; variances are too small by what varies within classes, so "
+    "that standard errors are understated",
+    "mode": "counts of common values are too large, and those of rare ones too small",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Variable(Result):
     """One released column: its role and type, what was done to it, how it is written, the share of changed cells.
 
-    `correction` says how an analysis is corrected for a perturbation, `parameters` are those of its steps, in order.
+    `correction` says how an analysis is corrected for it, `parameters` are those of its steps, in order.
     """
 
     name: str
@@ -59,6 +68,7 @@ class Codebook(Result):
     suppressed_records: int
     removed: tuple[str, ...]
     variables: tuple[Variable, ...]
+    shuffled: bool = False
 
     def to_ddi(self) -> dict[str, Any]:
         """The codebook under the element names of DDI Codebook 2.5, with what it has no element for beside them."""
@@ -92,6 +102,8 @@ class Codebook(Result):
         yield ""
         yield f"{self.records:,} records, {len(self.variables):,} columns. Method: {self.method}. {self.method_help}"
         yield f"Guarantee, counted on the released table: {self.guarantee}."
+        if self.shuffled:
+            yield "Records are in random order."
         if self.suppressed_records:
             yield f"{self.suppressed_records:,} records were left out."
         if self.removed:
@@ -164,6 +176,7 @@ def make_codebook(protected: Protected) -> Codebook:
         protected.suppressed_rows,
         protected.removed,
         tuple(_describe(protected, name, owner[name], types[name]) for name in table.columns),
+        protected.shuffled,
     )
 
 
@@ -194,15 +207,18 @@ def _describe(protected: Protected, name: str, original: str, kind: str) -> Vari
     if protected.guarantee.wildcards:
         verb = "blanked where fewer match; a blank may be any value,"
     treatment = verb if crowd is None else f"{verb} within classes of {crowd:,} or more"
+    output = protected.outputs.get(original, usual)
+    is_recoded = changed > 0 and protected.method != "blank"
     return Variable(
         name,
         "quasi-identifier",
         kind,
         treatment if changed else "as in the original",
-        _WRITTEN[protected.outputs.get(original, usual)] if changed and protected.method != "blank" else "",
+        _WRITTEN[output] if is_recoded else "",
         changed,
         None if hierarchy is None else hierarchy.name,
         protected.settings.get("levels", {}).get(original),
+        _CORRECTIONS.get(output, "") if is_recoded else "",
     )
 
 

@@ -49,10 +49,14 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     blocks = _blocks_of_people(problem, order, lengths, region_of)
     while True:
         kept = np.concatenate([order[:0], *(rows.ravel() for rows in blocks)])
+        if not kept.size:
+            require_few_left_out(problem, problem.rows)
         secrets = [secret_codes(column, kept) for column in problem.sensitive]
         made = [_classes_of_people(problem, points, rows, secrets) for rows in blocks]
+        if region_of is None:
+            break
         left = [rows for rows, classes in zip(blocks, made, strict=True) if _is_enough(problem, rows, classes, secrets)]
-        if region_of is None or len(left) == len(blocks):
+        if len(left) == len(blocks):
             break
         blocks = left
     left_out = problem.rows - int(lengths[np.unique(person.codes[kept])].sum())

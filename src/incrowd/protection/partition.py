@@ -51,18 +51,19 @@ def partition_classes(problem: Problem) -> Grouping:
     """
     ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
     group_of = _group(problem) if problem.asked else None
-    made = _classes(problem, ladders) if group_of is None else _classes_in_groups(problem, ladders, group_of)
+    made = _classes(problem, ladders) if group_of is None else _classes_in_groups(problem.counted(), ladders, group_of)
     demand = problem.demand
     if demand.t is None and not demand.limits_shares and demand.k_map is None:
         return made
     problem.progress("merging classes", 0.8)
-    region_of = np.zeros(problem.rows, dtype=np.int64) if group_of is None else group_of
+    region_of = group_of
     if problem.wishes.restrict:
         assert ladders is not None
-        region_of = np.unique(region_of * problem.rows + regions_of(problem, ladders), return_inverse=True)[1]
-    is_restricted = group_of is not None or problem.wishes.restrict
-    if is_restricted:
-        return _merge_in_regions(problem, made, region_of)
+        region_of = regions_of(problem, ladders)
+        if group_of is not None:
+            region_of = np.unique(group_of * problem.rows + region_of, return_inverse=True)[1]
+    if region_of is not None:
+        return _merge_in_regions(problem.counted(), made, region_of)
     return _merge(problem, made, [secret_codes(column) for column in problem.sensitive])
 
 

@@ -125,15 +125,17 @@ class Problem:
     table: Table | None = None
     asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
+    def counted(self) -> Problem:
+        """The problem with the values of the whole table counted once, to be protected in many parts."""
+        return replace(self, tallies=[self.tally(index) for index in range(len(self.columns))])
+
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
         columns, sensitive = (
             [replace(column, codes=column.codes[rows]) for column in every] for every in (self.columns, self.sensitive)
         )
-        tallies = [self.tally(index) for index in range(len(columns))]
-        return replace(
-            self, columns=columns, rows=rows.size, sensitive=sensitive, tallies=tallies, progress=progress, asked=()
-        )
+        changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
+        return replace(self.counted(), progress=progress, **changes)
 
     @property
     def power(self) -> int:

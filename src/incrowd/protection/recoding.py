@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -84,9 +84,7 @@ def class_labels(
     """The label of every class, as numbers; the labels; and whether members of a class differ."""
     from incrowd.protection import kernels_classes
 
-    low = np.empty(grouping.ends.size, dtype=column.codes.dtype)
-    high = np.empty_like(low)
-    kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
+    low, high = class_limits(column.codes, grouping)
     differ = low != high
     if levels:
         return (*_ancestors(column, grouping, levels), differ)
@@ -101,17 +99,23 @@ def class_labels(
     return _indices(encoded), encoded.dictionary, differ
 
 
-def _ancestors(column: Coded, grouping: Grouping, levels: Sequence[Level]) -> tuple[NDArray[np.int32], pa.Array]:
-    """The finest level at which all members of a class have the same label, and that label."""
+def class_limits(codes: NDArray[np.unsignedinteger], grouping: Grouping) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The smallest and largest code in every class."""
     from incrowd.protection import kernels_classes
 
+    low = np.empty(grouping.ends.size, dtype=codes.dtype)
+    high = np.empty_like(low)
+    kernels_classes.class_limits(codes, grouping.order, grouping.ends, low, high)
+    return low, high
+
+
+def _ancestors(column: Coded, grouping: Grouping, levels: Sequence[Level]) -> tuple[NDArray[np.int32], pa.Array]:
+    """The finest level at which all members of a class have the same label, and that label."""
     labels = np.full(grouping.ends.size, -1, dtype=np.int64)
     entries: dict[str | None, int] = {}
     is_kept = find_kept(column, grouping.order)
     for level in levels:  # the last one is * for all
-        low = np.empty(grouping.ends.size, dtype=np.uint32)
-        high = np.empty_like(low)
-        kernels_classes.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
+        low, high = class_limits(level.groups[column.codes], grouping)
         agree = (low == high) & (labels < 0)
         shown = level.without_lost_values(column, is_kept).labels
         named = np.array([entries.setdefault(label, len(entries)) for label in shown])

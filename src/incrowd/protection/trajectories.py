@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import class_numbers, encode, pack
-from incrowd.curves import sparse_curve
+from incrowd.curves import Curve, sparse_curve
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.forecasts.law import forecast_fit
+from incrowd.forecasts.result import Parameter
 from incrowd.measures import ItemsetAnonymity, itemset_anonymity
+from incrowd.pitman_yor import fit_curve
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
 from incrowd.protection.resolutions import Resolution, amount_levels, place_levels, time_steps
@@ -44,6 +47,10 @@ class ProtectedTrajectories(Result):
         unicity_before: the share of people whom 1, 2, … of their points single out, in the original: up to 5 points, or
             as many as somebody has.
         unicity_after: the same in the released table, of the people who are in it.
+        population: the people of whom these are a random sample; None where it was not said.
+        forecast_before: the shares that the scaling law forecasts for that population, with 95 % intervals; None where
+            no law can be fitted, such as where everybody is singled out in every part of the table.
+        forecast_after: the same if the release were one of all of them.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"table"})
@@ -59,6 +66,9 @@ class ProtectedTrajectories(Result):
     suppressed: int
     unicity_before: tuple[float, ...]
     unicity_after: tuple[float, ...]
+    population: int | None = None
+    forecast_before: tuple[Parameter | None, ...] = ()
+    forecast_after: tuple[Parameter | None, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -70,6 +80,17 @@ class ProtectedTrajectories(Result):
             f"{percent(self.suppressed / self.points)} of the points were left out; "
             f"{counted(most, 'point singles', 'points single')} out "
             f"{percent(self.unicity_after[-1])} of the people, and {percent(self.unicity_before[-1])} before"
+            + self._forecast_in_words()
+        )
+
+    def _forecast_in_words(self) -> str:
+        """What the law says of the whole population, where it says anything."""
+        last = self.forecast_after[-1] if self.forecast_after else None
+        if last is None or self.population is None:
+            return ""
+        return (
+            f"; released so of all {self.population:,} people they would single out about {percent(last.value)} "
+            f"({percent(last.low)} to {percent(last.high)}), by the scaling law"
         )
 
 
@@ -83,6 +104,7 @@ def protect_trajectories(
     known: int = 1,
     k: int = 5,
     hierarchy: Hierarchy | str | None = None,
+    population: float | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> ProtectedTrajectories:
@@ -97,6 +119,7 @@ def protect_trajectories(
         known: how many points of a person an attacker may know.
         k: the fewest people who have them.
         hierarchy: of the regions, the finest level first; without one they stay as they are or are left out.
+        population: of how many people these are a random sample; unicity is forecast for all of them then.
         seed: of the points that unicity is measured by.
         progress: called with what is done and how far it is.
 
@@ -120,6 +143,11 @@ def protect_trajectories(
     empty = [column.name for column in (who, when, *where) if column.has_null]
     if empty:
         raise InputError(f"some rows have no value in {listed(empty)}; fill them or leave them out")
+    if population is not None and not population >= who.size:
+        raise InputError(
+            f"a population of {population:,g} people, and {who.size:,} are in the table; give all of them",
+            hint="population",
+        )
     ladders = {time: time_steps(when), " and ".join(place): place_levels(where[: len(place)], hierarchy)}
     if amount is not None:
         ladders[amount] = amount_levels(where[-1])
@@ -131,7 +159,9 @@ def protect_trajectories(
     released = release_rows(shown, replace(who, codes=owner[keep]))
     found = _require_shared(released, person, list(shown), k, known)
     before = search.pairs([ladder[0] for ladder in ladders.values()])
-    unicity = [_unicity(*points, seed) for points in (before, (owner[keep], point[keep]))]
+    curves = [_unicity_curves(*points, seed) for points in (before, (owner[keep], point[keep]))]
+    unicity = [tuple(float(curve.uniqueness[-1]) for curve in several) for several in curves]  # type: ignore[index]
+    forecasts = [tuple(_forecast(curve, population) for curve in several if population) for several in curves]
     return ProtectedTrajectories(
         to_native(released, table.native, index=False),
         {name: one.words for name, one in zip(ladders, best, strict=True)},
@@ -142,8 +172,9 @@ def protect_trajectories(
         who.size - int(np.count_nonzero(np.diff(owner[keep], prepend=-1))),
         point.size,
         int(np.count_nonzero(~keep)),
-        unicity[0],
-        unicity[1],
+        *unicity,
+        None if population is None else round(population),
+        *forecasts,
     )
 
 
@@ -216,12 +247,21 @@ def _require_shared(released: pa.Table, person: str, columns: list[str], k: int,
     return found
 
 
-def _unicity(owner: Codes, point: Codes, seed: int) -> tuple[float, ...]:
-    """The share of people whom 1, 2, … of their points single out among all, by the noise-free curve."""
-    found: list[float] = []
-    for known in range(1, min(int(np.bincount(owner).max()), _MOST_POINTS) + 1):
-        points = {"person": owner, "point": point}
-        curve = sparse_curve(points, person="person", item="point", known=known, draws=1, seed=seed)
-        assert curve.uniqueness is not None
-        found.append(float(curve.uniqueness[-1]))
-    return tuple(found)
+def _unicity_curves(owner: Codes, point: Codes, seed: int) -> list[Curve]:
+    """How many people 1, 2, … of their points single out among more and more of them: the noise-free curve."""
+    points = {"person": owner, "point": point}
+    most = min(int(np.bincount(owner).max()), _MOST_POINTS)
+    return [
+        sparse_curve(points, person="person", item="point", known=known, draws=1, seed=seed)
+        for known in range(1, most + 1)
+    ]
+
+
+def _forecast(curve: Curve, population: float) -> Parameter | None:
+    """The share of a population that is singled out, by the scaling law; None where none can be fitted."""
+    try:
+        found = forecast_fit(fit_curve(curve), ("",), np.array([population]), (), 0.95, 0, silent).uniqueness
+    except UnsupportedError:
+        return None
+    assert found is not None
+    return Parameter(float(found.value[0]), float(found.low[0]), float(found.high[0]))

@@ -50,14 +50,14 @@ class Microaggregate(Step):
             raise InputError(f"groups of {self.k:,} from {rows:,} rows; ask for smaller groups")
         if self.by == "mdav" and rows > _MOST_ROWS:
             raise UnsupportedError(f"MDAV takes up to {_MOST_ROWS:,} rows, and there are {rows:,}; use the partition")
-        problem = Problem(found, rows, Demand(self.k), aim="information")
+        problem = Problem(found, rows, Demand(self.k), aim="information").counted()
         numbers = np.empty(rows, dtype=np.uint32)
         made = 0
         for members in self._strata(columns):
             if self.by == "partition":
                 grouping = partition_classes(problem.part(members, silent))
             else:
-                grouping = mdav(problem.points()[members], self.k)
+                grouping = mdav(problem.part(members, silent).points(), self.k)
             numbers[members] = made + grouping.numbers(members.size)
             made += grouping.ends.size
         alike = f"alike in {listed(self.columns)}" + (f", of one {listed(self.within)}" if self.within else "")
