@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ _COMMON = 0.1  # share of the records from which on people may be expected to ha
 _MORE = 30  # records that two columns must tell beyond one of them
 _PAIRS = 3  # pairs of columns that are counted
 _ROWS = 20_000  # rows by which pairs are looked for
+_FLAGS_OF_A_PATTERN = 11  # bytes a record that are held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,25 +89,33 @@ def facts_of_missing_cells(
     Yields:
         A fact for every column that makes the smallest class smaller.
     """
-    flags = [(sort, flag) for column in kept for sort, flag in missing_flags(column).items()]
-    if not flags:
+    flags = ((sort, flag) for column in kept for sort, flag in missing_flags(column).items())
+    first = next(flags, None)
+    if first is None:
         return
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
     behind = LabelCoverage(known, released, coarse)
-    behind_pattern = cache(lambda pattern: find_behind(behind, pattern))
-    seen: dict[bytes, list[Pattern]] = {}
+    held = patterns_held(table, len(known))
+
+    @lru_cache(held)
+    def patterns_of(key: bytes) -> list[Pattern]:
+        found = _patterns(_flag_of(key, known[0].codes.size), known, coarse, bits)
+        return sorted(found, key=lambda one: -one.records)
+
+    @lru_cache(held)
+    def behind_pattern(pattern: Pattern) -> tuple[_Flags, ...] | None:
+        return find_behind(behind, pattern)
+
     undone = set[str]()
-    for sort, flag in flags:
+    for sort, flag in itertools.chain([first], flags):
         after = missing_flags(*encode(table, [flag.name])).get(sort)
         if after is None or flag.name in undone:
             continue
-        key = _key(flag)
-        if key not in seen:
-            seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
-        for pattern in seen[key]:
+        patterns = patterns_of(_key(flag))
+        for pattern in patterns:
             open_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
                 count_classes(table, [*released, open_flag], expected, person),
@@ -122,10 +131,20 @@ def facts_of_missing_cells(
                 yield fact
                 break
         else:
-            if seen[key]:
-                open_flag, expected = expect(behind_pattern(seen[key][0]), after)  # of what tells most
+            if patterns:
+                open_flag, expected = expect(behind_pattern(patterns[0]), after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
+
+
+def patterns_held(table: Table, known: int) -> int:
+    """For how many sets of missing cells what tells them is held: in a quarter of the memory, and found again beyond.
+
+    A pattern has six flags of every record, and five once the release was held against it; a set of cells has one
+    pattern for each of the `known` quasi-identifiers and one for each pair that is counted.
+    """
+    a_record = _FLAGS_OF_A_PATTERN * (known + _PAIRS)
+    return max(1, table.memory // 4 // (a_record * max(table.rows, 1)))
 
 
 def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
@@ -149,6 +168,11 @@ def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tupl
 def _key(flag: Coded) -> bytes:
     """A key of the records in which a column is missing, which many columns have in common."""
     return np.packbits(flag.codes).tobytes()
+
+
+def _flag_of(key: bytes, rows: int) -> Coded:
+    """The flag of some records by its key."""
+    return Coded("", np.unpackbits(np.frombuffer(key, np.uint8), count=rows), pa.array([False, True]))
 
 
 def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
@@ -204,7 +228,7 @@ def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[A
 
 
 def _flag(column: Coded, numbers: Sequence[int]) -> Coded:
-    return Coded(column.name, np.isin(column.codes, numbers).astype(np.int64), pa.array([False, True]))
+    return Coded(column.name, np.isin(column.codes, numbers).astype(np.uint8), pa.array([False, True]))
 
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
