@@ -2,6 +2,7 @@
 
 import datetime as dt
 import time
+import tracemalloc
 import uuid
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from incrowd import read_table, suggest_roles
 from incrowd.tables import ROLES
+from incrowd.tables.roles import column_facts
 from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.direct_identifiers import find_direct_identifier
 
@@ -219,3 +221,18 @@ def test_long_cells_are_looked_at_in_a_time_that_grows_as_they_do():
     started = time.process_time()
     assert find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)) is not None
     assert time.process_time() - started < 2  # half a minute where the time is quadratic
+
+
+def test_contacts_in_many_texts_take_little_memory_and_offices_are_no_persons():
+    """Texts with an address of their own, or with one that 21 or more rows share."""
+    own = [f"write to me at person{number}@example.org please" for number in range(30_000)]
+    offices = [f"ask office{number % 50}@example.org about case {number}" for number in range(30 * 50)]
+    both = ["me@example.org or office1@example.org"] * 3
+    table = read_table({"note": own + offices + both})
+    ((_, column),) = table.read(["note"])
+    tracemalloc.start()
+    facts = column_facts._look("note", column, table.memory)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert facts.contacts == 30_000 + 3
+    assert peak < 12_000_000  # in counters and sets of Python: 18 million

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,9 @@ _FALSELY_TOLD = 0.01  # share of the values that are told which chance may have 
 _COMMON = 0.1  # share of the records from which on people may be expected to have a value
 _MORE = 30  # records that two columns must tell beyond one of them
 _PAIRS = 3  # pairs of columns that are counted
+_NOBODY_ASKED: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # kept as long as the codes are
 _ROWS = 20_000  # rows by which pairs are looked for
+_FALSE_AND_TRUE = pa.array([False, True])
 _FLAGS_OF_A_PATTERN = 11  # bytes a record that are held
 
 
@@ -172,7 +175,7 @@ def _key(flag: Coded) -> bytes:
 
 def _flag_of(key: bytes, rows: int) -> Coded:
     """The flag of some records by its key."""
-    return Coded("", np.unpackbits(np.frombuffer(key, np.uint8), count=rows), pa.array([False, True]))
+    return Coded("", np.unpackbits(np.frombuffer(key, np.uint8), count=rows), _FALSE_AND_TRUE)
 
 
 def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
@@ -228,12 +231,17 @@ def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[A
 
 
 def _flag(column: Coded, numbers: Sequence[int]) -> Coded:
-    return Coded(column.name, np.isin(column.codes, numbers).astype(np.uint8), pa.array([False, True]))
+    is_among = np.zeros(column.size, dtype=np.uint8)
+    is_among[numbers] = 1
+    return Coded(column.name, is_among[column.codes], _FALSE_AND_TRUE)
 
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
     """The numbers and values of a column that say that nothing was asked."""
-    for number in np.flatnonzero(find_not_asked_values(column.values).to_numpy(zero_copy_only=False)).tolist():
+    if column not in _NOBODY_ASKED:
+        is_such = find_not_asked_values(column.values).to_numpy(zero_copy_only=False)
+        _NOBODY_ASKED[column] = np.flatnonzero(is_such).tolist()
+    for number in _NOBODY_ASKED[column]:
         yield number, column.values[number]
 
 

@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
 
 _FIRST = 100_000  # cells that tell whether nearly all numbers of a column differ
-_BYTES_A_TEXT = 90  # of memory, to count how often each of many texts occurs
+_BYTES_A_TEXT, _BYTES_A_NUMBER = 90, 40  # of memory, to count how often each of many values occurs
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
 _BOOLEAN_WORDS = [  # no and yes
     {*pair.split("/")}
@@ -120,8 +121,8 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 
 
 def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
+    _require_room(name, column, memory)
     if pa.types.is_dictionary(column.type):
-        _require_room(name, column, memory)
         column = column.cast(column.type.value_type)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
@@ -136,7 +137,11 @@ def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
 
 
 def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
-    """Refuse a column whose different texts, as many as its parts hold, take more memory than there is."""
+    """Refuse a column whose different values take more memory than there is: of texts, as many as its parts hold."""
+    if _mostly_differ(column):
+        require_memory(f"looking at the numbers of column {name}", _BYTES_A_NUMBER * len(column), memory)
+    if not pa.types.is_dictionary(column.type):
+        return
     texts = {getattr(one.buffers()[-1], "address", 0): len(one) for one in (part.dictionary for part in column.chunks)}
     most = min(sum(texts.values()), len(column))
     require_memory(f"looking at the texts of column {name}", _BYTES_A_TEXT * most, memory)
@@ -153,16 +158,24 @@ class _Counted:
 def _count_values(column: pa.ChunkedArray) -> _Counted:
     if pa.types.is_nested(column.type) or column.null_count == len(column):
         return _Counted(pa.nulls(0), np.zeros(0, dtype=np.int64))
+    if _mostly_differ(column):  # a hash table of them takes ten times their memory
+        numbers = np.array(column.drop_null().to_numpy())
+        numbers += numbers.dtype.type(0)  # -0 is 0
+        numbers.sort()
+        distinct, cells = count_in_order(numbers)
+        return _Counted(pa.array(distinct, column.type), cells)
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0 is 0
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        first = column.slice(0, _FIRST)
-        if 2 * pc.count_distinct(first).as_py() > len(first):  # a hash table of them takes ten times their memory
-            numbers, cells = np.unique(column.drop_null().to_numpy(), return_counts=True)
-            return _Counted(pa.array(numbers, column.type), cells)
     values, times = column.value_counts().flatten()
     filled = values.is_valid()
     return _Counted(values.filter(filled), times.filter(filled).to_numpy())
+
+
+def _mostly_differ(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds numbers of which most differ, as far as its first cells tell."""
+    first = column.slice(0, _FIRST)
+    is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+    return is_number and 2 * pc.count_distinct(first).as_py() > len(first)
 
 
 def _facts(
