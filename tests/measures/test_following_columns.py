@@ -349,4 +349,4 @@ def test_patterns_of_missing_cells_keep_to_the_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert facts
-    assert peak < 25_000_000  # of 20,000 rows and 40 columns: 30 bytes for each cell
+    assert peak < 12_000_000  # of 800,000 cells; 23 million where every pattern is held

@@ -99,8 +99,8 @@ import numpy as np, psutil
 me = psutil.Process()
 start = me.memory_info().rss
 np.ones(3_000_000)[:1].copy()  # from here on the C library puts arrays of up to that size into its heap
-arrays = [part for _ in range(30) for part in (np.ones(250_000), np.ones(2_000))]
-last = arrays[-1]
+arrays = [np.ones(250_000) for _ in range(30)]
+kept = arrays[::3]
 del arrays
 import pyarrow as pa
 print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
@@ -112,11 +112,9 @@ print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
 def test_freed_memory_goes_back_where_there_is_a_limit():
-    pool_first = "import pyarrow"
-    assert held_after_freeing(pool_first)[0] > 40_000_000  # else the test cannot fail
+    assert held_after_freeing("import pyarrow")[0] > 50_000_000  # of 60 million bytes, of which 20 are in use
     held, pool = held_after_freeing("from incrowd._support.memory import hold_no_reserve\nhold_no_reserve()")
-    assert held < 40_000_000  # Arrow itself is loaded in between
-    assert pool == "system"
+    assert (held < 30_000_000, pool) == (True, "system")
 
 
 @pytest.mark.parametrize(("options", "is_asked"), [([], False), (["--memory", "60MB"], True)])

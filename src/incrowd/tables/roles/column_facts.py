@@ -23,7 +23,8 @@ from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
 
 _FIRST = 100_000  # cells that tell whether nearly all numbers of a column differ
-_BYTES_A_TEXT, _BYTES_A_NUMBER = 90, 40  # of memory, to count how often each of many values occurs
+_BYTES_A_TEXT, _BYTES_A_NUMBER = 60, 40  # of memory, to count how often each of many values occurs
+_COPIES_OF_TEXTS = 3  # besides: to count them, to search them for contacts, and of those that may have one
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
 _BOOLEAN_WORDS = [  # no and yes
     {*pair.split("/")}
@@ -142,9 +143,10 @@ def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
         require_memory(f"looking at the numbers of column {name}", _BYTES_A_NUMBER * len(column), memory)
     if not pa.types.is_dictionary(column.type):
         return
-    texts = {getattr(one.buffers()[-1], "address", 0): len(one) for one in (part.dictionary for part in column.chunks)}
-    most = min(sum(texts.values()), len(column))
-    require_memory(f"looking at the texts of column {name}", _BYTES_A_TEXT * most, memory)
+    texts = {getattr(one.buffers()[-1], "address", 0): one for one in (part.dictionary for part in column.chunks)}
+    most = min(sum(map(len, texts.values())), len(column))
+    needed = _BYTES_A_TEXT * most + _COPIES_OF_TEXTS * sum(one.nbytes for one in texts.values())
+    require_memory(f"looking at the texts of column {name}", needed, memory)
 
 
 @dataclass(frozen=True, slots=True)
