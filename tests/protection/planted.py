@@ -130,7 +130,7 @@ def _unpacked(raw):
 def unpacked_files(monkeypatch):
     """Let files hold their bytes as they are, so that they can be searched."""
     parquet, feather, orc = pyarrow.parquet.write_table, pyarrow.feather.write_feather, pyarrow.orc.write_table
-    monkeypatch.setattr(pyarrow.parquet, "write_table", lambda t, f, compression: parquet(t, f, compression="none"))
+    monkeypatch.setattr(pyarrow.parquet, "write_table", lambda t, f, **_: parquet(t, f, compression="none"))
     monkeypatch.setattr(pyarrow.feather, "write_feather", lambda t, f: feather(t, f, compression="uncompressed"))
     monkeypatch.setattr(pyarrow.orc, "write_table", lambda t, f, compression: orc(t, f, compression="uncompressed"))
 
