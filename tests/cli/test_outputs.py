@@ -15,6 +15,8 @@ from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
 from incrowd.cli.command_files import STORED_TABLE, TABLE_OUTPUT, Input, Output, marked_parameters
 from incrowd.errors import InputError
+from incrowd.protection.perturbation import STEPS
+from incrowd.protection.perturbation.step import read_number_or_file
 from incrowd.tables import write_table
 from incrowd.tables.formats import WRITERS
 from incrowd.web.downloads import OFFERED
@@ -164,3 +166,23 @@ def test_every_ending_that_a_table_can_have_is_taken():
     for output in (TABLE_OUTPUT, STORED_TABLE):
         assert {*output.endings()} == {*WRITERS, *COMPRESSIONS}
     assert {f".{ending}" for ending in OFFERED} == {*WRITERS}
+
+
+@pytest.mark.parametrize("parameter", ["pram=", "pram=matrix.csv,matrix=", "shiftdates=9,person=who,key="])
+def test_a_file_that_a_step_reads_is_not_replaced(capsys, tmp_path, parameter):
+    """A key that is lost cannot be made again."""
+    (tmp_path / "people.csv").write_text(CONTENT)
+    read = tmp_path / "read.csv"
+    read.write_text("secret")
+    steps = ["--method", "perturb", "--step", f"age:{parameter}{read}"]
+    code, _, err = run(capsys, "protect", tmp_path / "people.csv", "--qi", "age", *steps, "--out", read, "--force")
+    assert (code, "is read by this command; it is never overwritten" in err, read.read_text()) == (2, True, "secret")
+
+
+def test_every_step_that_reads_a_file_names_it_by_a_parameter():
+    """What `StepInput` takes for files: whatever follows an equals sign."""
+    reading = {
+        kind: [name for name, read in step.reads.items() if read in (Path, read_number_or_file)]
+        for kind, step in STEPS.items()
+    }
+    assert {kind: names for kind, names in reading.items() if names} == {"pram": ["matrix"], "shiftdates": ["key"]}

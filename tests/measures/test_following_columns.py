@@ -1,12 +1,15 @@
 """Kept columns that follow from quasi-identifiers, counted in plain Python."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.measures import kept_column_facts
+from incrowd import read_table
+from incrowd.backends import encode
+from incrowd.measures import kept_column_facts, missing_cells
 from incrowd.tables.suggest_reading import find_not_asked_values
 
 ROWS = 3_000
@@ -284,3 +287,66 @@ def test_cells_that_are_missing_at_random_give_nothing_back():
     before, after = people(draw)
     kept = {f"x{share}": asked_where(draw.random(ROWS) > share, draw) for share in (0.01, 0.2, 0.5, 0.98)}
     assert kept_column_facts(before | kept, after | kept, list(before), list(kept), secrets=list(kept)) == ()
+
+
+TEXTS = [
+    "Not applicable",
+    "n/a",
+    "N. A.",
+    "ENTFÄLLT",
+    "non concernée",
+    "não se aplica",
+    "yes",
+    "no",
+    "1 (skip)",
+    "",
+    " ",
+    "Ж",
+]
+
+
+def test_few_texts_say_the_same_as_many(monkeypatch):
+    values = pa.array([*TEXTS, None])
+    one_by_one = find_not_asked_values(values).to_pylist()
+    monkeypatch.setattr("incrowd.tables.suggest_reading._AT_ONCE", 0)
+    assert (
+        find_not_asked_values(values).to_pylist()
+        == one_by_one
+        == [True] * 6 + [False, False, True, False, False, False, True]
+    )
+
+
+def asked_by_age(columns, rows):
+    """A table whose columns are each missing below an age of their own, with those who refuse, in ranges and before."""
+    draw = np.random.default_rng(8)
+    before = {"age": draw.integers(20, 70, rows), "region": draw.integers(0, 4, rows)}
+    kept = {}
+    for number in range(columns):
+        gone = (before["age"] < 22 + number) | (draw.random(rows) < 0.02)
+        kept[f"q{number}"] = pa.array(draw.integers(0, 5, rows), mask=gone)
+    return before | kept, before | {"age": in_tens(before["age"])} | kept, list(kept)
+
+
+def test_patterns_that_memory_does_not_hold_are_found_again(monkeypatch):
+    before, after, kept = asked_by_age(8, ROWS)
+    kept = [*kept, *(f"again {name}" for name in kept)]  # missing in the same records
+    for table in (before, after):
+        table |= {f"again {name}": table[name] for name in kept[:8]}
+    facts = kept_column_facts(before, after, ["age", "region"], kept)
+    assert facts
+    monkeypatch.setattr(missing_cells, "patterns_held", lambda table, known: 1)
+    assert kept_column_facts(before, after, ["age", "region"], kept) == facts
+
+
+def test_patterns_of_missing_cells_keep_to_the_memory():
+    before, after, kept = asked_by_age(40, 20_000)
+    known, others = (encode(read_table(before), names) for names in (["age", "region"], kept))
+    released = read_table(after, memory="50MB")
+    assert missing_cells.patterns_held(released, 2) == 11
+    encode(released, [*before])
+    tracemalloc.start()
+    facts = list(missing_cells.facts_of_missing_cells(others, known, released, ["age"]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert facts
+    assert peak < 12_000_000  # of 800,000 cells; 23 million where every pattern is held

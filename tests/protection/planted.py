@@ -4,6 +4,7 @@ import json
 import re
 import struct
 import zlib
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,27 @@ METHODS = {
     "blank": {"method": "blank"},
     "mask": {"method": "mask", "steps": [("age", "ranges=3"), ("income", "ranges=2"), ("zip", "keep=6")]},
     "perturb": {"method": "perturb", "steps": [("age", "round=10"), ("income", "round=1000"), ("zip", "pram=0.8")]},
+    "perturb with means and dates": {
+        "method": "perturb",
+        "steps": [("age+income", "microaggregate=3"), ("seen", "shiftdates=400,person=who"), ("zip", "recordswap=0.2")],
+        "identifiers": ["who"],
+    },
+    "perturb with noise and ends": {
+        "method": "perturb",
+        "steps": [
+            *(
+                ("age", "noise=0.3"),
+                ("age+income", "correlated=0.2"),
+                ("income", "top=10050"),
+                ("income", "bottom=10010"),
+            ),
+            *(("hidden", "rankswap=0.5"), ("age", "shuffle")),
+        ],
+    },
     "histories": {"person": "who"},
+    "histories under a key": {"person": "who", "key": bytes(range(7, 71))},
+    "partition for a k-map": {"k_map": 4, "population": 400.0},
+    "partition apart": {"apart": ["hidden"]},
 }
 
 
@@ -46,6 +67,7 @@ def planted(seed, rows=ROWS):
     illnesses = [f"illness{code:03}" for code in range(12)] + ["illness-of-nobody"]
     illness = np.where(draw.random(rows) < 0.5, 0, draw.integers(0, 12, rows))
     numbers = pa.array(draw.integers(0, 9, rows), mask=draw.random(rows) < 0.3)
+    seen = np.random.default_rng([seed, 1]).integers(10**15, 10**15 + 10**14, rows)
     table = pa.table(
         {
             "who": [f"person{code:05}" for code in people],
@@ -55,6 +77,7 @@ def planted(seed, rows=ROWS):
             "note": [f"note{code:05}" for code in draw.permutation(rows)],
             "hidden": numbers,
             "income": 10_000 + draw.permutation(rows) + draw.integers(1, 1_000, rows) / 1_024,
+            "seen": pa.array(seen, pa.timestamp("us")),
         }
     )
     table = table.replace_schema_metadata({"about": "metadata-of-the-original", "pandas": json.dumps({"x": "secret"})})
@@ -63,7 +86,7 @@ def planted(seed, rows=ROWS):
 
 def protected(table, asked):
     """The table with classes of three."""
-    return protect(table, quasi_identifiers=QIS, k=3, identifiers=[], warn=False, **asked)
+    return protect(table, quasi_identifiers=QIS, k=3, warn=False, **{"identifiers": [], **asked})
 
 
 def gone(table, released):
@@ -74,8 +97,15 @@ def gone(table, released):
     texts = {"metadata-of-the-original", "field-metadata", "illness-of-nobody"}
     texts |= {cell for name in ("who", "zip", "illness", "note") for cell in table[name].to_pylist()}
     numbers = [number for number in table["income"].to_pylist() if repr(number) not in cells]
+    times = [time for time in table["seen"].to_pylist() if str(time) not in cells]
     found = [text.encode() for text in sorted(texts) if text not in cells]
-    return found + [form for number in numbers for form in (repr(number).encode(), struct.pack("<d", number))]
+    found += [form for number in numbers for form in (repr(number).encode(), struct.pack("<d", number))]
+    return found + [form for time in times for form in (str(time).encode(), time.isoformat().encode(), _ticks(time))]
+
+
+def _ticks(time):
+    """A time as Arrow stores it: microseconds since 1970."""
+    return struct.pack("<q", (time - datetime(1970, 1, 1)) // timedelta(microseconds=1))
 
 
 def raw_bytes(file):
@@ -100,7 +130,7 @@ def _unpacked(raw):
 def unpacked_files(monkeypatch):
     """Let files hold their bytes as they are, so that they can be searched."""
     parquet, feather, orc = pyarrow.parquet.write_table, pyarrow.feather.write_feather, pyarrow.orc.write_table
-    monkeypatch.setattr(pyarrow.parquet, "write_table", lambda t, f, compression: parquet(t, f, compression="none"))
+    monkeypatch.setattr(pyarrow.parquet, "write_table", lambda t, f, **_: parquet(t, f, compression="none"))
     monkeypatch.setattr(pyarrow.feather, "write_feather", lambda t, f: feather(t, f, compression="uncompressed"))
     monkeypatch.setattr(pyarrow.orc, "write_table", lambda t, f, compression: orc(t, f, compression="uncompressed"))
 

@@ -30,7 +30,9 @@ from tests.protection.planted import (
 )
 
 from incrowd import UnsupportedError, protect
-from incrowd.protection import registry, release, write_protected
+from incrowd.protection import append_release, registry, release, write_protected
+from incrowd.protection.marks import mark_of, waiting_of
+from incrowd.protection.perturbation import STEPS
 from incrowd.tables import write_table
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
@@ -58,6 +60,11 @@ def test_every_method_is_searched_for_originals():
     assert {asked.get("method", "partition") for asked in METHODS.values()} == set(registry.METHODS)
 
 
+def test_every_step_is_searched_for_originals():
+    steps = [action for asked in METHODS.values() for _, action in asked.get("steps", ())]
+    assert {re.split("[=,]", action)[0] for action in steps} >= set(STEPS)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_a_file_holds_the_values_of_its_cells_only(tmp_path, monkeypatch, name):
     unpacked_files(monkeypatch)
@@ -74,6 +81,24 @@ def test_a_file_holds_the_values_of_its_cells_only(tmp_path, monkeypatch, name):
         assert {row["note"] for row in rows} == set(safe.table["note"].to_pylist())
         assert smallest_class(rows, released) >= (3 if safe.guarantee.asked_k and "person" not in METHODS[name] else 1)
         assert smallest_class(rows, released) == smallest_class(safe.table.to_pylist(), released)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather", ".csv"])
+def test_a_batch_that_joins_a_file_brings_the_values_of_its_cells_only(tmp_path, monkeypatch, ending):
+    unpacked_files(monkeypatch)
+    first, batch = planted(1), planted(2, rows=30)
+    before = write_protected(protected(first, {}), tmp_path / f"one{ending}")
+    after = tmp_path / f"two{ending}"
+    found = append_release(batch, before, after, widest={"age": 8}, delay=2)
+    assert found.batch.released
+    assert found.batch.waiting
+    released = pa.Table.from_pylist(rows_of_file(after))
+    raw = raw_bytes(after) + mark_of(after).read_bytes()
+    assert any(text in raw_bytes(waiting_of(after)) for text in gone(batch, released))  # the search finds what is there
+    for table in (first, batch):
+        missing = gone(table, released)
+        assert missing
+        assert_absent(missing, raw)
 
 
 @pytest.mark.parametrize("name", METHODS)

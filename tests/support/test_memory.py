@@ -1,15 +1,20 @@
 """Memory limits: as users write them, and as machines and containers have them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.cli.running import run
 
 from incrowd import attack, measure, population_risk, protect, read_table
 from incrowd._support import memory
 from incrowd._support.memory import container_memory, default_memory, memory_in_bytes
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.tables import suggest_roles
 
 NO_LIMIT_IN_VERSION_1 = 9223372036854771712
 
@@ -84,3 +89,47 @@ def test_work_that_does_not_fit_says_what_it_takes_and_stops(tmp_path):
     with pytest.raises(UnsupportedError, match="attacking tables of 2,000,000 records by 2 columns takes about 320 MB"):
         attack(little, little, kind="linkage", known=["age", "sex"])
     assert measure(little, quasi_identifiers=["age", "sex"]).classes == 90  # counts are made on the disk
+
+
+def held_after_freeing(before_it):
+    """How much more memory a process holds after it has freed what it made, and Arrow's pool."""
+    code = f"""
+import numpy as np, psutil
+{before_it}
+me = psutil.Process()
+start = me.memory_info().rss
+np.ones(3_000_000)[:1].copy()  # from here on the C library puts arrays of up to that size into its heap
+arrays = [np.ones(250_000) for _ in range(30)]
+kept = arrays[::3]
+del arrays
+import pyarrow as pa
+print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    held, pool = done.stdout.split()
+    return int(held), pool
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
+def test_freed_memory_goes_back_where_there_is_a_limit():
+    assert held_after_freeing("import pyarrow")[0] > 50_000_000  # of 60 million bytes, of which 20 are in use
+    held, pool = held_after_freeing("from incrowd._support.memory import hold_no_reserve\nhold_no_reserve()")
+    assert (held < 30_000_000, pool) == (True, "system")
+
+
+@pytest.mark.parametrize(("options", "is_asked"), [([], False), (["--memory", "60MB"], True)])
+def test_a_command_with_a_limit_holds_no_reserve(monkeypatch, capsys, tmp_path, options, is_asked):
+    file = tmp_path / "people.csv"
+    file.write_text("age\n30\n31\n30\n")
+    asked = []
+    monkeypatch.setattr("incrowd.cli.open_tables.hold_no_reserve", lambda: asked.append(True))
+    assert run(capsys, "measure", file, "--qi", "age", *options)[0] == 0
+    assert asked == [True] * is_asked
+
+
+def test_numbers_that_take_more_memory_than_there_is_to_be_looked_at_are_refused():
+    many = np.random.default_rng(3).random(1_300_000)
+    table = read_table({"age": np.arange(many.size) % 90, "income": many}, memory="50MB")
+    assert suggest_roles(table, ["age"])
+    with pytest.raises(UnsupportedError, match="looking at the numbers of column income takes about 52 MB"):
+        suggest_roles(table)

@@ -80,3 +80,13 @@ def test_texts_of_codes_are_suggested_as_places():
         {"nuts3": ["DE212", "FR101", "DE212"], "town": ["Ulm", "Bonn", "Ulm"], "icd": ["J45", None, "C50"]}
     )
     assert suggest_scales(table, suggest_roles(table)) == {"nuts3": "place", "icd": "place"}
+
+
+def test_values_are_read_one_by_one_and_no_further_than_the_first_that_is_no_code():
+    def texts():
+        yield "J45.9"
+        yield "asthma"
+        raise AssertionError("nobody needs the next one")
+
+    assert recognise_codes("diagnosis", texts()) is None
+    assert recognise_codes("diagnosis", iter(["J45.9", "C50"])).name == "ICD-10"

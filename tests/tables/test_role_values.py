@@ -5,10 +5,12 @@ import time
 import uuid
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from incrowd import read_table, suggest_roles
+from incrowd import UnsupportedError, read_table, suggest_roles
 from incrowd.tables import ROLES
+from incrowd.tables.roles import column_facts
 from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.direct_identifiers import find_direct_identifier
 
@@ -219,3 +221,24 @@ def test_long_cells_are_looked_at_in_a_time_that_grows_as_they_do():
     started = time.process_time()
     assert find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)) is not None
     assert time.process_time() - started < 2  # half a minute where the time is quadratic
+
+
+def test_each_text_is_searched_for_contacts_once_and_offices_are_no_persons(monkeypatch):
+    """Texts with an address of their own, or with one that 21 or more rows share."""
+    own = [f"write to me at person{number}@example.org please" for number in range(12_000)]
+    offices = [f"ask office{number % 50}@example.org about case {number}" for number in range(30 * 50)]
+    both = ["me@example.org or office1@example.org"] * 3
+    searched = []
+    addresses = column_facts._addresses
+    monkeypatch.setattr(column_facts, "_addresses", lambda text: searched.append(text) or addresses(text))
+    table = read_table({"note": own + offices + both})
+    (facts,) = column_facts.look_at_columns(table, ["note"])
+    assert facts.contacts == 12_000 + 3
+    assert len(searched) == len({*searched}) == 12_000 + 1_500 + 1
+
+
+def test_long_texts_that_take_more_memory_than_there_is_are_refused():
+    texts = pa.array([f"{number} {'word ' * 60}" for number in range(60_000)]).dictionary_encode()
+    table = read_table({"note": texts}, memory="50MB")
+    with pytest.raises(UnsupportedError, match="looking at the texts of column note takes about 59 MB"):
+        suggest_roles(table)

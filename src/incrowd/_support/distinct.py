@@ -25,11 +25,20 @@ def count_numbers(
         found = np.flatnonzero(tally)
         return found, tally[found].astype(np.int64)
     if times is None:
-        ordered = np.sort(numbers)
-        starts = np.flatnonzero(_is_first(ordered))
-        return ordered[starts].astype(np.int64), np.diff(starts, append=ordered.size)
+        found, counts = count_in_order(np.sort(numbers))
+        return found.astype(np.int64), counts
     distinct, where = np.unique(numbers, return_inverse=True)
     return distinct, np.bincount(where, weights=times).astype(np.int64)
+
+
+def count_in_order(ordered: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct values of an array in ascending order, none of them NaN, and how often each occurs.
+
+    >>> count_in_order(np.array([0.1, 0.5, 0.5]))
+    (array([0.1, 0.5]), array([1, 2]))
+    """
+    starts = np.flatnonzero(_is_first(ordered))
+    return ordered[starts], np.diff(starts, append=ordered.size)
 
 
 def distinct_values(values: NDArray[Any]) -> NDArray[Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from incrowd.wording import data_size
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
+_NO_RESERVE = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # of malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
 
 
 def memory_in_bytes(limit: str | float | None) -> int:
@@ -61,6 +64,20 @@ def require_memory(doing: str, needed: int, limit: int) -> None:
             "memory, or a table of fewer rows or columns",
             hint="memory",
         )
+
+
+def hold_no_reserve() -> None:
+    """Let this process give freed memory back to the system at once.
+
+    Arrow's pool and that of the C library keep most of what was freed for what may come, in every thread: up to twice
+    what is in use, and that counts against a limit too. Giving it back takes time where large arrays come and go.
+    """
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        for parameter, value in _NO_RESERVE.items():
+            libc.mallopt(parameter, value)
 
 
 @cache

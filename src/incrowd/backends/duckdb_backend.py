@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow.dataset as ds
 
-_COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
+_COLUMNS_TOGETHER, _CELLS_TOGETHER = 16_384, 2_000_000
 _BYTES_A_ROW = 16
 _opening = threading.Lock()
 

@@ -42,6 +42,21 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class StepInput(Input):
+    """Marks steps of protection, of which some read a file: `town:pram=matrix.csv`, `seen:shiftdates=9,key=key.txt`."""
+
+    after: str = ":pram="
+    address: bool = False
+
+    def paths(self, value: Any) -> Iterator[str]:
+        """The parameters of the steps that are files or addresses."""
+        for parameter in (one for step in value for one in step.split(",")):
+            name = parameter.partition("=")[2].strip()
+            if os.path.isfile(name) or is_address(name):
+                yield name
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """Marks an option that names a file to write.
 

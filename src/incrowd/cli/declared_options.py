@@ -12,7 +12,7 @@ import typer
 from incrowd._support.option import Option
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.cli import options
-from incrowd.cli.command_files import Input
+from incrowd.cli.command_files import Input, StepInput
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 
@@ -26,7 +26,12 @@ PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.typed is
 """The options of `protect` that can be typed."""
 
 _LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps", "words", "hierarchies")
-_FILES = {"file": Input(), "key": Input(address=False), "hierarchies": Input(after="=", address=False)}
+_FILES = {
+    "file": Input(),
+    "key": Input(address=False),
+    "hierarchies": Input(after="=", address=False),
+    "steps": StepInput(),
+}
 _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "number": float}
 
 

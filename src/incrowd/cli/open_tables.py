@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
+from incrowd._support.memory import hold_no_reserve
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
@@ -82,7 +83,10 @@ def _add_reading_options(
 
     @functools.wraps(command)
     def with_tables(**given: Any) -> None:
-        open_paths(given, {name: given.pop(name) for name in options})
+        reading = {name: given.pop(name) for name in options}
+        if reading["memory"] is not None:
+            hold_no_reserve()
+        open_paths(given, reading)
         command(**given)
 
     add_options(with_tables, {name: (kind, False if name in _SWITCHES else None) for name, kind in options.items()})

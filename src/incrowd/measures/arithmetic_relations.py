@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -100,8 +100,17 @@ def read_quantity(column: Coded) -> Quantity | None:
     return Quantity(column.name, column.codes, np.where(np.isfinite(places), places, np.nan))
 
 
+_Design: TypeAlias = tuple[Floats, Floats, Floats, Floats]
+Designs: TypeAlias = dict[tuple[bool, tuple[int, ...], bytes], _Design]
+_DESIGNS = 8  # sets of columns and rows that are prepared for several targets
+
+
 def find_relation(
-    target: Quantity, released: NDArray[Any], before: Sequence[Quantity], after: Sequence[Quantity]
+    target: Quantity,
+    released: NDArray[Any],
+    before: Sequence[Quantity],
+    after: Sequence[Quantity],
+    designs: Designs | None = None,
 ) -> Relation | None:
     """The fewest columns from which another can be computed, more closely than its released values tell it.
 
@@ -110,6 +119,7 @@ def find_relation(
         released: codes from 0 of what is released of it.
         before: the columns that may tell it, beside the target.
         after: the same columns, in the same order, beside what is released.
+        designs: what was prepared of `before` for other targets, and is used and added to here.
 
     Returns:
         The relation, linear or linear in logarithms, that needs the fewest columns; None where there is none.
@@ -128,7 +138,7 @@ def find_relation(
         relations = [
             relation
             for is_log in (False, True)
-            if (relation := _Search(target, released, before, after, is_log=is_log).run()) is not None
+            if (relation := _Search(target, released, before, after, designs, is_log=is_log).run()) is not None
         ]
     return min(relations, key=lambda one: (len(one.columns), -one.told), default=None)
 
@@ -168,10 +178,12 @@ class _Search:
         released: NDArray[Any],
         before: Sequence[Quantity],
         after: Sequence[Quantity],
+        designs: Designs | None,
         *,
         is_log: bool,
     ) -> None:
         self.is_log, self.released, self.before, self.after = is_log, released, before, after
+        self.designs = {} if designs is None else designs
         places = _scaled(target.places, is_log)
         times = np.where(np.isnan(places), 0, np.bincount(target.codes, minlength=places.size))
         size = int(times.sum())
@@ -227,9 +239,7 @@ class _Search:
 
         Altered cells bend a fit of all rows; some of a few small samples have none of them.
         """
-        matrix, truth = self._matrix(self.before, columns, self.fitted), self._truth(self.fitted)
-        centre, scale = np.nanmedian(matrix, axis=0), np.nanstd(matrix, axis=0)
-        standard = np.column_stack([np.nan_to_num((matrix - centre) / scale), np.ones(truth.size)])
+        truth, (matrix, centre, scale, standard) = self._truth(self.fitted), self._design(columns)
 
         def solve(rows: NDArray[Any] | slice) -> tuple[_Formula, Floats]:
             weights = np.linalg.lstsq(standard[rows], truth[rows], rcond=None)[0]
@@ -249,6 +259,18 @@ class _Search:
             rows = well
             formula, errors = solve(rows)
         return formula
+
+    def _design(self, columns: tuple[int, ...]) -> _Design:
+        """The columns on the rows that are fitted, as they are and standardised, and their centres and scales."""
+        key = self.is_log, columns, self.fitted.tobytes()
+        if key not in self.designs:
+            if len(self.designs) >= _DESIGNS:
+                self.designs.clear()
+            matrix = self._matrix(self.before, columns, self.fitted)
+            centre, scale = np.nanmedian(matrix, axis=0), np.nanstd(matrix, axis=0)
+            standard = np.column_stack([np.nan_to_num((matrix - centre) / scale), np.ones(self.fitted.size)])
+            self.designs[key] = matrix, centre, scale, standard
+        return self.designs[key]
 
     def _may_tell(self, columns: tuple[int, ...]) -> bool:
         """Whether one fit of all columns explains enough of other rows that a closer look is worth it."""

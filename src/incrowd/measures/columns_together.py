@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
-from incrowd.measures.arithmetic_relations import Quantity, Relation, find_relation, read_quantity
+from incrowd.measures.arithmetic_relations import Designs, Quantity, Relation, find_relation, read_quantity
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table, read_table
@@ -92,10 +92,11 @@ def facts_of_computed_columns(
     """
     telling, table = _quantities(known), read_table(released)
     names = [column.name for column in known]
+    designs: Designs = {}
     targets = _quantities(kept) if telling else []
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
-        relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling)
+        relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling, designs)
         if relation is None:
             continue
         (after,) = _read_released(table, kept, [target])

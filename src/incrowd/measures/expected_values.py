@@ -46,13 +46,13 @@ def facts_of_expected_values(
     released = encode(table, names)
     behind = LabelCoverage(known, released, coarse)
     for column in kept:
-        flags, facts = common_flags(column), []
-        (released_column,) = encode(table, [column.name])
-        after = common_flags(released_column, flags) if flags else {}
-        for value, one in itertools.product(after, telling):
-            flag = flags[value]
+        flags, facts, after = common_flags(column), [], None
+        for (value, flag), one in itertools.product(flags.items(), telling):
             pattern = find_pattern((one,), flag, expected=_PRACTICALLY_ALL)
             if pattern.records and _holds_for_others(pattern, flag):
+                after = common_flags(*encode(table, [column.name]), flags) if after is None else after
+                if value not in after:
+                    continue
                 open_flag, expected = expect(find_behind(behind, pattern), after[value])
                 counts = count_classes(table, [*released, open_flag], expected, person)
                 shares = pattern.records / flag.codes.size, pattern.found.by_chance

@@ -10,8 +10,9 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +49,10 @@ _FALSELY_TOLD = 0.01  # share of the values that are told which chance may have 
 _COMMON = 0.1  # share of the records from which on people may be expected to have a value
 _MORE = 30  # records that two columns must tell beyond one of them
 _PAIRS = 3  # pairs of columns that are counted
+_NOBODY_ASKED: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # kept as long as the codes are
 _ROWS = 20_000  # rows by which pairs are looked for
+_FALSE_AND_TRUE = pa.array([False, True])
+_FLAGS_OF_A_PATTERN = 11  # bytes a record that are held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,26 +100,34 @@ def facts_of_missing_cells(
     Yields:
         A fact for every column that makes the smallest class smaller.
     """
-    flags = [(sort, flag) for column in kept for sort, flag in missing_flags(column).items()]
-    if not flags:
+    flags = ((place, sort, flag) for place, column in enumerate(kept) for sort, flag in missing_flags(column).items())
+    first = next(flags, None)
+    if first is None:
         return
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
     released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
     behind = LabelCoverage(known, released, coarse)
-    behind_pattern = cache(lambda pattern: find_behind(behind, pattern))
-    seen: dict[bytes, list[Pattern]] = {}
+    held = patterns_held(table, len(known))
+
+    @lru_cache(held)
+    def patterns_of(key: bytes) -> list[Pattern]:
+        found = _patterns(_flag_of(key, known[0].codes.size), known, coarse, bits)
+        return sorted(found, key=lambda one: -one.records)
+
+    @lru_cache(held)
+    def behind_pattern(pattern: Pattern) -> tuple[_Flags, ...] | None:
+        return find_behind(behind, pattern)
+
     undone = set[str]()
-    for place, (sort, flag) in enumerate(flags):
-        progress("comparing missing cells", place / len(flags))
+    for place, sort, flag in itertools.chain([first], flags):
+        progress("comparing missing cells", place / len(kept))
         after = missing_flags(*encode(table, [flag.name])).get(sort)
         if after is None or flag.name in undone:
             continue
-        key = _key(flag)
-        if key not in seen:
-            seen[key] = sorted(_patterns(flag, known, coarse, bits), key=lambda one: -one.records)
-        for pattern in seen[key]:
+        patterns = patterns_of(_key(flag))
+        for pattern in patterns:
             open_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
                 count_classes(table, [*released, open_flag], expected, person),
@@ -131,10 +143,20 @@ def facts_of_missing_cells(
                 yield fact
                 break
         else:
-            if seen[key]:
-                open_flag, expected = expect(behind_pattern(seen[key][0]), after)  # of what tells most
+            if patterns:
+                open_flag, expected = expect(behind_pattern(patterns[0]), after)  # of what tells most
                 harmless.append(open_flag)
                 told &= expected
+
+
+def patterns_held(table: Table, known: int) -> int:
+    """For how many sets of missing cells what tells them is held: in a quarter of the memory, and found again beyond.
+
+    A pattern has six flags of every record, and five once the release was held against it; a set of cells has one
+    pattern for each of the `known` quasi-identifiers and one for each pair that is counted.
+    """
+    a_record = _FLAGS_OF_A_PATTERN * (known + _PAIRS)
+    return max(1, table.memory // 4 // (a_record * max(table.rows, 1)))
 
 
 def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
@@ -158,6 +180,11 @@ def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tupl
 def _key(flag: Coded) -> bytes:
     """A key of the records in which a column is missing, which many columns have in common."""
     return np.packbits(flag.codes).tobytes()
+
+
+def _flag_of(key: bytes, rows: int) -> Coded:
+    """The flag of some records by its key."""
+    return Coded("", np.unpackbits(np.frombuffer(key, np.uint8), count=rows), _FALSE_AND_TRUE)
 
 
 def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
@@ -213,12 +240,17 @@ def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[A
 
 
 def _flag(column: Coded, numbers: Sequence[int]) -> Coded:
-    return Coded(column.name, np.isin(column.codes, numbers).astype(np.int64), pa.array([False, True]))
+    is_among = np.zeros(column.size, dtype=np.uint8)
+    is_among[numbers] = 1
+    return Coded(column.name, is_among[column.codes], _FALSE_AND_TRUE)
 
 
 def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
     """The numbers and values of a column that say that nothing was asked."""
-    for number in np.flatnonzero(find_not_asked_values(column.values).to_numpy(zero_copy_only=False)).tolist():
+    if column not in _NOBODY_ASKED:
+        is_such = find_not_asked_values(column.values).to_numpy(zero_copy_only=False)
+        _NOBODY_ASKED[column] = np.flatnonzero(is_such).tolist()
+    for number in _NOBODY_ASKED[column]:
         yield number, column.values[number]
 
 

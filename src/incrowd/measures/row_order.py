@@ -93,7 +93,8 @@ def followed_columns(
     >>> [one.column for one in followed_columns(sorted_by_age)]
     ['age']
     """
-    names = [name for name in columns or table.columns if name not in table.nested]
+    nested = {*table.nested}
+    names = [name for name in columns or table.columns if name not in nested]
     if table.rows < _FEWEST or not names or not table.backend.keeps_row_order:
         return ()
     rows = order

@@ -41,12 +41,13 @@ def recognise_codes(column: str, values: Iterable[str]) -> CodeSystem | None:
     >>> recognise_codes("diagnosis", ["J45.9", "C50"]).name, recognise_codes("town", ["Ulm", "Bonn"])
     ('ICD-10', None)
     """
-    texts = list(values)
-    for system in SYSTEMS:
-        fits = system.named is None or system.named.search(column.lower())
-        if fits and texts and all(system.pattern.fullmatch(text) for text in texts):
-            return system
-    return None
+    fitting = [system for system in SYSTEMS if system.named is None or system.named.search(column.lower())]
+    has_texts = False
+    for text in values:
+        has_texts, fitting = True, [system for system in fitting if system.pattern.fullmatch(text)]
+        if not fitting:
+            return None
+    return fitting[0] if has_texts else None
 
 
 def _icd(code: str) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +29,7 @@ _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, 
 
 _HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
 _FEWEST_RECORDS = 10  # of a code; a number of fewer people may be their own
+_AT_ONCE = 10_000  # texts that are held as objects of Python
 _FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
 _NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
     """notapplicable inapplicable nonapplicable doesnotapply notasked skipped skip validskip legitimateskip iap niu
@@ -53,7 +53,7 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     types = table.backend.types()
     unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
     if unsaid:
-        codebooks = _codebooks_of(table.columns)
+        codebooks = recognise_codebooks(table.columns)
         codes = [name for name in unsaid if _is_code(name, codebooks)]
         table.backend.scales.update(dict.fromkeys(codes, Scale("nominal")))
         table.guessed_scales |= {*codes}
@@ -62,12 +62,6 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     taken = [name for name in columns if name in table.guessed_scales]
     note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale if it is different"
     return [note] if taken else []
-
-
-@lru_cache(maxsize=8)
-def _codebooks_of(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The codebooks of a table, cached, because recognition takes a while for thousands of columns."""
-    return recognise_codebooks(columns)
 
 
 def _is_code(name: str, codebooks: Sequence[str]) -> bool:
@@ -91,7 +85,7 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
     places = {
         name
         for name, column in _cells(table, [one.column for one in unsaid if one.kind == "text"])
-        if recognise_codes(name, column.unique().drop_null().cast(pa.string()).to_pylist())
+        if recognise_codes(name, _texts(column.unique().drop_null().cast(pa.string())))
     }
     scales: dict[str, ScaleKind] = {}
     for one in unsaid:
@@ -102,6 +96,12 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
         elif one.kind == "integer" and one.topic in _ORDERED_TOPICS:
             scales[one.column] = "ordered"
     return scales
+
+
+def _texts(values: pa.Array) -> Iterator[str]:
+    """Texts of Python one after the other: all of them at once take much memory."""
+    for start in range(0, len(values), _AT_ONCE):
+        yield from values.slice(start, _AT_ONCE).to_pylist()
 
 
 def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
@@ -206,11 +206,18 @@ def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
         return pc.or_(is_missing, pc.is_in(values, value_set=pa.array(sorted({*usual, *_high_codes(values)}), kind)))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         codes = pa.array([".", *map(str, _MISSING_CODES)], kind)
-        letters = pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
-        says_so = pc.is_in(letters, value_set=pa.array(sorted(_NOT_ASKED), kind))
+        says_so = pc.is_in(_letters(values), value_set=pa.array(sorted(_NOT_ASKED), kind))
         says_so = pc.or_(says_so, pc.is_in(pc.utf8_trim_whitespace(values), value_set=codes))
         return pc.or_(is_missing, says_so)
     return is_missing
+
+
+def _letters(values: pa.Array) -> pa.Array:
+    """The letters of every text, in lower case; few texts one by one, for the pattern takes long to compile."""
+    if len(values) > _AT_ONCE:
+        return pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
+    texts = (None if text is None else "".join(filter(str.isalpha, text.lower())) for text in values.to_pylist())
+    return pa.array(texts, values.type)
 
 
 def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections import Counter
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
 from incrowd.backends.protocol import ColumnCounts
 from incrowd.errors import InputError
@@ -22,7 +23,8 @@ from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
 
 _FIRST = 100_000  # cells that tell whether nearly all numbers of a column differ
-_BYTES_A_TEXT = 90  # of memory, to count how often each of many texts occurs
+_BYTES_A_TEXT, _BYTES_A_NUMBER = 60, 40  # of memory, to count how often each of many values occurs
+_COPIES_OF_TEXTS = 3  # besides: to count them, to search them for contacts, and of those that may have one
 _SAMPLE = 2_000  # filled cells of a column that are looked at one by one
 _BOOLEAN_WORDS = [  # no and yes
     {*pair.split("/")}
@@ -121,8 +123,8 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 
 
 def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
+    _require_room(name, column, memory)
     if pa.types.is_dictionary(column.type):
-        _require_room(name, column, memory)
         column = column.cast(column.type.value_type)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
@@ -147,10 +149,15 @@ def _facts_of_counts(counts: ColumnCounts) -> ColumnFacts:
 
 
 def _require_room(name: str, column: pa.ChunkedArray, memory: int) -> None:
-    """Refuse a column whose distinct texts need more memory than is available."""
-    texts = {getattr(one.buffers()[-1], "address", 0): len(one) for one in (part.dictionary for part in column.chunks)}
-    most = min(sum(texts.values()), len(column))
-    require_memory(f"looking at the texts of column {name}", _BYTES_A_TEXT * most, memory)
+    """Refuse a column whose distinct values need more memory than is available; distinct texts are counted by part."""
+    if _mostly_differ(column):
+        require_memory(f"looking at the numbers of column {name}", _BYTES_A_NUMBER * len(column), memory)
+    if not pa.types.is_dictionary(column.type):
+        return
+    texts = {getattr(one.buffers()[-1], "address", 0): one for one in (part.dictionary for part in column.chunks)}
+    most = min(sum(map(len, texts.values())), len(column))
+    needed = _BYTES_A_TEXT * most + _COPIES_OF_TEXTS * sum(one.nbytes for one in texts.values())
+    require_memory(f"looking at the texts of column {name}", needed, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +171,24 @@ class _Counted:
 def _count_values(column: pa.ChunkedArray) -> _Counted:
     if pa.types.is_nested(column.type) or column.null_count == len(column):
         return _Counted(pa.nulls(0), np.zeros(0, dtype=np.int64))
+    if _mostly_differ(column):  # a hash table of them takes ten times their memory
+        numbers = np.array(column.drop_null().to_numpy())
+        numbers += numbers.dtype.type(0)  # -0 is 0
+        numbers.sort()
+        distinct, cells = count_in_order(numbers)
+        return _Counted(pa.array(distinct, column.type), cells)
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0 is 0
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        first = column.slice(0, _FIRST)
-        if 2 * pc.count_distinct(first).as_py() > len(first):  # a hash table of them takes ten times their memory
-            numbers, cells = np.unique(column.drop_null().to_numpy(), return_counts=True)
-            return _Counted(pa.array(numbers, column.type), cells)
     values, times = column.value_counts().flatten()
     filled = values.is_valid()
     return _Counted(values.filter(filled), times.filter(filled).to_numpy())
+
+
+def _mostly_differ(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds numbers of which most differ, as far as its first cells tell."""
+    first = column.slice(0, _FIRST)
+    is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+    return is_number and 2 * pc.count_distinct(first).as_py() > len(first)
 
 
 def _facts(
@@ -213,18 +228,16 @@ def _count_contacts(counted: _Counted) -> int:
     texts, called = texts.filter(likely), called.filter(likely)
     times = counted.times[likely.to_numpy(zero_copy_only=False)]
 
-    def contacts() -> Iterator[tuple[set[int], int]]:
-        """The contacts in each text, and its cells; computed twice, because keeping all of them takes much memory."""
-        for start in range(0, len(texts), _AT_ONCE):
-            parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
-            for text, calls, cells in zip(*parts, times[start : start + _AT_ONCE].tolist(), strict=True):
-                yield {*map(hash, _addresses(text)), *(map(hash, _numbers(text)) if calls else ())}, cells
-
-    rows: Counter[int] = Counter()
-    for found, cells in contacts():
-        for one in found:
-            rows[one] += cells
-    return sum(cells for found, cells in contacts() if any(rows[one] <= _PERSONAL for one in found))
+    found, owners = array("q"), array("q")  # 16 bytes a contact: sets and counters of Python take hundreds
+    for start in range(0, len(texts), _AT_ONCE):
+        parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
+        for owner, (text, calls) in enumerate(zip(*parts, strict=True), start):
+            contacts = {*map(hash, _addresses(text)), *(map(hash, _numbers(text)) if calls else ())}
+            found.extend(contacts)
+            owners.extend([owner] * len(contacts))
+    contact, owner_of = np.unique(np.asarray(found), return_inverse=True)[1], np.asarray(owners)
+    rows = np.bincount(contact, weights=times[owner_of])
+    return int(times[np.unique(owner_of[rows[contact] <= _PERSONAL])].sum())
 
 
 def _addresses(text: str) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,8 @@ def words_of(name: str) -> str:
     return re.sub(r"[\W\d_]+", " ", apart).strip().lower()
 
 
-def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def recognise_codebooks(names: tuple[str, ...]) -> tuple[str, ...]:
     """The public codebooks that the columns of a table follow, the one with most variables first.
 
     Only names that are no common words count: every survey has an `age`.

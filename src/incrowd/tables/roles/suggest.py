@@ -19,6 +19,8 @@ from incrowd.tables.roles.roles_together import (
 from incrowd.tables.roles.weights import WeightEvidence, find_replicates, find_weight, measures_bodies
 from incrowd.tables.table import Table
 
+_BYTES_A_CELL = 100  # of a sample, in Python
+
 
 def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
     """Suggest a role for every column of a table, with a reason. Suggestions decide nothing.
@@ -52,9 +54,23 @@ _suggested: WeakKeyDictionary[Table, dict[tuple[str, ...], tuple[SuggestedRole, 
 """Suggestions made so far: a table is looked at once for each set of columns."""
 
 
+_looked_at: WeakKeyDictionary[Table, dict[str, ColumnFacts]] = WeakKeyDictionary()
+"""Facts about the columns of small tables, which are asked for with and without some of their columns."""
+
+
+def _look_at_columns(table: Table, wanted: Sequence[str]) -> list[ColumnFacts]:
+    """The facts about some columns, kept with their table where their samples take an eighth of the memory at most."""
+    if table.rows * len(table.columns) * _BYTES_A_CELL > table.memory / 8:
+        return look_at_columns(table, wanted)
+    known = _looked_at.setdefault(table, {})
+    new = [name for name in wanted if name not in known]
+    known |= {facts.name: facts for facts in look_at_columns(table, new)} if new else {}
+    return [known[name] for name in wanted]
+
+
 def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ...]:
     """Suggest the role of every column by itself, then revise the roles in view of the other columns."""
-    columns = look_at_columns(table, wanted)
+    columns = _look_at_columns(table, wanted)
     codebooks = recognise_codebooks(table.columns)
     bodies = measures_bodies(table.columns)
     replicates = find_replicates(columns)
