@@ -7,7 +7,7 @@ revises the plan by what the verdict found until one passes. `walk_sizes` does s
 - `find_release`, which protects for a recipient: the methods and options that the user chose, a time limit, the exact
   class size, and the loss by the importance of columns. No secret is left out because classes cannot hide it.
 - `way_to_yes`, the advice of an assessment: the columns that nobody judged are left out from the start, secrets that no
-  class hides later; a few round class sizes, two trials at once, what the section on protection made, and words.
+  class hides later; a few round class sizes, what the section on protection made, and words.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -50,26 +49,21 @@ def way_to_yes(work: AssessmentState) -> Action:
     """
     sizes = _sizes_to_try(work)
     likely = _likely_to_pass(work, sizes)
-    at_once = trials_at_once(work.table)
     outcomes: dict[int, Attempt | Failed] = {}
-    with side_by_side(at_once, part(work.progress, WRITING, 1.0)) as (pool, tell, repeat):
-
-        def begin(k: int) -> Future[Attempt | Failed]:
-            return pool.submit(_try_size, work, k, repeat)
+    # each trial keeps both cores busy; one that turns out not to be needed would cost more than it gains
+    with side_by_side(1, part(work.progress, WRITING, 1.0)) as (_, tell, repeat):
 
         def passes(k: int) -> bool | None:
             tell(f"trying classes of {k}", len(outcomes) / len(sizes))
-            outcomes[k] = outcome = (begun.get(k) or begin(k)).result()
+            outcomes[k] = outcome = _try_size(work, k, repeat)
             return True if isinstance(outcome, Attempt) else None if outcome.rules_out_all_sizes else False
 
         tell("trying protections", 0.0)
-        # the one below is needed as soon as the likely one passes
-        begun = {k: begin(k) for k in sizes[max(likely - 1, 0) : likely + 1][::-1][:at_once]}
         # the average falls as classes grow, so that the least that passes lies between two sizes of the list
         walk_sizes(sizes, likely, passes, exact=work.question.limits.average is not None)
         passed = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Attempt)]
         if passed and passed[0].plan.diverse and sizes[-1] not in outcomes:
-            largest = begin(sizes[-1]).result()
+            largest = _try_size(work, sizes[-1], repeat)
             passed += [largest] if isinstance(largest, Attempt) else []
         if passed:
             return _protect_action(work, least_costly(passed))
@@ -128,10 +122,10 @@ def _sizes_to_try(work: AssessmentState) -> list[int]:
 
 
 def sizes_to_begin_with(work: AssessmentState) -> list[int]:
-    """The class sizes that the way to a yes tries in any case or most likely: the likely one and the one below it."""
+    """The class sizes that the way to a yes tries in any case or most likely: the likely one and its neighbours."""
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
-    return sizes[max(place - 1, 0) : place + 1]
+    return sizes[max(place - 1, 0) : place + 2]
 
 
 def trials_at_once(table: Table) -> int:
