@@ -147,7 +147,7 @@ def test_classes_without_a_column_are_those_of_the_other_columns(population):
 
 
 def _counts_without(groups, values, clusters):
-    """For each record, records of its group, those of them with its value, and values, without its cluster: by loops."""
+    """For each record, records of its group, those of them with its value, and values, without its cluster."""
     found = []
     for group, cluster, value in zip(groups, clusters, values, strict=True):
         left = values[(groups == group) & (clusters != cluster)]

@@ -82,7 +82,8 @@ def _count_pairs(
     one, other = (groups[place] for place in pair)
     width = int(other[-1]) + 1
     cells: NDArray[np.float64] = np.zeros((int(one[-1]) + 1) * width)
-    kernels.count_pairs(first, second, np.ones(1, dtype=np.int64) if times is None else times, one * width, other, cells)
+    times = np.ones(1, dtype=np.int64) if times is None else times
+    kernels.count_pairs(first, second, times, one * width, other, cells)
     return cells
 
 

@@ -311,9 +311,7 @@ def _fit_level(
     return d, theta
 
 
-def _count_left_out(
-    context: NDArray[np.int64], pair_of: NDArray[np.int64], clusters: Clusters
-) -> NDArray[np.int64]:
+def _count_left_out(context: NDArray[np.int64], pair_of: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
     """What goes with each record's cluster: records of its context, those with its value, and values of the context.
 
     Empty where there are no clusters, so that the record alone is left out.
