@@ -1,6 +1,7 @@
 """Codes, keys and groupings agree with each other whatever the types."""
 
 import datetime
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -75,6 +76,13 @@ def test_dictionary_entries_that_nobody_has_are_left_out():
 def test_a_column_is_encoded_once():
     table = read_table({"x": [1, 2]})
     assert encode(table, ["x"])[0] is encode(table, ["x"])[0]
+
+
+def test_columns_that_are_encoded_already_take_no_threads(monkeypatch):
+    table = read_table({"x": np.arange(20_000) % 7, "y": np.arange(20_000) % 5})
+    first = encode(table, ["x", "y"])
+    monkeypatch.setattr(sys.modules["incrowd.backends.encode"], "ThreadPoolExecutor", None)
+    assert all(one is other for one, other in zip(encode(table, ["x", "y"]), first, strict=True))
 
 
 @pytest.mark.parametrize("together", [17, 12, 4])

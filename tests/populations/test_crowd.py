@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitman_yor.prediction import new_classes
 from incrowd.populations.crowd_growth import grow, grow_through, sizes_without
-from incrowd.populations.crowd_model import CrowdLevel, CrowdModel, fit_crowd_model
+from incrowd.populations.crowd_model import (
+    CrowdLevel,
+    CrowdModel,
+    _count_left_out,
+    _fit_level,
+    _fit_margin,
+    fit_crowd_model,
+    join_codes,
+)
 
 
 def sample_of(columns, people, seed):
@@ -134,3 +144,60 @@ def test_classes_without_a_column_are_those_of_the_other_columns(population):
     for column in range(4):
         others = [codes for place, codes in enumerate(found.values) if place != column]
         assert without[column].tolist() == class_sizes(others)[:200].tolist()
+
+
+def _counts_without(groups, values, clusters):
+    """For each record, records of its group, those of them with its value, and values, without its cluster."""
+    found = []
+    for group, cluster, value in zip(groups, clusters, values, strict=True):
+        left = values[(groups == group) & (clusters != cluster)]
+        found.append((left.size, np.count_nonzero(left == value), np.unique(left).size))
+    return np.array(found, dtype=np.float64).T
+
+
+@given(st.integers(0, 2**32), st.integers(2, 60), st.booleans())
+def test_a_level_is_fitted_and_judged_as_its_formula_says(seed, rows, clustered):
+    draw = np.random.default_rng(seed)
+    context = np.unique(draw.integers(0, 4, rows), return_inverse=True)[1].astype(np.int64)
+    values = (context + draw.integers(0, 2, rows)) % 3
+    clusters = draw.integers(0, rows // 2 + 1, rows) if clustered else None
+    group, pair, distinct = _counts_without(context, values, np.arange(rows) if clusters is None else clusters)
+    base, following, some = draw.random(rows), draw.random(rows), np.unique(draw.integers(0, rows, rows))
+    before = base.copy(), following.copy()
+    pair_of = join_codes([context, values])
+    if clusters is not None:
+        _, cluster = np.unique(clusters, return_inverse=True)
+        clusters = cluster.astype(np.int64)
+    fitted = _fit_level(context, pair_of, base, following, some, clusters)
+    if fitted is None:
+        assert np.array_equal(before, (base, following))  # the level below stays
+        return
+    d, theta = fitted
+    kept = np.where(pair > 0, np.maximum(pair - d, 0.0), 0.0)
+    assert np.array_equal(base, (kept + (theta + d * distinct) * before[0]) / (group + theta))
+    alike, same = np.bincount(context)[context], np.bincount(pair_of)[pair_of]
+    there = np.array([np.unique(values[context == one]).size for one in context])
+    assert np.array_equal(following, (same - d + (theta + d * there) * before[1]) / (alike + theta))
+    if clusters is not None:
+        left = _count_left_out(context, pair_of, clusters)
+        assert np.array_equal(alike - left[0], group)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 200), st.booleans())
+def test_the_margin_that_is_fitted_has_the_highest_likelihood_of_all(seed, rows, clustered):
+    draw = np.random.default_rng(seed)
+    codes = np.unique(draw.zipf(1.7, rows) % 30, return_inverse=True)[1].astype(np.int32)
+    clusters = np.unique(draw.integers(0, rows, rows), return_inverse=True)[1].astype(np.int64) if clustered else None
+    d, theta, base = _fit_margin(codes, np.arange(rows), clusters)
+    every = np.zeros(rows, dtype=np.int64)
+    group, pair, distinct = _counts_without(every, codes, np.arange(rows) if clusters is None else clusters)
+
+    def chances(d, theta):
+        return np.where(pair == 0, theta + d * distinct, np.maximum(pair - d, 1e-300)) / (group + theta)
+
+    def likelihood(d, theta):
+        return float(np.log(np.maximum(chances(d, theta), 1e-300)).sum())
+
+    assert np.array_equal(base, chances(d, theta))
+    others = [(0.0, 0.1), (0.2, 1.0), (0.5, 10.0), (0.8, 1e4), (0.35, 1e-4)]
+    assert all(likelihood(d, theta) >= likelihood(*other) for other in others)

@@ -12,7 +12,13 @@ from incrowd.populations import write_record_risk
 from incrowd.populations.crowd_estimator import Tail
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
-from incrowd.populations.crowd_records import expected_inverse, quantile_of_others
+from incrowd.populations.crowd_records import (
+    _by_chance,
+    _rake_records,
+    assess_records,
+    expected_inverse,
+    quantile_of_others,
+)
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +288,21 @@ def test_records_are_the_same_whether_an_engine_writes_them_or_not(tmp_path):
     written, found = pd.read_parquet(tmp_path / "out.parquet").sort_values("town"), record_risk(rows, **known)
     for name in found.of_class:
         assert written[name].tolist() == found[name].tolist()
+
+
+@pytest.mark.parametrize(("correctness", "uniqueness"), [(0.02, 0.004), (0.05, 0.0), (0.1, 0.05)])
+def test_records_raked_cell_by_cell_have_the_risks_of_records_raked_one_by_one(people, correctness, uniqueness):
+    model = fit_crowd_model([np.unique(people[name], return_inverse=True)[1] for name in people.columns])
+    found = assess_records(model, 20 * model.people, correctness=correctness, uniqueness=uniqueness)
+    seen = model.class_sizes()
+    expected, odds = model.people_to_come(20 * model.people)
+    cells = {}
+    for place, key in enumerate(zip(seen, np.round(np.log(expected / odds) / 0.02), strict=True)):
+        cells.setdefault(key, place)
+    first = np.array([cells[key] for key in zip(seen, np.round(np.log(expected / odds) / 0.02), strict=True)])
+    chances = _by_chance(seen, (expected / odds)[first], odds)
+    totals = correctness * seen.size, uniqueness * seen.size
+    risk, unique = _rake_records(chances.risk * seen, chances.unique, seen, *totals)
+    assert found.risk == pytest.approx(risk, rel=1e-10)
+    assert found.unique == pytest.approx(unique, rel=1e-10)
+    assert found.risk.sum() == pytest.approx(totals[0], rel=1e-12)

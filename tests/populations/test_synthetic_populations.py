@@ -4,7 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from incrowd.populations import copula, kernels
 from incrowd.populations.copula import ClassCounter, Copula, SyntheticClasses
 
 
@@ -19,6 +23,22 @@ def test_the_counter_counts_what_a_sort_of_everything_counts():
     assert np.array_equal(found[0], sizes)
     assert np.array_equal(found[1], counts)
     assert counter.scale == 1
+
+
+@given(arrays(np.uint64, st.integers(0, 200), elements=st.integers(0, 2**64 - 1) | st.integers(0, 3)))
+def test_keys_are_sorted_as_numpy_sorts_them(keys):
+    assert np.array_equal(kernels.sort_keys(keys.copy()), np.sort(keys))
+
+
+@pytest.mark.parametrize("values", [2, 300, 4_096, 4_097, 50_000])
+def test_each_normal_falls_on_the_value_whose_edges_hold_it(values):
+    chances = np.random.default_rng(values).dirichlet(np.full(values, 0.2)) + 1e-12
+    plan = copula._Plan.of(Copula([chances, chances[::-1]], np.eye(2)), [0])
+    normals = np.random.default_rng([0, 7]).standard_normal((3_000, 2), dtype=np.float32).astype(np.float64)
+    edges = np.split(plan.edges, plan.starts[1:-1])
+    found = [np.searchsorted(edge[:-1], normal, side="right") for edge, normal in zip(edges, normals.T, strict=True)]
+    expected = plan.marks[found[0]] + plan.marks[values + found[1]]
+    assert np.array_equal(plan.draw(3_000, [0, 7]), expected)
 
 
 def test_a_full_counter_holds_a_random_part_that_stands_for_all():

@@ -5,8 +5,8 @@ revises the plan by what the verdict found until one passes. `find_least` does s
 `sizes_to_try` and takes the way that leaves out the fewest columns and then loses the least. Two callers try plans:
 
 - `find_release`, which protects for a recipient: the methods and options that the user chose, within a time limit.
-- `way_to_yes`, the advice of an assessment: two trials at once, what the section on protection made, and words; the
-  columns that nobody judged are left out from the start.
+- `way_to_yes`, the advice of an assessment: what the section on protection made, and words; the columns that nobody
+  judged are left out from the start.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.compressed_files import full_suffix
-from incrowd._support.progress import Progress, part, side_by_side
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.reasons import kept_household
@@ -49,26 +48,20 @@ def way_to_yes(work: AssessmentState) -> Action:
     """
     sizes = _sizes_to_try(work)
     likely = _likely_to_pass(work, sizes)
-    at_once = trials_at_once(work.table)
     trials: dict[int, float] = {}
-    with side_by_side(at_once, work.search_progress) as (pool, tell, _):
 
-        def begin(k: int) -> Future[Attempt | Failed]:
-            def follow(doing: str, done: float) -> None:
-                trials[k] = done
-                tell(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.copy().values()))
+    def try_size(k: int) -> Attempt | Failed:
+        def follow(doing: str, done: float) -> None:
+            trials[k] = done
+            work.search_progress(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.values()))
 
-            return pool.submit(_try_size, work, k, follow)
+        return _try_size(work, k, follow)
 
-        def try_size(k: int) -> Attempt | Failed:
-            return (begun.get(k) or begin(k)).result()
-
-        tell("trying protections", 0.0)
-        # the one below is needed as soon as the likely one passes
-        begun = {k: begin(k) for k in sizes[max(likely - 1, 0) : likely + 1][::-1][:at_once]}
-        found = find_least(sizes, likely, try_size, exact=is_exact(work.question.limits))
-        if found.way is not None:
-            return _protect_action(work, found.way)
+    work.search_progress("trying protections", 0.0)
+    # one after the other: a trial keeps both cores busy, and one that turns out not to be needed is wasted
+    found = find_least(sizes, likely, try_size, exact=is_exact(work.question.limits))
+    if found.way is not None:
+        return _protect_action(work, found.way)
     verdicts = (failed.verdict for failed in found.failures if failed.verdict is not None)
     if asked := next(filter(None, map(question_about_rows, verdicts)), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
@@ -122,10 +115,10 @@ def _sizes_to_try(work: AssessmentState) -> list[int]:
 
 
 def sizes_to_begin_with(work: AssessmentState) -> list[int]:
-    """The class sizes that the way to a yes tries in any case or most likely: the likely one and the one below it."""
+    """The class sizes that the way to a yes tries in any case or most likely: the likely one and its neighbours."""
     sizes = _sizes_to_try(work)
     place = _likely_to_pass(work, sizes)
-    return sizes[max(place - 1, 0) : place + 1]
+    return sizes[max(place - 1, 0) : place + 2]
 
 
 def trials_at_once(table: Table) -> int:

@@ -150,8 +150,9 @@ def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded
                 known[name] = coded
         return coded
 
-    if table.rows < _MANY_ROWS:  # threads would take longer than the columns, and so would opening a file for each
-        new = [name for name in wanted if name not in known]
+    new = [name for name in wanted if name not in known]
+    # threads would take longer than few rows, or columns that are there, and so would opening a file for each
+    if table.rows < _MANY_ROWS or not new:
         columns, is_new = table.read(new) if new else iter(()), {*new}
         yield from (encoded(name, columns if name in is_new else None) for name in wanted)
         return

@@ -40,7 +40,8 @@ Keys = NDArray[np.uint64]
 _PIECE = 1 << 18  # records drawn at a time by one thread
 _BATCH = 1 << 22  # keys sorted at a time
 _MOST_CLASSES = 1 << 24  # distinct classes held; beyond it a random part of them stands for all
-_GUIDE_LOW, _GUIDE_HIGH, _GUIDE_STEPS = -5.0, 5.0, 4096
+_GUIDE_LOW, _GUIDE_HIGH = -5.0, 5.0
+_GUIDE_STEPS, _MOST_STEPS = 1 << 12, 1 << 16  # of a column, and of one with more values than steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +97,12 @@ class ClassCounter:
         self.scale = 1
 
     def add(self, keys: Keys) -> None:
-        """Count a batch; it is sorted in place."""
+        """Count a batch, which may be overwritten."""
         from incrowd.populations import kernels
 
         if self.scale > 1:
             keys = keys[keys < self._limit()]
-        keys.sort()
+        keys = kernels.sort_keys(keys)
         room = self._keys.size + keys.size
         merged, counts = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
         found = kernels.merge_runs(self._keys, self._counts, keys, merged, counts)
@@ -165,24 +166,22 @@ class _Plan:
     factor: Floats
     edges: Floats
     starts: NDArray[np.int64]
-    guide: NDArray[np.int64]
+    guide: NDArray[np.int32]
+    steps: NDArray[np.int64]
     marks: Keys
 
     @classmethod
     def of(cls, copula: Copula, seed: Sequence[int]) -> _Plan:
         edges = [upper_edges(chances) for chances in copula.chances]
         starts = np.concatenate([[0], np.cumsum([edge.size for edge in edges])]).astype(np.int64)
-        steps = np.linspace(_GUIDE_LOW, _GUIDE_HIGH, _GUIDE_STEPS, endpoint=False)
-        guide = np.stack([np.searchsorted(edge, steps, side="right") for edge in edges])
-        guide[:, 0] = 0  # below the first step the search begins at the first value
-        for j, edge in enumerate(edges):
-            guide[j] = np.minimum(guide[j], edge.size - 1)
+        guides = [_first_values(edge) for edge in edges]
+        steps = np.concatenate([[0], np.cumsum([guide.size for guide in guides])]).astype(np.int64)
         # a random mark for every value: the sum over a record's values is its key, and two records that differ
         # share one with a chance of 2^-64
         generator = np.random.default_rng([*seed, 0xC0])
         marks = generator.integers(0, 1 << 64, size=int(starts[-1]), dtype=np.uint64)
         factor = np.asarray(np.linalg.cholesky(copula.correlation), dtype=np.float64)
-        return cls(factor, np.concatenate(edges), starts, guide, marks)
+        return cls(factor, np.concatenate(edges), starts, np.concatenate(guides), steps, marks)
 
     def draw(self, records: int, seed: Sequence[int]) -> Keys:
         """Keys of some records."""
@@ -190,11 +189,18 @@ class _Plan:
 
         normals = np.random.default_rng(seed).standard_normal((records, self.factor.shape[0]), dtype=np.float32)
         keys = np.empty(records, dtype=np.uint64)
-        width = (_GUIDE_HIGH - _GUIDE_LOW) / _GUIDE_STEPS
-        kernels.draw_keys(
-            normals, self.factor, self.edges, self.starts, self.guide, self.marks, _GUIDE_LOW, width, keys
-        )
+        cut = self.edges, self.starts, self.guide, self.steps
+        kernels.draw_keys(normals, self.factor, *cut, self.marks, _GUIDE_LOW, _GUIDE_HIGH, keys)
         return keys
+
+
+def _first_values(edges: Floats) -> NDArray[np.int32]:
+    """Where the search for a column's value begins, for each step of the normal scale."""
+    count = _GUIDE_STEPS if edges.size <= _GUIDE_STEPS else _MOST_STEPS
+    steps = np.linspace(_GUIDE_LOW, _GUIDE_HIGH, count, endpoint=False)
+    guide = np.minimum(np.searchsorted(edges, steps, side="right"), edges.size - 1).astype(np.int32)
+    guide[0] = 0  # below the first step the search begins at the first value
+    return guide
 
 
 def upper_edges(chances: Floats) -> Floats:

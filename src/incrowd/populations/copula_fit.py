@@ -6,6 +6,7 @@ chain keep their information, other pairs theirs given the columns between them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
@@ -17,6 +18,7 @@ from incrowd.populations.copula import upper_edges
 from incrowd.populations.information import (
     cell_chances,
     expected_information,
+    information_of_counts,
     matching_correlation,
     observed_information,
     shuffled_information,
@@ -55,8 +57,7 @@ def pair_correlations(columns: CodedColumns, *, shuffled: bool = False, progress
         i, j = pair
         if min(edges[i].size, edges[j].size) < 3:
             return 0.0  # a single value
-        first, second, times = columns.pair(i, j)
-        information = observed_information(groups[i][first], groups[j][second], times=times)
+        information = information_of_counts(_count_pairs(columns, (i, j), groups), counts[i], counts[j])
         if shuffled:
             independent = cell_chances(edges[i], edges[j], 0.0)
             information -= shuffled_information(counts[i], counts[j])
@@ -69,6 +70,21 @@ def pair_correlations(columns: CodedColumns, *, shuffled: bool = False, progress
             matrix[i, j] = matrix[j, i] = rho
             progress("matching pairs of columns", (done + 1) / len(pairs))
     return matrix
+
+
+def _count_pairs(
+    columns: CodedColumns, pair: tuple[int, int], groups: Sequence[NDArray[np.int64]]
+) -> NDArray[np.float64]:
+    """How often the groups of values of two columns occur together."""
+    from incrowd.populations import kernels
+
+    first, second, times = columns.pair(*pair)
+    one, other = (groups[place] for place in pair)
+    width = int(other[-1]) + 1
+    cells: NDArray[np.float64] = np.zeros((int(one[-1]) + 1) * width)
+    times = np.ones(1, dtype=np.int64) if times is None else times
+    kernels.count_pairs(first, second, times, one * width, other, cells)
+    return cells
 
 
 def group_values(columns: CodedColumns, most: int) -> list[NDArray[np.int64]]:

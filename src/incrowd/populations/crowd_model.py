@@ -158,8 +158,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
             context, pair_of = _join_context(coded, column, before, prefix, joined)
             fitted = _fit_level(context, pair_of, base, following, some, clusters)
             if fitted is not None:
-                discount, strength, base, following = fitted
-                chain.append(CrowdLevel(column, before, discount, strength))
+                chain.append(CrowdLevel(column, before, *fitted))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
@@ -269,7 +268,8 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
     rest = codes.size - _left_out(everybody, clusters) + everybody
 
     counted = others, alone, distinct, rest
-    of_some = [one[some] for one in counted]
+    kind = join_codes([others[some], distinct[some], rest[some]])  # of equal counts, which have equal chances
+    of_kinds = [one[some[first_places(kind)]] for one in counted]
 
     def chances(d: float, theta: float, others: Any, alone: Any, distinct: Any, rest: Any) -> NDArray[np.float64]:
         seen = np.maximum(others - d, 1e-300)
@@ -278,7 +278,7 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
 
     best = max(
         ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
-        key=lambda pair: float(np.log(np.maximum(chances(*pair, *of_some), 1e-300)).sum()),
+        key=lambda pair: float(np.log(np.maximum(chances(*pair, *of_kinds), 1e-300))[kind].sum()),
     )
     return float(best[0]), float(best[1]), chances(*best, *counted)
 
@@ -290,30 +290,35 @@ def _fit_level(
     following: NDArray[np.float64],
     some: NDArray[np.int64],
     clusters: Clusters,
-) -> tuple[float, float, NDArray[np.float64], NDArray[np.float64]] | None:
-    """Discount and strength of one context, and there each record's chance without itself and that of the next person.
+) -> tuple[float, float] | None:
+    """Discount and strength of one context; None where it tells no more than the level below.
 
-    `pair_of` has the record's value too; `base` and `following` are the chances by the level below. None where the
-    context tells no more than that level.
+    `pair_of` has the record's value too. `base` and `following` are each record's chance without itself and that of the
+    next person: those by the level below, which are replaced by those of this one. Only where that is so is more than
+    `some` of the records looked at, besides counting.
     """
     from incrowd.populations import kernels_crowd
 
-    first = first_places(pair_of)
-    alike, same, values = (
-        np.bincount(context)[context],
-        np.bincount(pair_of)[pair_of],
-        np.bincount(context[first])[context],
-    )
-    group = alike - 1.0 * _left_out(context, clusters)
-    pair = same - 1.0 * _left_out(pair_of, clusters)
-    distinct = values - _lost_values(pair == 0, first, context, clusters)
-    likelihood = kernels_crowd.level_likelihoods(
-        base[some], group[some], pair[some], distinct[some].astype(np.float64), _DISCOUNTS, _STRENGTHS
-    )
+    counts = context, pair_of, *kernels_crowd.count_contexts(context, pair_of)
+    left_out = _count_left_out(context, pair_of, clusters)
+    without = kernels_crowd.counts_without(some, *counts, left_out)
+    likelihood = kernels_crowd.level_likelihoods(base[some], *without, _DISCOUNTS, _STRENGTHS)
     if likelihood.max() - np.log(base[some]).sum() < _WORTHWHILE:
         return None
     d_at, theta_at = np.unravel_index(np.argmax(likelihood), likelihood.shape)
     d, theta = float(_DISCOUNTS[d_at]), float(_STRENGTHS[theta_at])
-    kept = np.where(pair > 0, np.maximum(pair - d, 0.0), 0.0)
-    following = (same - d + (theta + d * values) * following) / (alike + theta)
-    return d, theta, (kept + (theta + d * distinct) * base) / (group + theta), following
+    kernels_crowd.update_chances(*counts, left_out, d, theta, base, following)
+    return d, theta
+
+
+def _count_left_out(context: NDArray[np.int64], pair_of: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
+    """What goes with each record's cluster: records of its context, those with its value, and values of the context.
+
+    Empty where there are no clusters, so that the record alone is left out.
+    """
+    if clusters is None:
+        return np.empty((3, 0), dtype=np.int64)
+    of_pair = _left_out(pair_of, clusters)
+    alone = np.bincount(pair_of)[pair_of] == of_pair
+    lost = _lost_values(alone, first_places(pair_of), context, clusters)
+    return np.stack([_left_out(context, clusters), of_pair, lost])

@@ -14,7 +14,7 @@ estimates of B and of uniqueness. A sample too large to be grown has the chances
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class CrowdRecords:
     high: Floats
     without: NDArray[Any] | None = None
 
+    def at(self, places: NDArray[np.int64]) -> CrowdRecords:
+        """The records at some places."""
+        return CrowdRecords(self.risk[places], self.unique[places], self.low[places], self.high[places])
+
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
         """The highest risk of a record, and its interval, which reaches to the highest end of any record."""
@@ -84,19 +88,20 @@ def assess_records(
     """
     seen = model.class_sizes()
     expected, odds = model.people_to_come(population)
-    chances = _by_chance(seen, expected / odds, odds)
-    shares, unique, low, high = chances.risk * seen, chances.unique, chances.low, chances.high
-    if estimate is not None:
-        shares, unique = _draw_to_chances(estimate, model, seen, chances)
-        low, high = _intervals(estimate, expected, seen)
-    risk, unique = _rake_records(shares, unique, seen, correctness * seen.size, uniqueness * seen.size)
-    without = None
-    if estimate is None and leave_out:
-        without = _risk_without(model, risk, seen, np.arange(model.people))
-    elif estimate is not None:
-        parts = [growth.without for growth in estimate.growths if growth.without is not None]
-        without = risk * np.mean(parts, axis=0) if parts else None
-    return _with_ends(risk, unique, low, high, without)
+    cell = _number_cells(seen, expected / odds, odds)
+    first = first_places(cell)
+    chances = _by_chance(seen[first], (expected / odds)[first], odds[first])
+    totals = correctness * seen.size, uniqueness * seen.size
+    if estimate is None:  # whoever is in one cell has one risk
+        raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(cell))
+        found = _with_ends(*raked, chances.low, chances.high).at(cell)
+        without = _risk_without(model, found.risk, seen, np.arange(model.people)) if leave_out else None
+        return replace(found, without=without)
+    shares, unique = _draw_to_chances(estimate, model, seen, chances.at(cell))
+    risk, unique = _rake_records(shares, unique, seen, *totals)
+    parts = [growth.without for growth in estimate.growths if growth.without is not None]
+    without = risk * np.mean(parts, axis=0) if parts else None
+    return _with_ends(risk, unique, *_intervals(estimate, expected, seen), without)
 
 
 def assess_sizes(
@@ -143,15 +148,17 @@ def _draw_to_chances(
     return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
 
 
-def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> CrowdRecords:
-    """The risk of every record by the model's chances, `evidence` being a and `odds` r; equal records are one cell."""
-    cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
-    first = first_places(cell)
-    f, a, r = seen[first], evidence[first], odds[first]
+def _number_cells(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> NDArray[np.int64]:
+    """The cell of every record: those in one have classes of one size, and about the same a and r."""
+    return join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
+
+
+def _by_chance(f: NDArray[np.int64], a: Floats, r: Floats) -> CrowdRecords:
+    """The risk of records by the model's chances."""
     least, most = (f + quantile_of_others(level, a, r) for level in (_TAIL, 1.0 - _TAIL))
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
-    return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])
+    return CrowdRecords(risk, unique, 1.0 / most, 1.0 / least)
 
 
 def quantile_of_others(level: float, evidence: Floats, odds: Floats) -> Floats:

@@ -9,6 +9,7 @@ still; `shuffled_information` is what two independent columns with exactly these
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,23 @@ def observed_information(
     return max(0.0, float(joint - one - two + base) / people)
 
 
+def information_of_counts(joint: NDArray[Any], one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """Plug-in mutual information in nats of two columns, by how often values occur together, and each by itself.
+
+    >>> information_of_counts(np.array([2, 2]), np.array([2, 2]), np.array([2, 2]))
+    0.693147...
+    """
+    people = int(one.sum())
+    excess = sum_x_log_x(joint) - sum_x_log_x(one) - sum_x_log_x(other) + people * np.log(people)
+    return max(0.0, float(excess) / people)
+
+
+def sum_x_log_x(counts: NDArray[Any]) -> float:
+    """Σ c ln c over counts."""
+    several = counts[counts > 1].astype(np.float64)
+    return float(several @ np.log(several))
+
+
 def _x_log_x(times: NDArray[np.int64] | None, *columns: NDArray[np.int64]) -> float:
     """Σ c ln c over the counts of the combinations."""
     key = columns[0].astype(np.int64)
@@ -57,8 +75,7 @@ def _x_log_x(times: NDArray[np.int64] | None, *columns: NDArray[np.int64]) -> fl
         counts = np.unique(key, return_counts=True)[1]
     else:
         counts = np.bincount(np.unique(key, return_inverse=True)[1], weights=times)
-    counts = counts[counts > 1].astype(np.float64)
-    return float(counts @ np.log(counts))
+    return sum_x_log_x(counts)
 
 
 @lru_cache(maxsize=256)

@@ -43,6 +43,16 @@ def fill_cells(first, second, rho, nodes, weights, cells):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
+def count_pairs(first, second, times, rows, columns, cells):  # type: ignore[no-untyped-def]
+    """Add up how often the groups of two columns' values occur together, in cells `rows[value] + columns[value]`.
+
+    Entry i stands for `times[i]` records; a single entry of `times` for all.
+    """
+    for i in range(first.size):
+        cells[rows[first[i]] + columns[second[i]]] += times[i] if times.size > 1 else times[0]
+
+
+@njit(cache=True, nogil=True)
 def expected_log_sum(chances, lowest, step, table):  # type: ignore[no-untyped-def]
     """Σ p · E ln(1 + Y), read from a table over log p that starts at `lowest`."""
     total = 0.0
@@ -61,14 +71,13 @@ def expected_log_sum(chances, lowest, step, table):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def draw_keys(normals, factor, edges, starts, guide, marks, low, width, keys):  # type: ignore[no-untyped-def]
+def draw_keys(normals, factor, edges, starts, guide, steps, marks, low, high, keys):  # type: ignore[no-untyped-def]
     """A key for every synthetic record: correlated normals, cut at the edges of each column, each value's mark added.
 
     `edges` and `marks` hold all columns one after the other, column j from `starts[j]`; `guide[j]` says for each step
-    of `width` from `low` where the search for the value begins.
+    of `width` from `low` where the search for the value begins: by halves while many values are left, then one by one.
     """
     columns, rows = factor.shape[0], normals.shape[0]
-    steps = guide.shape[1]
     block, correlated = np.empty((columns, _BLOCK)), np.empty(_BLOCK)
     for start in range(0, rows, _BLOCK):
         size = min(_BLOCK, rows - start)
@@ -83,14 +92,35 @@ def draw_keys(normals, factor, edges, starts, guide, marks, low, width, keys):  
                 for i in range(size):
                     correlated[i] += weight * block[k, i]
             first, last = starts[column], starts[column + 1] - 1
+            begin, count = steps[column], steps[column + 1] - steps[column]
+            width = (high - low) / count
             for i in range(size):
                 z = correlated[i]
                 step = int((z - low) / width)
-                step = min(max(step, 0), steps - 1)
-                value = first + guide[column, step]
+                step = min(max(step, 0), count - 1)
+                value = first + guide[begin + step]
                 while value < last and z >= edges[value]:
                     value += 1
                 keys[start + i] += marks[value]
+
+
+@njit(cache=True, nogil=True)
+def sort_keys(keys):  # type: ignore[no-untyped-def]
+    """Keys of 64 bits in ascending order, byte after byte from the lowest: hashes are sorted so without comparisons."""
+    counts = np.zeros((8, 256), dtype=np.int64)
+    for key in keys:
+        for place in range(8):
+            counts[place, (key >> np.uint64(8 * place)) & np.uint64(255)] += 1
+    ordered, other = keys, np.empty_like(keys)
+    for place in range(8):
+        shift = np.uint64(8 * place)
+        starts = np.cumsum(counts[place]) - counts[place]
+        for key in ordered:
+            digit = (key >> shift) & np.uint64(255)
+            other[starts[digit]] = key
+            starts[digit] += 1
+        ordered, other = other, ordered
+    return ordered
 
 
 @njit(cache=True, nogil=True)

@@ -92,6 +92,53 @@ def number_groups(first, second, room):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def count_contexts(context, pair_of):  # type: ignore[no-untyped-def]
+    """How many records have each context and each context with a value, and how many values each context has."""
+    records, values = np.zeros(context.max() + 1, dtype=np.int64), np.zeros(context.max() + 1, dtype=np.int64)
+    same = np.zeros(pair_of.max() + 1, dtype=np.int64)
+    for row in range(context.size):
+        records[context[row]] += 1
+        if same[pair_of[row]] == 0:
+            values[context[row]] += 1
+        same[pair_of[row]] += 1
+    return records, same, values
+
+
+@njit(inline="always", cache=True)
+def _count_without(row, context, pair_of, records, same, values, left_out):  # type: ignore[no-untyped-def]
+    """The counts of a record's context, of context and value, and of its values, without what is left out with it."""
+    if left_out.shape[1]:
+        group, pair = records[context[row]] - left_out[0, row], same[pair_of[row]] - left_out[1, row]
+        distinct = values[context[row]] - left_out[2, row]
+    else:
+        group, pair = records[context[row]] - 1, same[pair_of[row]] - 1
+        distinct = values[context[row]] - (1 if pair == 0 else 0)
+    return np.float64(group), np.float64(pair), np.float64(distinct)
+
+
+@njit(cache=True, nogil=True)
+def counts_without(rows, context, pair_of, records, same, values, left_out):  # type: ignore[no-untyped-def]
+    """`_count_without` of some rows, one array each."""
+    found = np.empty((3, rows.size))
+    for place in range(rows.size):
+        counts = _count_without(rows[place], context, pair_of, records, same, values, left_out)
+        found[0, place], found[1, place], found[2, place] = counts
+    return found
+
+
+@njit(cache=True, nogil=True)
+def update_chances(context, pair_of, records, same, values, left_out, d, theta, base, following):  # type: ignore[no-untyped-def]
+    """Each record's chance without itself, and that of the next person, from those by the level below, in place."""
+    for row in range(context.size):
+        group, pair, distinct = _count_without(row, context, pair_of, records, same, values, left_out)
+        kept = max(pair - d, 0.0) if pair > 0 else 0.0
+        base[row] = (kept + (theta + d * distinct) * base[row]) / (group + theta)
+        alike = records[context[row]]
+        known = np.float64(same[pair_of[row]]) - d
+        following[row] = (known + (theta + d * values[context[row]]) * following[row]) / (alike + theta)
+
+
+@njit(cache=True, nogil=True)
 def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # type: ignore[no-untyped-def]
     """Log-likelihood of leaving each record out, for every discount and strength of one level.
 
