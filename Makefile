@@ -64,8 +64,10 @@ sbom: $(SETUP)
 	$(BIN)/python requirements/sbom.py > out/sbom.json
 
 # The locks pin every package: so parts are installed side by side, the large ones (late in the alphabet) first, and a second
-# call installs what failed. Made on Python 3.11, valid on every later one.
-install_lock = sort -rf $(1) | xargs -P 2 -n 18 $(PIP) --no-deps || $(PIP) --no-deps -r $(1)
+# call installs what failed. Made on Python 3.11, valid on every later one. What has to be built first is not compressed for the
+# moment until it is unpacked: PySpark is 480 MB of archives.
+BUILT := --no-deps --config-settings=--build-option=--compression=stored
+install_lock = sort -rf $(1) | xargs -P 2 -n 18 $(PIP) $(BUILT) || $(PIP) $(BUILT) -r $(1)
 
 # what the package itself needs, with figures
 $(BASE): pyproject.toml requirements/base.lock

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -85,14 +86,32 @@ def pytest_make_parametrize_id(val):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Nothing is thrown away while tests are collected: looking for it takes a third of that time, and some later."""
     gc.disable()
     try:
-        return (yield)
+        with _first_import(session.config):
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextmanager
+def _first_import(config):
+    """One worker imports everything first, and the others what it keeps: in a fresh clone each would compile it all."""
+    if not hasattr(config, "workerinput") or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with open(__file__, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            fcntl.flock(file, fcntl.LOCK_UN)  # the others need not wait for each other
+        yield
 
 
 def pytest_collection_modifyitems(items):

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.source_trees import parsed
 
 import incrowd
 
+pytestmark = pytest.mark.xdist_group("source")  # one worker: the source is parsed once
 SOURCE = Path(incrowd.__file__).parent
 RENDERED = {"cli", "web"}
 FLAG = re.compile(r"(^|[ (`])--[a-z]|\(`incrowd ")
@@ -21,9 +23,9 @@ def texts(tree):
 
 
 def flags_in(source):
-    for path in sorted(source.rglob("*.py")):
+    for path, tree in parsed(source).items():
         if path.relative_to(source).parts[0] not in RENDERED:
-            for line, text in texts(ast.parse(path.read_text(encoding="utf-8"))):
+            for line, text in texts(tree):
                 if FLAG.search(text):
                     yield f"{path.relative_to(source)}:{line}"
 
@@ -63,11 +65,11 @@ NO_PEOPLE = {  # numbers that are no people, shares or risks
 
 def formatted_by_hand(source):
     """Numbers that become text outside the module for it: shares, whole and average numbers of people, bytes."""
-    for path in sorted(source.rglob("*.py")):
+    for path, tree in parsed(source).items():
         place = path.relative_to(source)
         if place.parts[0] in {"wording.py", "figures"}:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree):
             if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
                 spec = "".join(str(getattr(part, "value", "")) for part in node.format_spec.values)
                 if SPECS.search(spec) and (place.as_posix(), spec) not in NO_PEOPLE:
@@ -81,8 +83,7 @@ def test_one_module_makes_words_of_shares_and_people():
 def test_no_text_stands_for_itself_and_no_branch_is_empty():
     """A text is a docstring or describes the assignment before it; an `if` that only passes is left over."""
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in parsed(SOURCE).items():
         for before, node in zip([None, *tree.body], tree.body, strict=False):
             is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             if is_text and not isinstance(before, ast.Assign | ast.AnnAssign | None):

@@ -1,18 +1,19 @@
 """Data flows one way through the rooms: a room imports only from rooms above it on the map in docs/dev."""
 
 import ast
-import copy
-import functools
 import re
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
 
 import pytest
+from tests.source_trees import parsed
 
 import incrowd
 from incrowd.tables.formats import EXTENSIONS
 
+pytestmark = pytest.mark.xdist_group("source")  # one worker: the source is parsed once
 SOURCE = Path(incrowd.__file__).parent
 MAP = Path(__file__).parents[1] / "docs" / "dev" / "architecture.md"
 
@@ -23,19 +24,13 @@ def rooms_on_the_map():
     return [line.split()[0].removesuffix("/").removesuffix(".py") for line in block.splitlines()]
 
 
-@functools.cache
-def parsed(source):
-    """Every file of a folder of modules with its syntax tree."""
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(source.rglob("*.py"))}
-
-
 def room_of(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported_modules(tree):
-    """Every module of incrowd that a file names: import statements at any depth, and texts that are module names."""
-    for node in ast.walk(tree):
+def imported_modules(nodes):
+    """Every module of incrowd that code names: import statements at any depth, and texts that are module names."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.lineno, node.module
             yield from (
@@ -52,7 +47,7 @@ def wrong_imports(source, rooms):
     rooms = [*rooms, "__init__"]
     for path, tree in parsed(source).items():
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        for line, name in imported_modules(tree):
+        for line, name in imported_modules(ast.walk(tree)):
             parts = name.split(".")
             if parts[0] == "incrowd" and len(parts) > 1:
                 imported = parts[1] if parts[1] in rooms else "__init__"
@@ -103,16 +98,16 @@ def lazy_modules(source):
     }
 
 
-class _Runs(ast.NodeTransformer):
-    """Leaves out what only a type checker reads."""
-
-    def visit_If(self, node):
-        return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
-
-
-def without_annotations(tree):
-    """The tree of a file without the imports that only annotations need."""
-    return _Runs().visit(copy.deepcopy(tree))
+def nodes_at_run_time(tree):
+    """The nodes of a file as `ast.walk` gives them, without what only a type checker reads."""
+    left = deque([tree])
+    while left:
+        node = left.popleft()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            left.extend(node.orelse)
+        else:
+            left.extend(ast.iter_child_nodes(node))
+            yield node
 
 
 def modules_at_run_time(source):
@@ -122,7 +117,7 @@ def modules_at_run_time(source):
     graph = {}
     for path, tree in parsed(source).items():
         found = set()
-        for node in ast.walk(without_annotations(tree)):
+        for node in nodes_at_run_time(tree):
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
@@ -180,7 +175,6 @@ def test_the_test_sees_every_kind_of_cycle(tmp_path, first, second):
     (source / "room/__init__.pyi").write_text("from incrowd.room.c import name as name")
     assert len(cycles(modules_at_run_time(source))) == 1
     (source / "a.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from incrowd.b import f")
-    parsed.cache_clear()
     assert cycles(modules_at_run_time(source)) == []
 
 
@@ -259,7 +253,8 @@ def formats_by_hand(source, endings):
     """Modules that read files themselves, and endings of files that are listed, outside the room of file formats."""
     for path, tree in parsed(source).items():
         if path.relative_to(source).parts[0] not in KNOW_FORMATS:
-            imports = [(line, f"imports {name}") for line, name in imported_modules(tree) if READERS.match(name)]
+            named = imported_modules(ast.walk(tree))
+            imports = [(line, f"imports {name}") for line, name in named if READERS.match(name)]
             listed = [(line, f"has {found!r}") for line, found in endings_in(tree, endings)]
             yield from (f"{path.relative_to(source)}:{line} {what}" for line, what in imports + listed)
 
@@ -278,7 +273,7 @@ def test_the_command_line_and_the_app_have_no_maths():
         f"{path.relative_to(SOURCE)}:{line} imports {name}"
         for path, tree in parsed(SOURCE).items()
         if room_of(path) in {"web", "cli"} and str(path.relative_to(SOURCE)) not in STORES_ARRAYS
-        for line, name in imported_modules(without_annotations(tree))
+        for line, name in imported_modules(nodes_at_run_time(tree))
         if NUMBERS.match(name)
     ]
     assert found == []
