@@ -174,8 +174,8 @@ def test_a_failed_check_is_said_everywhere(points, tmp_path, capsys):
     shown = capsys.readouterr()
     assert "all points at larger sizes left out" in shown.out
     assert "OUTSIDE" in shown.out
-    assert "the law missed the largest size" in shown.err
-    assert "the law missed the largest size" in figure.read_text()
+    assert "the law missed the largest measured size" in shown.err
+    assert "the law missed the largest measured size" in figure.read_text()
     assert run("forecast", points, "--at", "1e6", "--people", "300", "--json") == 0
     assert any("the law missed" in note for note in json.loads(capsys.readouterr().out)["forecast"]["notes"])
 

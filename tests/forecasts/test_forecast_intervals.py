@@ -85,7 +85,7 @@ def test_the_check_is_on_the_result():
     bent[-1] = bent[-2] - 1e-3
     found = forecast(fit_curve(sizes, correctness=bent, people=30_000), "city")
     assert not found.hold_out.inside
-    assert any("missed the largest size" in note for note in found.notes)
+    assert any("missed the largest measured size" in note for note in found.notes)
     two = forecast(fit_curve([100, 1000], correctness=[0.9, 0.6]), "city")
     assert two.hold_out is None
     assert any("not checked" in note for note in two.notes)

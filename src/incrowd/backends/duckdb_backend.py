@@ -140,7 +140,7 @@ class FileBackend(BaseBackend):
         """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
         if self._state() != self._seen:
             raise InputError(
-                f"{Path(self._paths[0]).name} changed while it was read; nothing of it can be trusted, read it again"
+                f"{Path(self._paths[0]).name} changed while it was read, so the result would be wrong; read it again"
             )
 
     def _state(self) -> list[tuple[int, ...] | None]:
