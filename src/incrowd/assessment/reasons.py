@@ -76,10 +76,14 @@ def find_exposures(
 
 
 def kept_household(question: Question, roles: Roles, evidence: Evidence) -> str | None:
-    """The number of households that is kept although every row is another person, whom it links with the others."""
+    """The number of households that is kept although every row is another person, whom it links with the others.
+
+    Where `protect` drew the numbers, it made classes of whole households.
+    """
     name = evidence.rows.household
-    kept = name in roles.stated and roles.role(name) in ("other", "sensitive") if name is not None else False
-    return name if kept and question.rows_are_people and name not in roles.identifiers_kept else None
+    if name is None or not question.rows_are_people or name in (*roles.pseudonyms, *roles.identifiers_kept):
+        return None
+    return name if name in roles.stated and roles.role(name) in ("other", "sensitive") else None
 
 
 def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:

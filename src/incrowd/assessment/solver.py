@@ -17,6 +17,7 @@ from incrowd.assessment.search import (
     Cost,
     Failed,
     Plan,
+    SecretDemand,
     find_least,
     is_exact,
     least_costly,
@@ -252,6 +253,8 @@ class _Search:
 
         given = self.options
         secrets, diverse = left(self._secrets), left(plan.diverse)
+        is_asked = any(given.get(name) is not None for name in _DEMANDS)
+        demand: SecretDemand = {"l": plan.l} if is_asked else plan.demand(self.question.certain_from)
         options: SearchKeywords = {
             **given,
             "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),
@@ -259,11 +262,8 @@ class _Search:
             "other": left(given.get("other")),
             "sensitive": secrets,
             "diverse": diverse if secrets is not None else None,
+            **demand,
         }
-        if any(given.get(name) is not None for name in _DEMANDS):
-            options["l"] = plan.l
-        else:
-            options |= plan.demand(self.question.certain_from)
         if plan.removed and diverse is None:  # nothing is left to be diverse or close
             options |= {"l": None, "t": None, "beta": None, "delta": None}
         return options
