@@ -158,7 +158,7 @@ def methods() -> dict[str, Any]:
         found[f"{name}: methods that failed"] = Check(sum("failed" in row for row in rows), most=0)
         for row in rows if name == "demo" else ():
             if row["method"].startswith("blank") and "seconds" in row:
-                found[f"demo: s of {row['method']}"] = Check(row["seconds"], most=MINUTE)
+                found[f"demo: s of {row['method']}"] = Check(float(row["seconds"]), most=MINUTE)
     return found
 
 

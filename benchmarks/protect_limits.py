@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from tests.protection.test_blank import fewest as fewest_equal
-from tests.protection.test_wildcards import fewest as fewest_matching
+from tests.protection.brute_force import fewest_equal, fewest_matching
 
 from benchmarks import harness
 from benchmarks.protect_cases import ADULT, HIERARCHIES, REGRESSIONS, detail_of, read
@@ -129,7 +128,7 @@ def blanks() -> dict[str, Check]:
             rows = list(zip(*(draws.integers(0, size, length).tolist() for size in (3, 3, 2)), strict=True))
             columns = {name: list(column) for name, column in zip("abc", zip(*rows, strict=True), strict=True)}
             blanked += _blanked(protect(columns, quasi_identifiers=["a", "b", "c"], k=2, **asked))
-            needed += (fewest_matching if options else fewest_equal)(rows, 2)  # type: ignore[no-untyped-call]
+            needed += (fewest_matching if options else fewest_equal)(rows, 2)
         found[f"blanks as {name}: over the fewest"] = Check(blanked / needed, most=1.25)
     return found
 

@@ -1,12 +1,12 @@
 """Cell suppression: k with a blank as a value, values otherwise untouched, and few cells, against brute force."""
 
-import itertools
 from collections import Counter
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.brute_force import fewest_equal
 from tests.protection.plain import examples
 
 from incrowd import UnsupportedError, protect
@@ -51,29 +51,6 @@ def test_cells_are_kept_or_blank_and_k_holds(rows, k, l, keep):  # noqa: E741
         assert len(secrets) >= l
 
 
-def fewest(rows, k):
-    """The fewest cells blanked, over all ways to put records into classes of k or more."""
-
-    def cost(members):
-        return len(members) * sum(len({row[column] for row in members}) > 1 for column in range(len(members[0])))
-
-    def best(left):
-        if not left:
-            return 0
-        found = []
-        for size in range(k, len(left) + 1):
-            if 0 < len(left) - size < k:
-                continue
-            for others in itertools.combinations(range(1, len(left)), size - 1):
-                chosen = {0, *others}
-                members = [left[at] for at in chosen]
-                rest = [row for at, row in enumerate(left) if at not in chosen]
-                found.append(cost(members) + best(rest))
-        return min(found)
-
-    return best(list(rows))
-
-
 def test_hardly_more_cells_are_blanked_than_the_fewest_there_are():
     import random
 
@@ -83,7 +60,7 @@ def test_hardly_more_cells_are_blanked_than_the_fewest_there_are():
         rows = [(draw.randrange(3), draw.randrange(3), draw.randrange(2)) for _ in range(7)]
         table = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
         safe = protect(table, quasi_identifiers=NAMES, k=2, method="blank", identifiers=[], warn=False)
-        mine, least = sum(safe.changed_cells.values()), fewest(rows, 2)
+        mine, least = sum(safe.changed_cells.values()), fewest_equal(rows, 2)
         assert mine >= least
         blanked, needed = blanked + mine, needed + least
     assert blanked <= 1.15 * needed

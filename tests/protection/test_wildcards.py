@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protection.brute_force import fewest_matching
 from tests.protection.plain import TABLES
 
 from incrowd import InputError, UnsupportedError, protect, read_table
@@ -97,25 +98,12 @@ def test_everybody_matches_k_where_a_blank_may_be_anything(rows, k, subsets, kee
     assert not keep or safe.changed_cells["a"] == 0
 
 
-def fewest(rows, k):
-    """The fewest cells whose blanks give everybody k matches, over all sets of cells."""
-    cells = [(row, at) for row in range(len(rows)) for at in range(len(rows[0]))]
-    for size in range(len(cells) + 1):
-        for chosen in itertools.combinations(cells, size):
-            after = [list(row) for row in rows]
-            for row, at in chosen:
-                after[row][at] = None
-            if min(matches(after, range(len(rows[0])))) >= k:
-                return size
-    raise AssertionError
-
-
 def test_hardly_more_cells_are_blanked_than_the_fewest_there_are():
     draw = random.Random(5)
     mine = least = 0
     for _ in range(20):
         rows = [(draw.randrange(3), draw.randrange(3), draw.randrange(2)) for _ in range(5)]
-        found, needed = sum(blanked(rows, 2).changed_cells.values()), fewest(rows, 2)
+        found, needed = sum(blanked(rows, 2).changed_cells.values()), fewest_matching(rows, 2)
         assert found >= needed
         mine, least = mine + found, least + needed
     assert mine <= 1.25 * least

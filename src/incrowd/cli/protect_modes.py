@@ -142,7 +142,7 @@ def protect_sets(
         return
     terminal.heading(f"{masked(out)}: {safe.sentence}")
     if isinstance(safe, ProtectedTrajectories):
-        shown = [safe.unicity_before, safe.unicity_after]
+        shown: list[tuple[float | None, ...]] = [safe.unicity_before, safe.unicity_after]
         forecasts = [safe.forecast_before, safe.forecast_after] if safe.population is not None else []
         shown += [tuple(None if one is None else one.value for one in several) for several in forecasts]
         heads = ("points known", "singled out before", "and after", "forecast before", "forecast after")

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +89,9 @@ def _order_by_person(
     for c in range(points.shape[1]):
         means = np.bincount(person.codes, weights=points[:, c], minlength=person.size) / counts
         within[c] = np.square(points[:, c] - means[person.codes]).sum()
-    keys = [points[:, c] for c in np.argsort(within, kind="stable")]
-    return np.lexsort([*keys, *([] if region_of is None else [region_of]), person.codes])
+    keys: list[NDArray[Any]] = [points[:, c] for c in np.argsort(within, kind="stable")]
+    keys += [] if region_of is None else [region_of]
+    return np.lexsort([*keys, person.codes])
 
 
 def _blocks_of_people(
@@ -103,7 +105,8 @@ def _blocks_of_people(
     starts = np.cumsum(lengths) - lengths
 
     def rows_of(people: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        return order[starts[people][:, None] + np.arange(length)]
+        rows: NDArray[np.int64] = order[starts[people][:, None] + np.arange(length)]
+        return rows
 
     def is_diverse_part(some: NDArray[np.int64], chosen: NDArray[np.int64], length: int) -> bool:
         return is_diverse(problem.demand, _codes_by_position(problem, rows_of(some[chosen], length)))

@@ -172,9 +172,11 @@ def protect_trajectories(
         who.size - int(np.count_nonzero(np.diff(owner[keep], prepend=-1))),
         point.size,
         int(np.count_nonzero(~keep)),
-        *unicity,
+        unicity[0],
+        unicity[1],
         None if population is None else round(population),
-        *forecasts,
+        forecasts[0],
+        forecasts[1],
     )
 
 
