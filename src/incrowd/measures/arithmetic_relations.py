@@ -242,7 +242,7 @@ class _Search:
         truth, (matrix, centre, scale, standard) = self._truth(self.fitted), self._design(columns)
 
         def solve(rows: NDArray[Any] | slice) -> tuple[_Formula, Floats]:
-            weights = np.linalg.lstsq(standard[rows], truth[rows], rcond=None)[0]
+            weights = np.asarray(np.linalg.lstsq(standard[rows], truth[rows], rcond=None)[0], dtype=np.float64)
             formula = _Formula(columns, centre, scale, weights)
             return formula, np.abs(formula.guess(matrix) - truth)
 

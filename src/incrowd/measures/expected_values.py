@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +47,14 @@ def facts_of_expected_values(
     released = encode(table, names)
     behind = LabelCoverage(known, released, coarse)
     for column in kept:
-        flags, facts, after = common_flags(column), [], None
+        flags, facts = common_flags(column), []
+        after: dict[Any, Coded] | None = None
         for (value, flag), one in itertools.product(flags.items(), telling):
             pattern = find_pattern((one,), flag, expected=_PRACTICALLY_ALL)
             if pattern.records and _holds_for_others(pattern, flag):
-                after = common_flags(*encode(table, [column.name]), flags) if after is None else after
+                if after is None:
+                    (released_column,) = encode(table, [column.name])
+                    after = common_flags(released_column, flags)
                 if value not in after:
                     continue
                 open_flag, expected = expect(find_behind(behind, pattern), after[value])

@@ -188,7 +188,7 @@ def _mostly_differ(column: pa.ChunkedArray) -> bool:
     """Whether a column holds numbers of which most differ, as far as its first cells tell."""
     first = column.slice(0, _FIRST)
     is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
-    return is_number and 2 * pc.count_distinct(first).as_py() > len(first)
+    return is_number and bool(2 * pc.count_distinct(first).as_py() > len(first))
 
 
 def _facts(
