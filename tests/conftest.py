@@ -87,13 +87,14 @@ def pytest_make_parametrize_id(val):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """Nothing is thrown away while tests are collected: looking for it takes a third of that time, and some later."""
+    """Cycles are not looked for while tests are collected, which takes a third of that time, and seldom later."""
     gc.disable()
     try:
         with _first_import(session.config):
             return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
 
 

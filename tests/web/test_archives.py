@@ -13,6 +13,7 @@ pytest.importorskip("fastapi")
 from incrowd.errors import InputError
 from incrowd.web.points_text import read_points
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
 CSV = b"age,sex\n" + b"".join(b"%d,%s\n" % (20 + n % 9, b"fm"[n % 2 : n % 2 + 1]) for n in range(40))
 
 

@@ -36,3 +36,22 @@ def test_every_module_is_used_and_every_import_is_there():
     entries = {"data.js", "points.js", "theme.js", "workbench.js"}
     imported = {name for text in modules.values() for name in re.findall(r'(?:from|import) "\./([\w-]+\.js)"', text)}
     assert imported | entries == {*modules}
+
+
+def test_what_pages_load_is_the_files_and_comes_again_only_when_it_has_changed(script):
+    kinds = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+    names = [*(path.name for path in STATIC.iterdir()), "vega.js", "report.css", "dark.css", "charts.js"]
+    for name in names:
+        answer = script.get(f"/static/{name}")
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kinds[Path(name).suffix])
+        assert answer.headers["cache-control"] == "no-cache"  # kept, and asked for again
+        assert not (STATIC / name).exists() or answer.content == (STATIC / name).read_bytes()
+        again = script.get(f"/static/{name}", headers={"if-none-match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert script.get(f"/static/{name}", headers={"if-none-match": '"another"'}).content == answer.content
+        assert script.head(f"/static/{name}").headers["etag"] == answer.headers["etag"]
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "", "..%2fpages.py", "%2e%2e/pages.py", "a/../../pages.py"])
+def test_nothing_else_is_loaded(script, name):
+    assert script.get(f"/static/{name}").status_code == 404

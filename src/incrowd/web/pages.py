@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from fastapi.staticfiles import StaticFiles
 
 from incrowd.attacks import KINDS
 from incrowd.protection import METHODS
@@ -48,13 +48,12 @@ router = APIRouter(include_in_schema=False)
 def add_pages(app: FastAPI) -> None:
     """Add the pages, style sheets and scripts to the app."""
     app.include_router(router)
-    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
 
 
 def prepare() -> None:
     """Load the templates and the chart engine, for which the first visitor would wait."""
     _environment().get_template("pages/data.html")
-    _engine()
+    _static_files()
 
 
 @cache
@@ -73,20 +72,15 @@ def refusal(status: int, sentence: str) -> HTMLResponse:
     return HTMLResponse(page, status_code=status)
 
 
-@router.get("/static/vega.js")
-def vega(request: Request) -> Response:
-    """The chart engine of the installed vl-convert."""
-    return _text(request, _engine(), "text/javascript")
-
-
-@router.get("/static/report.css")
-@router.get("/static/dark.css")
-@router.get("/static/charts.js")
-def from_report(request: Request) -> Response:
-    """Style sheets and scripts that the app shares with the report."""
-    name = request.url.path.rpartition("/")[2]
-    kind = "text/css" if name.endswith(".css") else "text/javascript"
-    return _text(request, (TEMPLATES / name).read_text(encoding="utf-8"), kind)
+@router.api_route("/static/{name}", methods=["GET", "HEAD"])
+async def static_file(name: str, request: Request) -> Response:
+    """A style sheet, script or picture, with an ETag: the browser loads it again only when it has changed."""
+    if name not in _static_files():
+        raise HTTPException(404)
+    content, kind, tag = _static_files()[name]
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(content, media_type=kind, headers={"etag": tag})
 
 
 @router.get("/")
@@ -162,13 +156,15 @@ def _session(request: Request) -> Session:
 
 
 @cache
-def _engine() -> str:
-    return chart_engine()
+def _static_files() -> dict[str, tuple[bytes, str | None, str]]:
+    """By name the content, kind and ETag of what pages load: a page asks for forty files, so they are read once.
 
-
-def _text(request: Request, text: str, kind: str) -> Response:
-    """A text with an ETag, so that the browser loads it again only when it has changed."""
-    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers={"etag": tag})
-    return Response(text, media_type=kind, headers={"etag": tag})
+    They are those of the app, those that it shares with the report, and the chart engine of the installed vl-convert.
+    """
+    shared = [TEMPLATES / name for name in ("report.css", "dark.css", "charts.js")]
+    found = {path.name: path.read_bytes() for path in [*(_HERE / "static").iterdir(), *shared]}
+    found["vega.js"] = chart_engine().encode()
+    return {
+        name: (content, guess_type(name)[0], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+        for name, content in found.items()
+    }
