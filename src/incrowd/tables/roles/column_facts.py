@@ -122,6 +122,10 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
     if pa.types.is_dictionary(column.type):
         _require_room(name, column, memory)
+        if column.type.value_type in (pa.string(), pa.large_string()) and len(column):
+            counted = _count_entries(column)
+            nulls = len(column) - int(counted.times.sum())
+            return _facts(name, column.type.value_type, counted, len(counted.values), nulls, len(column))
         column = column.cast(column.type.value_type)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
@@ -163,6 +167,20 @@ def _count_values(column: pa.ChunkedArray) -> _Counted:
     values, times = column.value_counts().flatten()
     filled = values.is_valid()
     return _Counted(values.filter(filled), times.filter(filled).to_numpy())
+
+
+def _count_entries(column: pa.ChunkedArray) -> _Counted:
+    """The different texts of a dictionary's column, by its numbers: cells are not written out."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary
+    times = sum(
+        np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
+        for chunk in chunks
+    )
+    used = (times > 0) & entries.is_valid().to_numpy(zero_copy_only=False)
+    texts = entries.filter(pa.array(used)).dictionary_encode()  # a text may be there twice
+    cells = np.bincount(texts.indices.to_numpy(), weights=times[used], minlength=len(texts.dictionary))
+    return _Counted(texts.dictionary, cells.astype(np.int64))
 
 
 def _facts(
