@@ -173,10 +173,9 @@ def _count_entries(column: pa.ChunkedArray) -> _Counted:
     """The different texts of a dictionary's column, by its numbers: cells are not written out."""
     chunks = column.unify_dictionaries().chunks
     entries = chunks[0].dictionary
-    times = sum(
-        np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
-        for chunk in chunks
-    )
+    times = np.zeros(len(entries), dtype=np.int64)
+    for chunk in chunks:
+        times += np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
     used = (times > 0) & entries.is_valid().to_numpy(zero_copy_only=False)
     texts = entries.filter(pa.array(used)).dictionary_encode()  # a text may be there twice
     cells = np.bincount(texts.indices.to_numpy(), weights=times[used], minlength=len(texts.dictionary))
