@@ -4,6 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incrowd import UnsupportedError, demo_table, read_table, suggest_roles
 from incrowd.tables.roles import column_facts
@@ -207,6 +209,21 @@ def test_what_is_seen_in_a_column_does_not_depend_on_the_order_of_rows():
     assert seen == again
     linked, as_well = (find_linked_rows(table, suggest_roles(table)) for table in tables)
     assert linked == as_well == ("code", ("sex",))
+
+
+_ENTRIES = st.lists(st.sampled_from(["a", "b", "ann@home.example", "[1;2]", None]), min_size=1, max_size=6)
+
+
+@given(_ENTRIES, st.lists(st.lists(st.integers(0, 5) | st.none(), min_size=1), min_size=1, max_size=3))
+def test_a_column_of_a_dictionary_tells_what_its_texts_tell(entries, chunks):
+    numbers = [[None if one is None else one % len(entries) for one in chunk] for chunk in chunks]
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(one, pa.int32()), pa.array(entries, pa.string())) for one in numbers
+    ]
+    column = pa.chunked_array(parts)
+    tables = [read_table(pa.table({"x": one})) for one in (column, column.cast(pa.string()))]
+    found, written_out = (look_at_columns(table, ["x"]) for table in tables)
+    assert found == written_out
 
 
 @pytest.mark.parametrize("kind", ["float64", "int64", "uint8"])

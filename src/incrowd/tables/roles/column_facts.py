@@ -125,6 +125,10 @@ def look_at_columns(table: Table, names: Sequence[str]) -> list[ColumnFacts]:
 def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
     _require_room(name, column, memory)
     if pa.types.is_dictionary(column.type):
+        if column.type.value_type in (pa.string(), pa.large_string()) and len(column):
+            counted = _count_entries(column)
+            nulls = len(column) - int(counted.times.sum())
+            return _facts(name, column.type.value_type, counted, len(counted.values), nulls, len(column))
         column = column.cast(column.type.value_type)
     counted = _count_values(column)
     facts = _facts(name, column.type, counted, len(counted.values), column.null_count, len(column))
@@ -189,6 +193,19 @@ def _mostly_differ(column: pa.ChunkedArray) -> bool:
     first = column.slice(0, _FIRST)
     is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
     return is_number and bool(2 * pc.count_distinct(first).as_py() > len(first))
+
+
+def _count_entries(column: pa.ChunkedArray) -> _Counted:
+    """The different texts of a dictionary's column, by its numbers: cells are not written out."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary
+    times = np.zeros(len(entries), dtype=np.int64)
+    for chunk in chunks:
+        times += np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
+    used = (times > 0) & entries.is_valid().to_numpy(zero_copy_only=False)
+    texts = entries.filter(pa.array(used)).dictionary_encode()  # a text may be there twice
+    cells = np.bincount(texts.indices.to_numpy(), weights=times[used], minlength=len(texts.dictionary))
+    return _Counted(texts.dictionary, cells.astype(np.int64))
 
 
 def _facts(
