@@ -79,7 +79,9 @@ def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Fa
 
     def attempt(plan: Plan) -> Attempt:
         place = next(begun)
-        tried = _try(work, plan, part(progress, place, place + 1))
+        tell = part(progress, place, place + 1)
+        tell("protecting", 0.0)
+        tried = _try(work, plan, tell)
         for name, how in _how_they_tell(tried, work.roles.quasi_identifiers):
             why.setdefault(name, how)  # what was found first is what the later trials try to mend
         return replace(tried, why=why)
