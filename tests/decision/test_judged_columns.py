@@ -93,7 +93,7 @@ def test_secrets_that_need_no_different_values_are_said_to_be_hidden_without():
     way = assess(table, quasi_identifiers=["town"], sensitive=["illness", "union"]).verdict.actions[-1]
     assert way.expected["decision"] == "within"
     assert "union needs no such rule" in way.sentence
-    assert "--sensitive illness --l" in way.commands[0]
+    assert "--sensitive illness,union --diverse illness --l" in way.commands[0]
     assert "--sensitive illness,union" in way.commands[1]
 
 

@@ -29,6 +29,7 @@ SAID = {
     "k": 7,
     "method": "mask",
     "sensitive": ("=note",),
+    "diverse": ("=note",),
     "l": 2.5,
     "diversity": "recursive",
     "c": 2.0,
@@ -142,5 +143,5 @@ def test_a_stream_takes_what_is_declared_for_it_and_nothing_else(name):
 
 
 def test_other_modes_take_what_is_named_for_them():
-    assert {*OPTIONS} & OF_SETS == {"person", "k", "hierarchies"}
+    assert {*OPTIONS} & OF_SETS == {"person", "k", "hierarchies", "population"}
     assert {*OPTIONS} & OF_APPENDING == {"person", *WishKeywords.__annotations__}

@@ -106,11 +106,13 @@ def test_limits_are_told_and_what_misses_them_is_refused():
     for asked in ({"beta": 0.2}, {"delta": 0.2}):
         with pytest.raises(UnsupportedError, match="only the partition and generalise join"):
             protect(table_of(rows), method="sorted", **asked, **options)
-        with pytest.raises(UnsupportedError, match="wish for one of them"):
-            protect(table_of(rows), keep=["town"], **asked, **options)
         histories = table_of(rows).append_column("who", [[str(number // 2) for number in range(12)]])
-        with pytest.raises(UnsupportedError, match="not for histories"):
-            protect(histories, person="who", **asked, **options)
+        for table, whose in ((table_of(rows), None), (histories, "who")):
+            safe = protect(table, keep=["town"], person=whose, **asked, **options)
+            assert set(safe.table["town"].to_pylist()) == {"a"}
+            assert all(f"({limit})" in safe.guarantee.sentence for limit in asked)
+            shares = Counter(zip(safe.table["age"].to_pylist(), safe.table["ill"].to_pylist(), strict=True))
+            assert len({shares[age, ill] for age, _ in shares for ill in (0, 1)}) == 1  # as in the whole table
     for method in ("generalise", "sorted", "blank", "coarsen"):  # a bound that nothing reaches is not passed over
         with pytest.raises(UnsupportedError, match="reached by strata"):
             protect(table_of(rows), t="bound", method=method, **options)

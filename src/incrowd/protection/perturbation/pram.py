@@ -178,7 +178,7 @@ def estimate_errors(released: Mapping[str, float], matrix: Matrix) -> dict[str, 
 
     >>> chances = {"a": {"a": 0.9, "b": 0.1}, "b": {"a": 0.2, "b": 0.8}}
     >>> {value: round(error, 2) for value, error in estimate_errors({"a": 62, "b": 38}, chances).items()}
-    {'a': 4.89, 'b': 4.89}
+    {'a': 4.91, 'b': 4.91}
     """
     values, chances, inverse = _invert(released, matrix)
     counts = np.maximum(inverse @ [float(released.get(value, 0.0)) for value in values], 0.0)
