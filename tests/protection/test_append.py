@@ -218,3 +218,14 @@ def test_names_that_text_files_escape_can_be_continued(tmp_path):
     assert table.columns == ("'=age", "'-ill", "'@note")
     assert Counter(table.to_arrow()["'-ill"].to_pylist()) == {"'=a": 3, "b": 6}
     assert read_mark(table).kept == ("'-ill", "'@note")
+
+
+def test_a_secret_that_l_does_not_hold_for_stays_a_secret_of_the_release(tmp_path):
+    people = {"age": [20, 21, 60, 61], "ill": ["a", "b", "a", "b"], "pay": [1, 2, 3, 4]}
+    asked = {"sensitive": ["ill", "pay"], "diverse": ["ill"], "l": 2, "identifiers": []}
+    one = write_protected(protect(people, quasi_identifiers=["age"], k=2, **asked), tmp_path / "one.csv")
+    batch = {"age": [30, 31], "ill": ["a", "b"], "pay": [5, 5]}
+    log = append_release(batch, one, tmp_path / "two.csv").log
+    assert (log.sensitive, log.diverse, log.batches[-1].released) == (("ill", "pay"), ("ill",), 2)
+    alike = {"age": [40, 41], "ill": ["a", "a"], "pay": [5, 6]}
+    assert append_release(alike, tmp_path / "two.csv", tmp_path / "three.csv").batch.waiting == 2  # l holds for ill

@@ -273,7 +273,7 @@ def _check(file: Path, published: Table, found: Appended) -> None:
     if changed:
         raise UnsupportedError(f"published cells of {', '.join(map(repr, changed))} would change; nothing is left")
     known, secrets = (
-        [escape_formula(name) if is_text(file) else name for name in names] for names in (log.released, log.sensitive)
+        [escape_formula(name) if is_text(file) else name for name in names] for names in (log.released, log.demanding)
     )
     for rows in (written, written.slice(old.num_rows)):
         if not rows.num_rows:

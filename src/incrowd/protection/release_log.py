@@ -60,6 +60,7 @@ class ReleaseLog(Result):
         closed: why nothing can join. None: something can.
         person: the column that says whose record it is, by which nobody joins twice. None: only batches are recognised.
         kinds: what the original's columns hold, by name: "number", "date", "yes/no", "text" or "other".
+        diverse: the sensitive columns that l holds for; empty: all of them.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -75,6 +76,12 @@ class ReleaseLog(Result):
     closed: str | None = None
     person: str | None = None
     kinds: Mapping[str, str] = field(default_factory=dict)
+    diverse: tuple[str, ...] = ()
+
+    @property
+    def demanding(self) -> tuple[str, ...]:
+        """The sensitive columns that l holds for."""
+        return self.diverse or self.sensitive
 
     @property
     def demand(self) -> Demand:
@@ -91,7 +98,7 @@ class ReleaseLog(Result):
         return cls(
             safe.quasi_identifiers,
             safe.released_quasi_identifiers or safe.quasi_identifiers,
-            safe.diverse,
+            safe.sensitive,
             demand.k,
             demand.l,
             demand.diversity,
@@ -99,13 +106,15 @@ class ReleaseLog(Result):
             batches=(first,),
             closed=_why_closed(safe),
             kinds={name: kind for name, kind in kinds.items() if name not in safe.removed},
+            diverse=() if safe.diverse == safe.sensitive else safe.diverse,
         )
 
     @classmethod
     def read(cls, saved: Any) -> ReleaseLog:
         """A log from plain types; anything else raises TypeError, KeyError or ValueError."""
-        given = {one.name: saved[one.name] for one in fields(cls)}
-        for name in ("quasi_identifiers", "released", "sensitive"):
+        given = {one.name: saved[one.name] for one in fields(cls) if one.name != "diverse"}
+        given["diverse"] = saved.get("diverse", [])  # older logs have none
+        for name in ("quasi_identifiers", "released", "sensitive", "diverse"):
             given[name] = tuple(_typed(one, str) for one in _typed(given[name], list))
         given["batches"] = tuple(_read_batch(one) for one in _typed(given["batches"], list))
         given["kinds"] = {_typed(name, str): _typed(kind, str) for name, kind in _typed(given["kinds"], dict).items()}

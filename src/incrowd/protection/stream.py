@@ -151,7 +151,7 @@ class Stream:
         return stream
 
     def _begin(self, log: ReleaseLog, seen: BatchFingerprints, wishes: StreamKeywords) -> None:
-        check_demand(log.demand, sys.maxsize, log.sensitive, METHODS["partition"])
+        check_demand(log.demand, sys.maxsize, log.demanding, METHODS["partition"])
         if log.person in (*log.quasi_identifiers, *log.sensitive):
             raise InputError(f"{log.person!r} is the person column and has another role too; give it one role")
         if isinstance(log.delay, bool) or not isinstance(log.delay, int) or log.delay < 0:
@@ -258,7 +258,7 @@ class Stream:
         log = self.log
         if pool.num_rows < log.demand.smallest:
             return None
-        secrets = encode(read_table(pool), list(log.sensitive)) if log.sensitive and log.l is not None else []
+        secrets = encode(read_table(pool), list(log.demanding)) if log.demanding and log.l is not None else []
         if secrets and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in secrets]):
             return None
         wishes = self._wishes
@@ -273,6 +273,7 @@ class Stream:
                 diversity=cast(DiversityKind, log.diversity),
                 c=log.c,
                 sensitive=log.sensitive or None,
+                diverse=log.diverse or None,
                 suppress=_NEARLY_ALL,
                 shuffle=True,
                 progress=progress,
