@@ -43,6 +43,13 @@ def test_surnames_in_short_notes_name_people(language, share):
     assert (note.role, note.topic, note.confidence) == ("identifier", "person name", "high")
 
 
+@pytest.mark.parametrize("form", ["Frau A. {}", "Frau: {}", "Herr Dr. {}", "Mme J.-P. {}"])
+def test_titles_and_initials_before_a_surname_hide_no_name(form):
+    cells = [note.replace("Frau ", "Herr ").replace("Herr ", form.format("")) for note in notes_of("German")]
+    (note,) = suggest_roles(read_table({"note": cells}))
+    assert (note.role, note.confidence) == ("identifier", "high")
+
+
 def test_notes_with_surnames_are_no_yes_whatever_they_are_declared():
     table = {"age": [30 + row % 4 for row in range(240)], "note": notes_of("German")}
     found = assess(table, quasi_identifiers=["age"], other=["note"], rows_are_people=True).verdict

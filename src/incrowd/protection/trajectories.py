@@ -86,8 +86,10 @@ class ProtectedTrajectories(Result):
     def _forecast_in_words(self) -> str:
         """What the law says of the whole population, where it says anything."""
         last = self.forecast_after[-1] if self.forecast_after else None
-        if last is None or self.population is None:
+        if self.population is None:
             return ""
+        if last is None:
+            return f"; how many of all {self.population:,} people they would single out cannot be forecast from them"
         return (
             f"; released so of all {self.population:,} people they would single out about {percent(last.value)} "
             f"({percent(last.low)} to {percent(last.high)}), by the scaling law"

@@ -130,7 +130,8 @@ _INITIAL_OR_TITLE = re.compile(
 )
 _ADDRESSED = re.compile(  # Frau Schäfer, Mme Dupont, Sr. García, pan Kowalski, dhr. de Vries; but no "Sr. engineer"
     r"\b(?:[Ff]rau|[Hh]errn?|[FH]r\.|M\.|Mme|Mlle|Monsieur|Madame|Mrs?|Ms|Miss|Dr|Prof|[Ss]ra?|[Ss]eñora?|[Dd]oña|Dña"
-    r"|[Ss]enhora?|[Ss]ig(?:\.ra|nora?)?|[Pp]ani?|[Pp]anem|[Pp]anią|[Dd]hr|[Mm]evr|[Mm]eneer|[Mm]evrouw)\.?\s+"
+    r"|[Ss]enhora?|[Ss]ig(?:\.ra|nora?)?|[Pp]ani?|[Pp]anem|[Pp]anią|[Dd]hr|[Mm]evr|[Mm]eneer|[Mm]evrouw)\.?:?\s+"
+    r"(?:(?:Dr|Prof)\.?\s+|[^\W\d_]\.[\s-]*)*"  # titles and initials before the surname
     r"((?:(?:de|del|della|der|den|van|von|vom|zu|di|da|do|dos|das|la|le|du|ten|ter)\s+|d['’])*"
     r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+(?:-[^\W\d_]+)?)"
 )
