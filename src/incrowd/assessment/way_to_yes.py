@@ -189,8 +189,8 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
 
-def asked_of_protect(work: AssessmentState, plan: Plan) -> dict[str, Any]:
-    """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
+def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
+    """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept apart."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from)}
     if {*plan.diverse} != {*secrets}:
@@ -246,7 +246,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         values += f"; people who were not asked about {listed(plan.apart)} are kept apart from those who were"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
-    demand = asked_of_protect(work, plan)
+    demand = protect_settings(work, plan)
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}{ordered}. Tried here: {_rows_lost(work, cost)}"
         f"the result may go to {verdict.whom}, and {percent(cost.detail)} of the detail of the quasi-identifiers is "

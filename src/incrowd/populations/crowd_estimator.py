@@ -279,5 +279,7 @@ def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None
 
 def _trial_error(tried: Tail, reached: int, correctness: float) -> float:
     """How much too low the tail of a part of the grown people is for all of them, in log-odds for every e-fold."""
-    true, said = (logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean())))
-    return float(np.clip((true - said) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))
+    true, estimated = (
+        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean()))
+    )
+    return float(np.clip((true - estimated) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))

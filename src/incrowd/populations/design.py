@@ -147,16 +147,16 @@ def design_of(
     """
     values = weights.values
     own = np.arange(values.size) if clusters is None else clusters
-    in_cluster = np.bincount(own)[own]
-    clusters = None if in_cluster.max() == 1 else clusters
+    cluster_sizes = np.bincount(own)[own]
+    clusters = None if cluster_sizes.max() == 1 else clusters
     totals = np.bincount(own, weights=values)
     effect = float(values.size * np.sum(totals**2) / totals.sum() ** 2)
-    uneven = np.mean((values * in_cluster) ** 2) / np.mean(values * in_cluster) ** 2 - 1.0 >= _UNEVEN**2
+    uneven = np.mean((values * cluster_sizes) ** 2) / np.mean(values * cluster_sizes) ** 2 - 1.0 >= _UNEVEN**2
     if clusters is None and strata is None and not uneven:
         return None
     found = np.zeros(values.size, dtype=np.int64) if strata is None else strata
     if uneven:
-        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * in_cluster))
+        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * cluster_sizes))
     found = np.unique(found, return_inverse=True)[1]
     left = np.maximum(np.bincount(found, weights=values - 1.0), 0.0)
     if left.size < 2 or left.sum() <= 0.0:

@@ -15,7 +15,7 @@ from incrowd.protection.guarantee import Guarantee, count_guarantee
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, told_values
+from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.tables import Table, read_table
@@ -134,7 +134,7 @@ class ReleaseBuilder:
             tables = [table for table in (built.generalised, built.table) if column.name in table.column_names]
             labels = {label for table in tables for label in table[column.name].unique().cast(pa.string()).to_pylist()}
             labels -= kept | recoding.fixed_labels.get(column.name, set())
-            if any(not lost.isdisjoint(told_values(label)) for label in labels):
+            if any(not lost.isdisjoint(values_in_label(label)) for label in labels):
                 raise UnsupportedError(
                     f"{self.method} would tell values of {column.name!r} that only suppressed rows have; "
                     "ask for a smaller k, or give its hierarchy as a file"

@@ -246,8 +246,8 @@ def _check_demand(demand: Demand, method: str) -> None:
         raise UnsupportedError("k-map is not counted in a cluster; protect a sample here")
     if demand.limits_shares:
         raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
-    if not METHODS[method].in_cluster:
-        possible = ", ".join(name for name, entry in METHODS.items() if entry.in_cluster)
+    if not METHODS[method].runs_in_cluster:
+        possible = ", ".join(name for name, entry in METHODS.items() if entry.runs_in_cluster)
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")
     if method == "partition" and demand.by_strata:
         raise UnsupportedError(

@@ -118,7 +118,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         found = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_said_once)
         facts = OriginalFacts(
             _names(found["kept"]),
-            tuple(_given_back(one) for one in found["given_back"]),
+            tuple(_read_recovering_column(one) for one in found["given_back"]),
             _row_kind(found["rows"]),
             _names(found["pseudonymised"]),
             _names(found["perturbed"]),
@@ -208,7 +208,8 @@ def _names(saved: Any) -> tuple[str, ...]:
     return tuple(saved)
 
 
-def _given_back(saved: dict[str, Any]) -> RecoveringColumn:
+def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
+    """Read a column of a mark that gives back a generalised one; anything else is refused."""
     found = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
     found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)

@@ -83,5 +83,5 @@ def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     if not roles:
         return [], "Give every column a role in the list."
     columns = counted(len(roles), "column", "columns")
-    said = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
-    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], said
+    sentence = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
+    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], sentence

@@ -124,7 +124,7 @@ class ProtectionRequest(_Declared):
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
-        said = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
-        named = [value for kind, value in said if kind == "columns" or isinstance(value, dict)]
+        given = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
+        named = [value for kind, value in given if kind == "columns" or isinstance(value, dict)]
         in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*named, in_steps) for name in names]

@@ -201,11 +201,11 @@ class _Body:
     """Receives the body of a request; refuses one that is too long, whatever its header says, or stops coming."""
 
     def __init__(self, receive: Any, request: _Request, limit: int) -> None:
-        said = request.header("content-length")
+        content_length = request.header("content-length")
         self._receive, self._limit = receive, limit
         self._seen, self._whole = 0, False
         self.refusal: Refusal | None = None
-        if said and (not said.isdigit() or int(said) > limit):
+        if content_length and (not content_length.isdigit() or int(content_length) > limit):
             raise self._too_long()
 
     async def __call__(self) -> _Message:

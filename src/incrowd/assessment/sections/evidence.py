@@ -127,7 +127,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     followed = followed_columns(table, person=person)
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
-    given_back = _given_back(work, original, unanswered, part(tell, 0.4, 0.8))
+    given_back = _find_recovering_columns(work, original, unanswered, part(tell, 0.4, 0.8))
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
@@ -264,10 +264,10 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
         return facts
 
 
-def _given_back(
+def _find_recovering_columns(
     work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice], progress: Progress
 ) -> tuple[RecoveringColumn, ...]:
-    """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
+    """Find kept columns that disclose generalised quasi-identifiers, or follow from them, and so split classes."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
     names, person = roles.quasi_identifiers, roles.person

@@ -154,8 +154,8 @@ def assess_protection(work: AssessmentState) -> Protection:
             costs.append(cost)
             for note in told:
                 notes.setdefault(note, []).append(k)
-    said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
-    return Protection("partition", table.rows, tuple(costs), tuple(said))
+    worded = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    return Protection("partition", table.rows, tuple(costs), tuple(worded))
 
 
 def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:

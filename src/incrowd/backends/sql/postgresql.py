@@ -153,8 +153,8 @@ class Postgres(Transaction):
             if state in states or (not state and re.search(words, text)):
                 raise InputError(told.format(what=self._what)) from None
         if state.startswith("42") and self._by_query:
-            said = re.search(r"ERROR:\s+(.*)", text)
-            raise InputError(f"the query is not understood: {said[1] if said else state}") from None
+            reason = re.search(r"ERROR:\s+(.*)", text)
+            raise InputError(f"the query is not understood: {reason[1] if reason else state}") from None
         if state.startswith("22"):
             raise InputError(
                 f"{self._what}: the server cannot compute a value (SQLSTATE {state}); look for cells that do not fit"
@@ -191,8 +191,8 @@ def _connect(address: str, label: str) -> Any:
     except Exception as error:
         text = str(error)
     why = next((told for words, told in _NO_CONNECTION if re.search(words, text)), "cannot be reached")
-    said = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
-    raise InputError(f"{label} {why}{said}") from None
+    credentials = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
+    raise InputError(f"{label} {why}{credentials}") from None
 
 
 def _credentials_used(address: str) -> str:

@@ -173,8 +173,8 @@ class Sqlite(Transaction):
             told = f"{self._label} is damaged or cannot be read"
         elif re.search(r"readonly|query_only", text):
             told = "the query would write; only reading is possible, give a SELECT"
-        elif self._by_query and (said := re.search(r"Failed to prepare query: (.*)", text)):
-            told = f"the query is not understood: {said[1]}"
+        elif self._by_query and (reason := re.search(r"Failed to prepare query: (.*)", text)):
+            told = f"the query is not understood: {reason[1]}"
         else:
             told = f"{self.name} cannot be read to its end ({type(error).__name__}); nothing was kept"
         raise InputError(told) from None

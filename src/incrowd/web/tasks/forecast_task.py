@@ -182,7 +182,7 @@ def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselin
     )
     return Figure(
         name,
-        "How many people are named correctly as the crowd grows",
+        "Share of people named correctly, by number of people",
         forecast_sentence(answer, int(answer.at.argmax())),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         DataTable(

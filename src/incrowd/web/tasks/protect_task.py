@@ -248,7 +248,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     return Figure(
         "class-sizes",
-        "How large the crowds are, before and after",
+        "People by class size, before and after",
         says,
         before_and_after(before, after),
         DataTable("People by the size of their class", ("people alike", "before", "share", "after", "share now"), rows),
