@@ -84,7 +84,7 @@ class ReleaseBuilder:
 
     @property
     def _by_bound(self) -> bool:
-        """Whether t is asked for, but not as a number."""
+        """True if t is asked for, but not as a number."""
         return self.problem.demand.by_strata and self.problem.demand.t is None
 
     def _run_by_strata(self) -> BuiltRelease:
@@ -141,7 +141,7 @@ class ReleaseBuilder:
                 )
 
     def _advice(self) -> str:
-        """What helps where l or t is missed."""
+        """Advice for a result that misses l or t."""
         demand, method = self.problem.demand, METHODS[self.method]
         if self.person is not None and (demand.l is not None or demand.t is not None):
             return "; no class of whole histories is better: ask for less, or protect records without a person column"

@@ -26,7 +26,7 @@ _MOST = 10**15  # people, or records
 
 @dataclass(frozen=True, slots=True)
 class OriginalFacts(Result):
-    """What only the original tells about a release.
+    """Facts about a release that only its original shows.
 
     Attributes:
         kept: the columns that are released as they were, and were compared with the original.
@@ -102,7 +102,7 @@ def escape_names(facts: OriginalFacts) -> OriginalFacts:
 
 
 def read_mark(table: Table) -> OriginalFacts | None:
-    """What the mark beside a table's file tells; None where there is no mark.
+    """Read the facts in the mark next to a table's file; None if there is no mark.
 
     Args:
         table: a table that was read from a file.
@@ -185,7 +185,7 @@ def pseudonyms_in(table: Table, original: Any = None) -> tuple[tuple[str, ...], 
 
 
 def is_shuffled(table: Table) -> bool:
-    """Whether the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
+    """True if the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
     try:
         facts = read_mark(table)
     except InputError:

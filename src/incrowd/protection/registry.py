@@ -31,7 +31,7 @@ from incrowd.protection.recoding import Recoding
 
 @dataclass(frozen=True, slots=True)
 class ProtectionMethod:
-    """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
+    """Name, functions and abilities of a protection method. Every method takes hierarchies.
 
     - `label` and `help` say in words what it is and what it does.
     - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
