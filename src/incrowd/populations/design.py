@@ -27,16 +27,16 @@ class Weights:
 
     @property
     def total(self) -> float:
-        """How many people the sample stands for."""
+        """Number of people that the sample represents."""
         return float(self.values.sum())
 
     @property
     def normalised(self) -> bool:
-        """Whether they add up to the number of records or to fewer: then they say nothing about the population."""
+        """True if they add up to the number of records or to fewer: then they say nothing about the population."""
         return self.total <= self.values.size * (1.0 + _NEAR)
 
     def are_of_some_strata(self, population: int) -> bool:
-        """Whether weights that count people stand for fewer than the population has."""
+        """True if weights that count people stand for fewer than the population has."""
         return not self.normalised and self.total < population * (1.0 - _NEAR)
 
     def scaled_to(self, population: int) -> Weights:
@@ -99,7 +99,7 @@ def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = Fa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """How records were drawn, where it was not one by one with about equal chances.
+    """Sampling design of records that were not drawn one by one with about equal chances.
 
     Attributes:
         effect: how many of these records tell as much as one drawn on its own with equal chances (Kish, 1965).
@@ -114,7 +114,7 @@ class Design:
     clusters: NDArray[np.int64] | None = None
 
     def note(self, *, used: bool) -> str:
-        """What the design means for an estimate that uses it, or does not."""
+        """Note on the effect of the design on an estimate that uses it, or does not."""
         alike = f"(records count as {percent(1.0 / self.effect)} of as many"
         differ = f"weights differ {alike} with equal weights)"
         grown = "those with similar weights were grown to the people they stand for"
