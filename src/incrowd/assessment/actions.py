@@ -1,4 +1,4 @@
-"""What to do next: the columns to judge, what a row is, and the way to a yes."""
+"""Next actions: columns to judge, what a row is, and the way to a yes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PROTECT_ORIGINAL = (
 
 
 def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
-    """What to do, the most useful first."""
+    """Yield the next actions, the most useful first."""
     roles, question, evidence = work.roles, work.question, work.answers["evidence"]
     if verdict.decision == "within":
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
@@ -95,7 +95,7 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
 
 
 def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
-    """What a row is, as far as it can be told, for somebody to confirm."""
+    """Action to confirm what a row is, with what can be found out about it."""
     if rows.kind == "households" and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
@@ -113,7 +113,7 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
 
 
 def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """What a row is, with the command that says it: whose it is, where a column tells, else that it is a person."""
+    """Add the command that states what a row is: a record of the person in a column, or else a person."""
 
     def others(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in names or () if name != person)

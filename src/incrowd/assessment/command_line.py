@@ -15,7 +15,7 @@ _NUMBERS: Mapping[str, Callable[[str], Any]] = {"number": float, "whole": int}
 
 
 def is_typable(names: Iterable[str], ending: str = "") -> bool:
-    """Whether names can be written where a blank name is left out and any of the letters in `ending` ends one.
+    """True if names can be written where a blank name is left out and any of the letters in `ending` ends one.
 
     >>> is_typable(["age", "income, net"], ","), is_typable(["a=b"], ","), is_typable([" "])
     (False, True, False)
@@ -110,7 +110,7 @@ def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[
 
 
 def _is_typable(option: Option, value: Any) -> bool:
-    """Whether the names of columns in a value are read as they are once they are typed."""
+    """True if the names of columns in a value are read as they are once they are typed."""
     if option.kind == "columns":
         return is_typable(value) and list(value) != [option.empty]
     if option.kind == "steps":
@@ -119,7 +119,7 @@ def _is_typable(option: Option, value: Any) -> bool:
 
 
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:
-    """What the words of a command say, by the names of fields; None where a word is none of these options."""
+    """Parse the words of a command into fields by name; None if a word is none of these options."""
     by_flag = {option.flag: option for option in options}
     values: dict[str, Any] = {}
     left = list(words)

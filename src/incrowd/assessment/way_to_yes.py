@@ -124,7 +124,7 @@ def sizes_to_begin_with(work: AssessmentState) -> list[int]:
 
 
 def trials_at_once(table: Table) -> int:
-    """How many protections of the table are made side by side: two, where the memory limit allows for both."""
+    """Number of protections of the table made in parallel: two if the memory limit allows both, else one."""
     return 2 if 2 * memory_to_protect(table) <= table.memory else 1
 
 
@@ -266,7 +266,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
 
 
 def _rows_lost(work: AssessmentState, cost: Cost) -> str:
-    """How many rows a protection leaves out, where it does; and that it is most of them."""
+    """Clause on the rows that a protection suppresses, and a warning if they are most rows; empty if there are none."""
     lost, rows = cost.rows_left_out, work.table.rows
     if not lost:
         return ""
@@ -275,7 +275,7 @@ def _rows_lost(work: AssessmentState, cost: Cost) -> str:
 
 
 def _no_way(question: Question, why: str) -> Action:
-    """That nothing passes, and why; with the command that asks for a smaller audience, where there is one."""
+    """Action for a search in which nothing passes: the reasons, and the command for a smaller audience, if any."""
     smaller = next((kind for kind in RECIPIENTS if kind.limits.highest > question.limits.highest), None)
     audience = "" if smaller is None else f", or a smaller audience ({smaller.words})"
     command = None if smaller is None else to_command(replace(question, recipient=smaller.name, highest=None))

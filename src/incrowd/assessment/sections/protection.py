@@ -33,7 +33,7 @@ _SIZES = (limits_of("trusted").class_size, 5, limits_of("public").class_size)  #
 
 @dataclass(frozen=True, slots=True)
 class SecretLeft(Result):
-    """What the protected classes still give away about one sensitive column: l, t, the share that is certain."""
+    """Disclosure of one sensitive column by the protected classes: l, t, and the share of certain values."""
 
     column: str
     l: int  # noqa: E741
@@ -175,7 +175,7 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
 
 
 def is_asked(work: AssessmentState) -> bool:
-    """Whether the question asks what protection costs."""
+    """True if the question asks what protection costs."""
     return work.question.protection and work.question.released is None
 
 
