@@ -118,14 +118,14 @@ def _running_on() -> str | None:
 
 
 def _settings(memory: int) -> dict[str, str]:
-    """What differs from Spark's own defaults; what the user's own configuration says comes first."""
+    """Settings that differ from Spark's defaults, except those in the user's configuration."""
     configured = _configured()
     ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), configured)}
     return {**ours, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
 
 
 def _named(name: str) -> str:
-    """How a setting is named at the start of a line of spark-defaults.conf, or among arguments."""
+    """Pattern of a setting's name at the start of a line of spark-defaults.conf, or among arguments."""
     names = re.escape(name) + ("|--driver-memory" if name == "spark.driver.memory" else "")
     return rf"(?m)(?:^|\s)[\"']?(?:{names})[\s=:]"
 
@@ -246,7 +246,7 @@ def spark_errors(what: str, meaning: str) -> Iterator[None]:
 
 
 def reason_of(error: Any) -> str | None:
-    """What went wrong in a cluster, where its words tell something a user can act on; None where not."""
+    """Reason of a cluster's error in words that a user can act on; None if there is none."""
     text = str(error)
     ours = re.search(r"incrowd\.errors\.\w+: (.+)", text)  # refused by our own code, on a worker
     if ours is not None:

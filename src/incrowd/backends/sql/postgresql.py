@@ -196,7 +196,7 @@ def _connect(address: str, label: str) -> Any:
 
 
 def _credentials_used(address: str) -> str:
-    """Where the user and the password came from, in the order in which libpq looks.
+    """Source of the user and the password, in the order in which libpq looks.
 
     >>> _credentials_used("postgresql://ann:secret@db.example/clinic")
     'user and password are those in the address'
@@ -221,7 +221,7 @@ def _credentials_used(address: str) -> str:
 
 
 def _column(field: pa.Field) -> DatabaseColumn:
-    """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
+    """SQL that reads a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
     kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()
