@@ -36,7 +36,7 @@ _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "
 
 
 def typer_annotation(option: Option) -> Any:
-    """How Typer declares an option."""
+    """Declaration of an option for Typer."""
     if option.kind == "switch":
         flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
         return Annotated[bool if option.default is not None else bool | None, typer.Option(flags, help=option.help)]

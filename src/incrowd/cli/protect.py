@@ -229,7 +229,7 @@ def _judge(safe: Protected, out: str, question: Question) -> Verdict:
 def _next_actions(
     table: Table, question: Question, arguments: Mapping[str, Any], safe: Protected, trials: Sequence[Trial]
 ) -> tuple[Action, ...]:
-    """What `assess` advises for the original: with the roles that were named, and what was removed unasked."""
+    """Advice of `assess` for the original: with the roles that were named, and the identifiers removed unasked."""
     from incrowd.assessment import advise
 
     left_out = arguments.get("leave_out", ())
