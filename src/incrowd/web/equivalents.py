@@ -240,7 +240,7 @@ def command_and_script(
 
 
 def _reading(source: TableSource) -> list[str]:
-    """How the file is read, as options."""
+    """Reading options of the file."""
     scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
     how = {**source.how, "scales": scales or None}
     return words_of({option.name: option for option in READING}, how) or []

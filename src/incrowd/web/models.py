@@ -282,7 +282,7 @@ class SimulationQuestion(Model):
 
     @property
     def in_part(self) -> bool:
-        """Whether histories leak, or are known, in part only."""
+        """True if histories leak, or are known, in part only."""
         return (self.records_leaked, self.records_known, self.error_rate) != (None, None, None)
 
 

@@ -123,7 +123,7 @@ class RecordedDecision(Model):
 
     @property
     def is_against_verdict(self) -> bool:
-        """Whether a table goes out whose verdict is not yes, or is not known."""
+        """True if a table goes out whose verdict is not yes, or is not known."""
         judged = self.before if self.candidate is None else self.after
         return self.decision == "release" and (judged is None or judged.decision != "within")
 

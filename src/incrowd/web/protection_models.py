@@ -1,4 +1,4 @@
-"""How a table is protected, as the API takes it."""
+"""Models of protection requests to the API."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Guard:
 
 
 class _Request:
-    """What the guard looks at in a request."""
+    """Parts of a request that the guard checks."""
 
     def __init__(self, scope: _Message) -> None:
         self.method: str = scope["method"]
@@ -181,7 +181,7 @@ class _Request:
 
     @property
     def is_static(self) -> bool:
-        """Whether it asks for a style sheet or a script: they hold no data, and are sent without the token too."""
+        """True if it asks for a style sheet or a script: they hold no data, and are sent without the token too."""
         return self.path.startswith("/static/") and self.method in _SAFE
 
     @property

@@ -22,7 +22,7 @@ _MEANS = (
 
 
 def attackers(table: OpenTable, question: models.AttackQuestion) -> Any:
-    """What attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
+    """Columns that attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
     return question.known or table.settings.groups or table.with_role("quasi-identifier") or None
 
 

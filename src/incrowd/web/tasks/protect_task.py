@@ -71,7 +71,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
 
 
 def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
-    """What is asked, with the population of the table's settings where k-map names none."""
+    """The request, with the population of the table's settings if k-map names none."""
     given = asked.given_options()
     if "k_map" not in given or given.keys() & {"population", "population_table"}:
         return asked
