@@ -371,7 +371,7 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
 
 
 def find_behind(behind: LabelCoverage, pattern: Pattern) -> tuple[_Flags, ...] | None:
-    """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
+    """Flags of released records behind which people may be: told as filled, told as missing, and not alike.
 
     Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
     together. None where that takes too long to find out.
