@@ -242,7 +242,7 @@ def _judge_alone(
 
 
 def _place(data: Any, unnamed: str) -> str | None:
-    """How a question names a table: its file, or a word where it is none."""
+    """Name of a table in a question: its file, or a word if there is no file."""
     return None if data is None else str(data) if isinstance(data, str | os.PathLike) else unnamed
 
 
