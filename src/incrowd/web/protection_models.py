@@ -91,7 +91,7 @@ else:
 
 
 class ProtectionRequest(_Declared):
-    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
+    """Request to protect a table. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
     "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep`, `widest`
