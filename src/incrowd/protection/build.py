@@ -141,13 +141,14 @@ class ReleaseBuilder:
                 )
 
     def _advice(self) -> str:
-        """Advice for a result that misses l or t."""
+        """Advice for a result that misses l, t, beta or delta."""
         demand, method = self.problem.demand, METHODS[self.method]
-        if self.person is not None and (demand.l is not None or demand.t is not None):
+        if self.person is not None and demand.about_secrets:
             return "; no class of whole histories is better: ask for less, or protect records without a person column"
         if demand.l is not None and (not method.reaches_l or self._by_bound):
             return (
-                "; only the partition, with a number for t if with any, and generalise join classes until l is reached"
+                "; only generalise, blank and the partition (with a number for t, if with any) join classes until l is "
+                "reached"
             )
         if (demand.t is not None or demand.limits_shares) and not method.reaches_t:
             return "; only the partition and generalise join classes until t, beta and delta are reached"
