@@ -1,4 +1,4 @@
-"""What to do next: the columns to judge, what a row is, and the way to a yes."""
+"""Next actions: columns to judge, what a row is, and the way to a yes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
-from incrowd.assessment.way_to_yes import asked_of_protect, columns_to_remove, protection_commands, way_to_yes
+from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
 from incrowd.wording import counted, listed
@@ -34,7 +34,7 @@ _PROTECT_ORIGINAL = (
 
 
 def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
-    """What to do, the most useful first."""
+    """Yield the next actions, the most useful first."""
     roles, question, evidence = work.roles, work.question, work.answers["evidence"]
     if verdict.decision == "within":
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
@@ -88,14 +88,14 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             yield Action(_PROTECT_ORIGINAL)
             return
         plan = Plan(question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
-        settings = asked_of_protect(work, plan)
+        settings = protect_settings(work, plan)
         what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
         what = what if only_order else _NOT_TRIED
         yield Action(what, commands=protection_commands(work, settings), protection=settings)
 
 
 def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
-    """What a row is, as far as it can be told, for somebody to confirm."""
+    """Action to confirm what a row is, with what can be found out about it."""
     if rows.kind == "households" and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
@@ -113,12 +113,12 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
 
 
 def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """What a row is, with the command that says it: whose it is, where a column tells, else that it is a person."""
+    """Add the command that states what a row is: a record of the person in a column, or else a person."""
 
     def others(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in names or () if name != person)
 
-    said = "that every row is another person" if person is None else f"that {person} tells whose record it is"
+    statement = "that every row is another person" if person is None else f"that {person} tells whose record it is"
     asked = replace(
         question,
         quasi_identifiers=others(question.quasi_identifiers),
@@ -132,7 +132,7 @@ def _with_command(settle: Action, question: Question, person: str | None) -> Act
     command = to_command(asked)
     if command is None:
         return settle
-    return replace(settle, sentence=f"{settle.sentence} The command below says {said}.", commands=(command,))
+    return replace(settle, sentence=f"{settle.sentence} The command below says {statement}.", commands=(command,))
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:

@@ -242,7 +242,7 @@ def _judge_alone(
 
 
 def _place(data: Any, unnamed: str) -> str | None:
-    """How a question names a table: its file, or a word where it is none."""
+    """Name of a table in a question: its file, or a word if there is no file."""
     return None if data is None else str(data) if isinstance(data, str | os.PathLike) else unnamed
 
 
@@ -287,7 +287,7 @@ def _show_first_look(work: AssessmentState, partial: Callable[[Assessment], None
 
 
 def _assessment(work: AssessmentState) -> Assessment:
-    """What is known by now; a section that is still to come says so."""
+    """The assessment so far; a section that is not answered yet is marked as pending."""
     answers: dict[str, Any] = {section.name: work.answers.get(section.name) for section in SECTIONS}
     skipped = {**{name: Advice(PENDING) for name in sorted(work.pending)}, **work.skipped}
     return Assessment(
@@ -301,7 +301,7 @@ def _assessment(work: AssessmentState) -> Assessment:
 
 
 def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]:
-    """What a reader should know before believing the numbers."""
+    """Notes that a reader needs to interpret the numbers."""
     notes = [Advice(note) for note in facts.notes]
     if question.released is not None:
         notes.append(Advice(f"everything is about {question.released}, which was made from {question.source}"))

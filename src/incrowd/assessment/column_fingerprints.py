@@ -1,4 +1,4 @@
-"""What a column held when a person judged it, in a few words, so that a saved role does not outlive it."""
+"""Short descriptions of what a column held when its role was set, so that a saved role does not outlive it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Q
 
 
 def _changed(held: str, one: SuggestedRole) -> bool:
-    """Whether a column that has several values holds something else than it did."""
+    """True if a column that has several values holds something else than it did."""
     kind, grade, topic = (*held.split(": "), "", "")[:3]
     kind_now, grade_now, topic_now = (*content_of(one).split(": "), "")[:3]
     if one.distinct <= 1:

@@ -15,7 +15,7 @@ _NUMBERS: Mapping[str, Callable[[str], Any]] = {"number": float, "whole": int}
 
 
 def is_typable(names: Iterable[str], ending: str = "") -> bool:
-    """Whether names can be written where a blank name is left out and any of the letters in `ending` ends one.
+    """True if names can be written where a blank name is left out and any of the letters in `ending` ends one.
 
     >>> is_typable(["age", "income, net"], ","), is_typable(["a=b"], ","), is_typable([" "])
     (False, True, False)
@@ -102,13 +102,15 @@ def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[
 
     None where a command line cannot hold a name.
     """
-    said = [(option, values[name]) for name, option in declared.items() if values.get(name) is not None and option.flag]
-    typable = all(_is_typable(option, value) for option, value in said)
-    return [word for option, value in said for word in option_words(option, value)] if typable else None
+    given = [
+        (option, values[name]) for name, option in declared.items() if values.get(name) is not None and option.flag
+    ]
+    typable = all(_is_typable(option, value) for option, value in given)
+    return [word for option, value in given for word in option_words(option, value)] if typable else None
 
 
 def _is_typable(option: Option, value: Any) -> bool:
-    """Whether the names of columns in a value are read as they are once they are typed."""
+    """True if the names of columns in a value are read as they are once they are typed."""
     if option.kind == "columns":
         return is_typable(value) and list(value) != [option.empty]
     if option.kind == "steps":
@@ -117,7 +119,7 @@ def _is_typable(option: Option, value: Any) -> bool:
 
 
 def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, Any] | None:
-    """What the words of a command say, by the names of fields; None where a word is none of these options."""
+    """Parse the words of a command into fields by name; None if a word is none of these options."""
     by_flag = {option.flag: option for option in options}
     values: dict[str, Any] = {}
     left = list(words)
@@ -143,15 +145,15 @@ def to_arguments(question: Question) -> list[str] | None:
     >>> to_arguments(Question(quasi_identifiers=["age", "sex"], population=900))
     ['--qi', 'age,sex', '--population', '900']
     """
-    said = [
+    given = [
         (option, value) for option, value in question.given_options() if option.flag is not None and not option.reading
     ]
-    columns = [name for option, value in said if option.kind == "columns" for name in value]
+    columns = [name for option, value in given if option.kind == "columns" for name in value]
     labels = [*question.groups, *(name for names in question.groups.values() for name in names)]
     if not (is_typable(columns) and is_typable(question.groups, "=") and is_typable(labels, ",")):
         return None
     apart = any("," in name for name in columns)
-    return [word for option, value in said for word in option_words(option, value, apart=apart)]
+    return [word for option, value in given for word in option_words(option, value, apart=apart)]
 
 
 def to_command(question: Question, *more: str, verb: str = "assess") -> str | None:

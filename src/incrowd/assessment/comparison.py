@@ -34,7 +34,7 @@ class Change(Result):
 
     @property
     def direction(self) -> Direction:
-        """Whether the risk fell or rose."""
+        """Direction in which the risk changed."""
         if self.before == self.after:
             return "same"
         return "better" if (self.after < self.before) == self.less_is_better else "worse"
@@ -42,7 +42,7 @@ class Change(Result):
 
 @dataclass(frozen=True, slots=True)
 class Kept(Result):
-    """How much of something there was and is: rows, columns, cells of a column that hold a plain value."""
+    """Amount before and after of rows, columns, or cells of a column that hold a plain value."""
 
     name: str
     before: int
@@ -51,7 +51,7 @@ class Kept(Result):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
-    """What changed from one table to another; `notes` say what cannot be compared.
+    """Differences between two tables; `notes` say what cannot be compared.
 
     `changes` are risks, which got better or worse; `kept` is what is left to work with, and less of it is the price.
     """
@@ -148,7 +148,7 @@ def _measured(
 
 
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
-    """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
+    """Number of rows, of columns, and of plain values of every quasi-identifier."""
     found = {"rows": table.rows, "columns": len(table.columns)}
     columns: Iterable[tuple[str, Any]] = table.backend.examine_rows(lambda: table.read(names), otherwise=())
     return found | {f"plain values of {name}": _count_plain(column) for name, column in columns}
@@ -212,7 +212,7 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 
 
 def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What the two sides do not have in common."""
+    """Notes on what the two sides do not have in common."""
     was, now = old["facts"], new["facts"]
     if set(was["quasi_identifiers"]) != set(now["quasi_identifiers"]):
         yield "the quasi-identifiers differ, so the numbers answer different questions"

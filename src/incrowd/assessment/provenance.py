@@ -1,4 +1,4 @@
-"""What it takes to get the same numbers again: the file, the question, the versions."""
+"""Provenance of an assessment: the file, the question and the versions that reproduce its numbers."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Provenance(Result):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """How a command names the table, with how it was read; of a path it has the last part."""
+        """Words that name the table in a command, with its reading options; of a path only the last part."""
         return self.question.named
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What was asked."""
+        """Options of the question, by name."""
         return self.question.to_options()
 
     @property

@@ -189,7 +189,7 @@ class Question:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """How a command names the table, with how it is read."""
+        """Words that name the table in a command, with its reading options."""
         words = (word for one, value in self.given_options() if one.reading for word in option_words(one, value))
         return (self.source or "TABLE", *words)
 
@@ -270,7 +270,7 @@ class Question:
         }
 
     def to_options(self) -> dict[str, Any]:
-        """What is asked, in plain JSON types, without the seed, the rules and how the table is read."""
+        """The question in plain JSON types, without the seed, the rules and the reading options."""
         return {
             one.key: as_plain(getattr(self, one.name))
             for one in OPTIONS
@@ -288,7 +288,7 @@ READING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.reading)
 
 
 def command_words(table: Table) -> tuple[str, ...]:
-    """How a command names a table, with how it is read."""
+    """Words that name a table in a command, with its reading options."""
     return Question(source=table.place, **table.reading).named
 
 

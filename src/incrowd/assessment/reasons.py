@@ -27,7 +27,7 @@ def find_exposures(
     evidence: Evidence,
     disclosed: Sequence[DisclosedColumn],
 ) -> Iterator[str]:
-    """Who is found, or whose secret is known, whatever the average is."""
+    """Exposures that make a no whatever the average risk is: people who are found, or whose secret is known."""
     if roles.identifiers:
         yield (
             f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
@@ -87,7 +87,7 @@ def kept_household(question: Question, roles: Roles, evidence: Evidence) -> str 
 
 
 def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:
-    """Who is at a risk above the limit on the person at highest risk."""
+    """Describe who is at a risk above the limit on the person at highest risk."""
     if population is None:
         few = facts.sizes.below(limits.class_size)
         alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
@@ -126,13 +126,13 @@ def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[
 
 
 def unique_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
-    """How many people who are alone in the table may be alone in the population: the upper end of the estimate."""
+    """Upper estimate of how many people who are unique in the table are unique in the population."""
     _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
     return sizes.uniques * most
 
 
 def describe_linkage(linkage: AttackRisk) -> str:
-    """What an attack on a perturbed table showed, and what it cannot show."""
+    """Result of an attack on a perturbed table, and what the attack cannot show."""
     return (
         f"Values were changed by chance, so classes do not show the risk. Linkage does: {linkage.sentence} "
         "It says nothing about the person at highest risk, nor about attackers who know more; attack the release with "
@@ -143,7 +143,7 @@ def describe_linkage(linkage: AttackRisk) -> str:
 def list_reasons(
     facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None
 ) -> Iterator[str]:
-    """What the decision rests on."""
+    """Facts and assumptions that the decision rests on."""
     attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
     if population is None:
         yield (

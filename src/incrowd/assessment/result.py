@@ -75,7 +75,7 @@ class Assessment(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether the answer is yes."""
+        """True if the answer is yes."""
         return self.verdict.decision == "within"
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the columns are in one assessment: as the caller says, or as their names and values suggest."""
+"""Roles of the columns in one assessment: as the caller states, or as names and values suggest."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Roles(Result):
 
     @property
     def note_on_key(self) -> str | None:
-        """What pseudonyms of a key mean for every verdict; None where there are none."""
+        """Consequence of pseudonyms from a key for every verdict; None if there are none."""
         if not self.keyed:
             return None
         return (
@@ -83,7 +83,7 @@ class Roles(Result):
 
     @property
     def counts_households(self) -> bool:
-        """Whether the column that is used as the person numbers households, each of which then counts once."""
+        """True if the column that is used as the person numbers households, each of which then counts once."""
         return any(one.column == self.person and one.topic == "household number" for one in self.suggested)
 
     def _overlooked(self, role: str) -> tuple[str, ...]:

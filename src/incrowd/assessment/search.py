@@ -32,7 +32,7 @@ _MOST_VALUES = 4  # different values of a secret in a class that are asked for a
 
 
 class SecretDemand(TypedDict, total=False):
-    """What a plan asks of secrets, as options of `protect`."""
+    """Demands of a plan on sensitive columns, as options of `protect`."""
 
     l: float | None  # noqa: E741
     diversity: DiversityKind
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def asks_of_secrets(self) -> bool:
-        """Whether secrets must differ in every class, or one is left out."""
+        """True if secrets must differ in every class, or one is left out."""
         return bool(self.diverse) or self.gave_up
 
     def revise(self, verdict: Verdict) -> Plan | None:
@@ -116,7 +116,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a protection leaves of a table: the share of the detail that is kept, and the rows that are not."""
+    """Cost of a protection: the share of the detail that is kept, and the rows that are suppressed."""
 
     detail: float
     rows_left_out: int
@@ -143,12 +143,12 @@ class Attempt:
 
     @property
     def passes(self) -> bool:
-        """Whether the verdict is a yes."""
+        """True if the verdict is a yes."""
         return self.verdict.decision == "within"
 
     @property
     def rules_out_all_sizes(self) -> bool:
-        """Whether no class size judges a column, says what a row is, or makes up for values changed by chance."""
+        """True if no class size judges a column, says what a row is, or makes up for values changed by chance."""
         by_chance = self.protected is not None and bool(self.protected.guarantee.perturbed)
         return self.verdict.decision == "undecided" or by_chance or question_about_rows(self.verdict) is not None
 
@@ -190,7 +190,7 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
 
 
 def question_about_rows(verdict: Verdict) -> Advice | None:
-    """What a verdict says of rows that may not be people, which has to be settled before anything is protected."""
+    """Question about rows that may not be people, which must be settled before anything is protected."""
     return next((one for one in verdict.internal_reasons if "rows_are_people" in one.hint), None)
 
 
@@ -211,13 +211,13 @@ def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[in
 
 
 def is_exact(limits: Limits) -> bool:
-    """Whether sizes in between are tried: the average falls as classes grow, so that the least lies between two."""
+    """True if sizes in between are tried: the average falls as classes grow, so that the least lies between two."""
     return limits.average is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found: the least costly way that passes, if there is one, and why class sizes failed."""
+    """Result of a search: the least costly way that passes, if there is one, and why class sizes failed."""
 
     way: Attempt | None
     failures: tuple[Failed, ...]

@@ -86,7 +86,7 @@ class Solution(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether the verdict is a yes."""
+        """True if the verdict is a yes."""
         return self.verdict.decision == "within"
 
 
@@ -246,7 +246,7 @@ class _Search:
         return self.last
 
     def _options(self, plan: Plan) -> SearchKeywords:
-        """What a plan asks of `protect` besides the class size, with the options that were given."""
+        """Options of `protect` for a plan besides the class size, merged with those that were given."""
 
         def left(names: Sequence[str] | None) -> list[str] | None:
             return [name for name in names or () if name not in plan.removed] or None
@@ -269,7 +269,7 @@ class _Search:
         return options
 
     def _weigh(self, columns: Sequence[ColumnCost], safe: Protected) -> Cost:
-        """What a release costs, its columns weighed by importance."""
+        """Cost of a release, with its columns weighted by importance."""
         importance: Mapping[str, float] = self.options.get("importance") or {}
         weights = [float(importance.get(one.column, 1.0)) for one in columns]
         detail = sum(weight * one.granularity for weight, one in zip(weights, columns, strict=True)) / sum(weights)
@@ -277,7 +277,7 @@ class _Search:
 
 
 def _settle_population(table: Table, question: Question, known: Sequence[str], person: str | None) -> int | None:
-    """How many people the table was drawn from, as given or by its weights; None where nothing tells."""
+    """Number of people the table was drawn from, as given or by its weights; None if unknown."""
     if question.population is None and question.weights is not None and person is None:
         with suppress(IncrowdError):  # the verdict then goes by the table
             return read_sample(table, quasi_identifiers=known, weights=question.weights).population

@@ -296,7 +296,7 @@ def decide(
 def list_exposures(
     question: Question, roles: Roles, *, facts: Measurement, evidence: Evidence, **others: Any
 ) -> tuple[str, ...]:
-    """What makes it a no whatever the average and the population are; the first of a verdict's exposures.
+    """Exposures that make it a no whatever the average and the population are; a verdict lists them first.
 
     Args:
         question: what is asked, settled.
@@ -324,13 +324,13 @@ def _risks(
 
 
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """Whether something is left that nobody judged: a column, what a row is, or what could not be counted."""
+    """True if something is left that nobody judged: a column, what a row is, or what could not be counted."""
     open_points = evidence.undecided or evidence.unanswered
     return not roles.confirmed or bool(open_points) or asks_about_rows(question, roles, evidence)
 
 
 def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """Whether rows look like something else than people, or a column like whose they are, and nobody said what is."""
+    """True if rows look like something else than people, or a column like whose they are, and nobody said what is."""
     settled = question.rows_are_people or roles.person is not None
     return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
 

@@ -124,7 +124,7 @@ def sizes_to_begin_with(work: AssessmentState) -> list[int]:
 
 
 def trials_at_once(table: Table) -> int:
-    """How many protections of the table are made side by side: two, where the memory limit allows for both."""
+    """Number of protections of the table made in parallel: two if the memory limit allows both, else one."""
     return 2 if 2 * memory_to_protect(table) <= table.memory else 1
 
 
@@ -189,8 +189,8 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
 
-def asked_of_protect(work: AssessmentState, plan: Plan) -> dict[str, Any]:
-    """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
+def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
+    """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept apart."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
     asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from)}
     if {*plan.diverse} != {*secrets}:
@@ -246,7 +246,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         values += f"; people who were not asked about {listed(plan.apart)} are kept apart from those who were"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
-    demand = asked_of_protect(work, plan)
+    demand = protect_settings(work, plan)
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}{ordered}. Tried here: {_rows_lost(work, cost)}"
         f"the result may go to {verdict.whom}, and {percent(cost.detail)} of the detail of the quasi-identifiers is "
@@ -266,7 +266,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
 
 
 def _rows_lost(work: AssessmentState, cost: Cost) -> str:
-    """How many rows a protection leaves out, where it does; and that it is most of them."""
+    """Clause on the rows that a protection suppresses, and a warning if they are most rows; empty if there are none."""
     lost, rows = cost.rows_left_out, work.table.rows
     if not lost:
         return ""
@@ -275,7 +275,7 @@ def _rows_lost(work: AssessmentState, cost: Cost) -> str:
 
 
 def _no_way(question: Question, why: str) -> Action:
-    """That nothing passes, and why; with the command that asks for a smaller audience, where there is one."""
+    """Action for a search in which nothing passes: the reasons, and the command for a smaller audience, if any."""
     smaller = next((kind for kind in RECIPIENTS if kind.limits.highest > question.limits.highest), None)
     audience = "" if smaller is None else f", or a smaller audience ({smaller.words})"
     command = None if smaller is None else to_command(replace(question, recipient=smaller.name, highest=None))

@@ -1,4 +1,4 @@
-"""Where rows are held and counted: memory, DuckDB, SQL databases, Spark. The only room that knows engines."""
+"""Backends that hold and count rows: memory, DuckDB, SQL databases, Spark. The only room that knows engines."""
 
 from incrowd.backends.base import merge_counts
 from incrowd.backends.encode import Coded, codes_among, encode, encode_each

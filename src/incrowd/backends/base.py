@@ -1,4 +1,4 @@
-"""What all backends share: columns are encoded and packed here while they fit, and left to the engine beyond."""
+"""Base of all backends: columns are encoded and packed here while they fit, and left to the engine beyond."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class BaseBackend:
         return merge_counts(part.count_classes(names, person) for part in parts)
 
     def _counts_in_engine(self, names: Sequence[str]) -> bool:
-        """Whether the engine groups the rows by these columns, rather than memory."""
+        """True if the engine groups the rows by these columns, rather than memory."""
         return not self.fits(names)
 
     def count_values(self, names: Sequence[str]) -> dict[str, int]:

@@ -23,7 +23,7 @@ Checked = TypeVar("Checked")
 
 
 class CellProtection(Protocol):
-    """How rows are protected, cell by cell; it is sent to the workers by pickle.
+    """Rule by which rows are protected, cell by cell; it is sent to the workers by pickle.
 
     `columns` are the quasi-identifiers of some rows as codes of the values of the whole table.
     """
@@ -88,7 +88,7 @@ class RankedCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnValues:
-    """What is known of a column of the whole table: its values in order, and how often each occurs."""
+    """Values of a column of the whole table, in order, with their counts."""
 
     column: Coded
     counts: NDArray[np.int64]
@@ -100,7 +100,7 @@ Plan = Callable[[Sequence[ColumnValues]], tuple[CellProtection, TreeCells | Rank
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellJob(Generic[Checked]):
-    """What is asked of a backend.
+    """Request to a backend to protect rows.
 
     Attributes:
         names: the quasi-identifiers.
@@ -125,7 +125,7 @@ class CellJob(Generic[Checked]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtectedCells(Generic[Checked]):
-    """What protecting rows where they are held gives.
+    """Result of protecting rows where they are held.
 
     Attributes:
         frame: the protected rows, as the engine's own frame.
@@ -142,7 +142,7 @@ class ProtectedCells(Generic[Checked]):
 
 @dataclass(frozen=True, slots=True)
 class CellLimits:
-    """How much a driver and a worker hold at a time.
+    """Limits on what a driver and a worker hold at a time.
 
     Attributes:
         rows: rows of a cell, about.

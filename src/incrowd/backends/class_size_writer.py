@@ -85,7 +85,7 @@ def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table:
 
 
 def _tally(file: Path) -> dict[int, int]:
-    """How many records have each class size, read a batch at a time."""
+    """Number of records of each class size, read a batch at a time."""
     records: Counter[int] = Counter()
     with pq.ParquetFile(file) as written:
         for batch in written.iter_batches(columns=[CLASS_SIZE]):

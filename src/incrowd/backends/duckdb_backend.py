@@ -77,7 +77,7 @@ def _close_all(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) 
 
 
 class Conversion(Protocol):
-    """How a stored column becomes the values that it stands for, in Arrow and in SQL."""
+    """Conversion of a stored column to the values it represents, in Arrow and in SQL."""
 
     @property
     def type(self) -> pa.DataType:
@@ -144,7 +144,7 @@ class FileBackend(BaseBackend):
             )
 
     def _state(self) -> list[tuple[int, ...] | None]:
-        """When each file was written, how long it is and which it is; None where it is gone."""
+        """Time of writing, length and identity of each file; None if it is gone."""
         states: list[tuple[int, ...] | None] = []
         for path in self._paths:
             state = os.stat(path) if os.path.exists(path) else None

@@ -36,37 +36,37 @@ class Coded:
 
     @property
     def size(self) -> int:
-        """How many distinct values there are, null among them."""
+        """Number of distinct values, null included."""
         return len(self.values)
 
     @property
     def has_null(self) -> bool:
-        """Whether the last value is the null."""
+        """True if the last value is the null."""
         return bool(self.values.null_count)
 
     @property
     def filled_size(self) -> int:
-        """How many distinct values there are, null not counted: codes below it are values."""
+        """Number of distinct values without null: codes below it are values."""
         return self.size - self.has_null
 
     @property
     def tally(self) -> NDArray[np.int64]:
-        """How many rows have each value; the last number is that of the null, where there is one."""
+        """Number of rows of each value; the last number is that of the null, if there is one."""
         return np.bincount(self.codes, minlength=self.size)
 
     @property
     def is_filled(self) -> NDArray[np.bool_]:
-        """Whether each row has a value."""
+        """True for rows that have a value."""
         return np.asarray(self.codes < self.filled_size)
 
     @property
     def scale(self) -> ScaleKind:
-        """How the values compare: as it was stated, or else by their type."""
+        """Scale of the values: as stated, or else by their type."""
         return (self.stated or scale_of_type(self.values.type)).kind
 
     @property
     def has_distances(self) -> bool:
-        """Whether the values are quantities, so that classes are intervals: numbers, dates and times.
+        """True if the values are quantities, so that classes are intervals: numbers, dates and times.
 
         Whole numbers that only have an order count as well: an interval of them is as good as a set.
         """
@@ -75,16 +75,16 @@ class Coded:
 
     @property
     def has_order(self) -> bool:
-        """Whether ranks are a distance between values."""
+        """True if ranks are a distance between values."""
         return self.scale in ("ordered", "numeric", "date")
 
 
 class EncodableColumns(Protocol):
-    """What is encoded: a table or a backend."""
+    """Source of columns to encode: a table or a backend."""
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
 
     @property
     def memory(self) -> int:
@@ -92,7 +92,7 @@ class EncodableColumns(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
 
     @property
     def encoded(self) -> dict[str, Coded]:

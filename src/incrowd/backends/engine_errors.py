@@ -1,4 +1,4 @@
-"""What engines and disks raise, as errors of this package: their own words may quote cells."""
+"""Translation of errors of engines and disks into errors of this package: their own words may quote cells."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Engine:
     """The name of an engine that takes long to start, for whoever waits."""
 
     def opens_store(self) -> bool:
-        """Whether addresses such as `hdfs://…` can be read and written."""
+        """True if addresses such as `hdfs://…` can be read and written."""
         return False
 
     def check_database(self) -> None:

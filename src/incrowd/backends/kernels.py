@@ -9,7 +9,7 @@ from incrowd._support.compiled import njit
 
 @njit(cache=True, nogil=True)
 def mark(values, missing, low, seen):  # type: ignore[no-untyped-def]
-    """Which values of a narrow range occur."""
+    """Mark in `seen` the values of a narrow range that occur."""
     masked = missing.size > 0
     for i in range(values.size):
         if not masked or not missing[i]:
@@ -37,7 +37,7 @@ def append_digit(keys, codes, size):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def run_lengths(ordered, small, large):  # type: ignore[no-untyped-def]
-    """How often each key occurs in sorted keys, as a frequency of frequencies.
+    """Count the runs of sorted keys by their length, as a frequency of frequencies.
 
     Runs shorter than `small.size` are tallied there; the others are listed in `large`. Returns how many are listed.
     """
@@ -57,7 +57,7 @@ def run_lengths(ordered, small, large):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
-    """How many keys have each value of the bits that are left when `shift` are dropped."""
+    """Number of keys with each value of the bits that remain when `shift` bits are dropped."""
     counts = np.zeros(places, dtype=np.int64)
     for i in range(keys.size):
         counts[keys[i] >> np.uint64(shift)] += 1

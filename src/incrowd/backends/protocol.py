@@ -23,7 +23,7 @@ ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Distinct class sizes, and how many classes have each."""
 
 ComparisonWay = Literal["rows", "parts", "distinct"]
-"""How values are compared within classes: by all rows in memory, by parts of them on the disk that hold whole classes,
+"""Ways to compare values within classes: by all rows in memory, by parts of them on the disk that hold whole classes,
 or by the distinct rows, which the engine counts."""
 
 Found = TypeVar("Found")
@@ -32,7 +32,7 @@ Otherwise = TypeVar("Otherwise")
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeeds:
-    """How many bytes the work on one record takes; compared with the memory limit before the work starts.
+    """Bytes that the work on one record takes; compared with the memory limit before the work starts.
 
     Attributes:
         record_class: to number the classes: keys, their order, the rows, the numbers and the sizes.
@@ -58,13 +58,13 @@ class CountedRows:
 
     @property
     def total(self) -> int:
-        """How many rows all of them stand for."""
+        """Number of rows that all of them represent."""
         return self.backend.rows if self.times is None else int(self.times.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnCounts:
-    """What an engine tells of a column: its rows, nulls, different values (-1: not counted) and some cells.
+    """Counts of a column by an engine: rows, nulls, distinct values (-1: not counted), and some cells.
 
     `ends` are the least value, the mean and the largest of numbers; None of other columns, and where there are none.
     """
@@ -89,21 +89,21 @@ class Backend(Protocol):
     """
 
     name: str
-    """How messages call the table."""
+    """Name of the table in messages."""
     memory: int
     """Bytes that work on the rows keeps to."""
     needs: MemoryNeeds
-    """What work on a record takes."""
+    """Bytes that work on a record takes."""
     encoded: dict[str, Coded]
     """Columns that `encode` keeps for the next question."""
     scales: dict[str, Scale]
     """The scales of columns that differ from those of their types."""
     keeps_row_order: bool
-    """Whether the rows come in the same order each time, so that tables can be compared row by row."""
+    """True if the rows come in the same order each time, so that tables can be compared row by row."""
     rows_are_local: bool
-    """Whether rows are read and protected on this machine; otherwise the engine writes them, and counts come here."""
+    """True if rows are read and protected on this machine; otherwise the engine writes them, and counts come here."""
     needs_credentials: bool
-    """Whether opening the table again takes a user and a password."""
+    """True if opening the table again takes a user and a password."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class Backend(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many rows there are; counted once."""
+        """Number of rows; counted once."""
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
         """The names, if all exist, none is repeated and there is at least one; an error that lists what exists."""
@@ -129,10 +129,10 @@ class Backend(Protocol):
         """Stop work that needs the rows on this machine, where they are elsewhere; `advice` is what to do instead."""
 
     def examine_rows(self, examine: Callable[[], Found], otherwise: Otherwise) -> Found | Otherwise:
-        """What an examination of rows finds; `otherwise` where rows stay elsewhere, and it is not made."""
+        """Call `examine`, which reads rows, and return its result; return `otherwise` if the rows stay elsewhere."""
 
     def count_distinct(self, names: Sequence[str]) -> int:
-        """How many different rows some columns have."""
+        """Number of distinct rows of some columns."""
 
     def check_unchanged(self) -> None:
         """Stop if the rows are not the ones they were when the table was opened."""
@@ -141,22 +141,22 @@ class Backend(Protocol):
         """About how much memory counting by these columns takes; None where the rows take none but their own."""
 
     def fits(self, names: Sequence[str]) -> bool:
-        """Whether counting the classes by these columns in memory keeps to the limit."""
+        """True if counting the classes by these columns in memory keeps to the limit."""
 
     def fits_classes(self) -> bool:
-        """Whether telling every record its class keeps to the limit."""
+        """True if telling every record its class keeps to the limit."""
 
     def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
-        """Whether comparing sensitive values within the classes by these columns keeps to the limit."""
+        """True if comparing sensitive values within the classes by these columns keeps to the limit."""
 
     def fits_records(self, size: int) -> bool:
-        """Whether so many bytes for each record that is worked on here keep to the limit."""
+        """True if so many bytes for each record that is worked on here keep to the limit."""
 
     def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
-        """How sensitive values are compared within the classes by these columns, so that memory is enough."""
+        """Choose how sensitive values are compared within the classes by these columns, within the memory limit."""
 
     def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts] | None:
-        """What the engine counts of columns whose cells are not read here; None where they are.
+        """Counts by the engine of columns whose cells are not read here; None if they are read here.
 
         `sample` is how many cells come here of each column of texts or numbers.
         """
@@ -168,7 +168,7 @@ class Backend(Protocol):
         """
 
     def count_values(self, names: Sequence[str]) -> dict[str, int]:
-        """How many different values each of these columns has, null among them."""
+        """Number of distinct values of each of these columns, null included."""
 
     def assign_classes(
         self, names: Sequence[str], person: str | None = None
@@ -176,7 +176,7 @@ class Backend(Protocol):
         """The class of every record, numbered from 0, and the size of every class in people."""
 
     def most_distinct(self, columns: int) -> int:
-        """How many distinct rows of so many columns may be brought here: a quarter of the memory limit."""
+        """Number of distinct rows of this many columns that may be read here: a quarter of the memory limit."""
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
         """The rows that differ in these columns, counted by the engine; None where there are more than `most`.

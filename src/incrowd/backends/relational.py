@@ -74,7 +74,7 @@ def quote_name(name: str) -> str:
 
 
 def count_columns(backend: Backend, names: Sequence[str], sample: int) -> list[ColumnCounts]:
-    """What the engine counts of some columns, all at once, and the first filled cells of texts and numbers."""
+    """Counts of some columns in one query, with the first filled cells of texts and numbers."""
     with engine_errors(backend.name):
         frame = backend.lazy(backend.require(names))
         kinds = frame.collect_schema()

@@ -16,7 +16,7 @@ SCALES: tuple[ScaleKind, ...] = get_args(ScaleKind)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How the values of a column compare.
+    """Scale of measurement of a column: how its values compare.
 
     - nominal: names or codes without an order; all are equally far from each other, and classes are sets.
     - ordered: values with an order but no distance; `levels` has them from the first to the last, where it is not

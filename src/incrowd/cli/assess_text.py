@@ -76,7 +76,7 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
 
 
 def show_actions(actions: Sequence[Action], shown: dict[str, str] | None = None) -> None:
-    """What to do, with the commands; `shown` has names of columns that are not fit to show, and how they are."""
+    """Print the next actions with their commands; `shown` maps unprintable column names to what is shown instead."""
     if not actions:
         return
     terminal.heading("What to do")

@@ -167,7 +167,7 @@ def _writes_to_store(engine: str) -> bool:
 
 
 def _reads_from(given: str, target: Path) -> bool:
-    """Whether an input is the file, is a link to it, or has it among its parts."""
+    """True if an input is the file, is a link to it, or has it among its parts."""
     if is_address(given):
         if not given.lower().startswith("sqlite:"):
             return False
@@ -184,7 +184,7 @@ def _same_file(name: str, target: Path) -> bool:
 
 
 def _would_join(source: str, target: Path) -> bool:
-    """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
+    """True if a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
     if os.path.isfile(source) or is_address(source) or Path(source).suffix.lower() in SQLITE_FILES:
         return False
     place, path = Path(source).resolve(), target.resolve()
@@ -204,5 +204,5 @@ def save_figure(chart: Any, path: Path, *, force: bool) -> None:
 
 
 def place_of(out: str) -> str | Path:
-    """Where a table is written: a path, or an address as it is, in which two slashes must not become one."""
+    """Target of a table: a path, or an address unchanged, whose two slashes must not become one."""
     return out if is_address(out) else Path(out)

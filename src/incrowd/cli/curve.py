@@ -93,7 +93,7 @@ class CurveSource:
 
     @property
     def robust(self) -> bool:
-        """Whether vectors are matched: robust matching."""
+        """True if vectors are matched: robust matching."""
         return self.probes is not None or self.gallery is not None
 
     def refuse_mixed(self) -> None:

@@ -36,7 +36,7 @@ _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "
 
 
 def typer_annotation(option: Option) -> Any:
-    """How Typer declares an option."""
+    """Declaration of an option for Typer."""
     if option.kind == "switch":
         flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
         return Annotated[bool if option.default is not None else bool | None, typer.Option(flags, help=option.help)]
@@ -146,8 +146,8 @@ def _read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
 def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """The options that were typed, as `protect` takes them; those that say nothing are left out."""
     left_alone = {option.name: option.default if option.kind == "switch" else None for option in PROTECT}
-    said = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [], ())]
-    values = {option.name: read_value(option, typed[option.name], columns) for option in said}
+    changed = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [], ())]
+    values = {option.name: read_value(option, typed[option.name], columns) for option in changed}
     return {name: value for name, value in values.items() if value not in ((), {})}  # [] says that there are none
 
 

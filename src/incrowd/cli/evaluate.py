@@ -157,7 +157,7 @@ def _risks(evaluation: Evaluation) -> Iterator[terminal.Fact]:
 
 
 def _utility(utility: Utility) -> Iterator[terminal.Fact]:
-    """What analysts find."""
+    """Lines on the utility for analysts."""
     for ways, distance in enumerate(utility.marginals, 1):
         yield f"{ways}-way tables", number(distance), "share of records in other cells than before, on average"
     most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"

@@ -105,7 +105,7 @@ def forecast_population(
 
 
 class ForecastRequest(NamedTuple):
-    """What is asked of every technique: populations, sizes of those with names of their own, class sizes, the seed."""
+    """Settings for every technique: populations, sizes of named populations, class sizes, the seed."""
 
     populations: list[float | str]
     named: dict[str, float]

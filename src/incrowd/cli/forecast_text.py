@@ -82,7 +82,7 @@ def show_side_by_side(techniques: list[FittedTechnique]) -> None:
 
 
 def show_predictive_check(sampled: RankSize, published: RankSize) -> None:
-    """Whether class sizes of the table are such as the fitted law gives, in a sentence."""
+    """Print a sentence on the fit of the law to the class sizes of the table."""
     terminal.line(
         f"Predictive check: at {percent(sampled.inside)} of ranks the class sizes lie inside the band that holds 95% "
         "of samples from the fitted law, where about 95% would if the law were right; by stick-breaking, as published, "

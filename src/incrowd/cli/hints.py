@@ -46,7 +46,7 @@ def words_typed(
 
 
 def null_flags(codes: Mapping[str, Sequence[int]], place: str) -> str:
-    """What says that codes stand for missing values: flags, or words where the format of a file has no such option.
+    """Flags that declare codes as missing values, or words if the format of the file has no such option.
 
     >>> null_flags({"age": [-9], "my children": [98, 99]}, "people.csv")
     "--null age=-9 --null 'my children=98,99'"

@@ -136,7 +136,7 @@ def _answer(
 
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
-    """How many people are named, or None with a note where counting them would take minutes."""
+    """Number of people named, or None with a note if counting them would take minutes."""
     from incrowd.leaks import named_people
 
     try:
@@ -210,7 +210,7 @@ def _sizes(
 
 
 def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
-    """What would keep the bound for the fewest targets, who are the easiest to name."""
+    """Plans that keep the bound for the fewest targets, who are the easiest to name."""
     from incrowd.leaks import largest_leak, smallest_k
 
     if at_most is None:

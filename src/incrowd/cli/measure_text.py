@@ -1,4 +1,4 @@
-"""What `incrowd measure` prints."""
+"""Output of `incrowd measure`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _k_in_words(k: int) -> str:
 
 
 def _secrets(column: Diversity) -> Iterator[terminal.Fact]:
-    """What classes give away about one sensitive column."""
+    """Lines on what classes disclose about one sensitive column."""
     yield "given away", percent(column.given_away), "records in classes where everybody has the same value"
     yield "distinct l", f"{column.distinct}", "fewest different values in a class"
     yield "entropy l", number(column.entropy_l), "fewest values in a class, counting rare ones less"
@@ -148,7 +148,7 @@ def _show_households(homes: HouseholdRisk) -> None:
 
 
 def show_items(shared: ItemsetAnonymity, known: int) -> None:
-    """How many people share any items that somebody has (`--item`)."""
+    """Print how many people share any items that somebody has (`--item`)."""
     terminal.heading(f"Who can be picked out by up to {known} of their items (k^m-anonymity)")
     sizes = enumerate(zip(shared.smallest, shared.sets, shared.alone, strict=True), start=1)
     terminal.table(

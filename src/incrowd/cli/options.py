@@ -69,7 +69,7 @@ def share(text: str | float) -> float:
 
 
 def share_option(flag: str, help_text: str, *also: str) -> Any:
-    """How Typer declares an option that is a share; `also` are other names of it."""
+    """Declaration for Typer of an option that is a share; `also` are other names of it."""
     return typer.Option(flag, *also, help=help_text, parser=share, metavar="SHARE")
 
 

@@ -54,7 +54,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
 
 
 def _reading(table: Table, column: str) -> dict[str, object]:
-    """How a column was read: its scale, its labels and why cells are missing."""
+    """Reading of a column: its scale, its labels and why cells are missing."""
     book = table.codebook
     return {
         "scale": table.scale_of(column),
@@ -65,7 +65,7 @@ def _reading(table: Table, column: str) -> dict[str, object]:
 
 
 def _suggest_reading(table: Table, roles: Sequence[SuggestedRole]) -> dict[str, Any]:
-    """What is guessed about scales, missing values, dates and spellings, by its key in JSON."""
+    """Guesses about scales, missing values, dates and spellings, by key in JSON."""
     from incrowd.tables.suggest_reading import (
         apply_scales,
         find_spellings,

@@ -143,7 +143,7 @@ def _ask_roles(table: Table, roles: Roles) -> Roles:
 
 
 def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
-    """What the options and the settings leave open: how many people there are, and who is to get the table."""
+    """Ask what options and settings leave open: the size of the population, and the recipient of the table."""
     answers: dict[str, Any] = {}
     if question.population is None and roles.weight is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")

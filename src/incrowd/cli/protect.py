@@ -12,6 +12,7 @@ import typer
 from typer import Option
 
 from incrowd._support.addresses import masked
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.question import Question
 from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import PROTECT, read_protect_options, with_options
@@ -137,8 +138,8 @@ def _note_dialect(table: Table, safe: Protected, out: str) -> None:
 
     from incrowd.tables.write import describe_text
 
-    if isinstance(safe.table, pa.Table) and (said := describe_text(safe.table, Path(out), table.codebook)):
-        terminal.note(f"{masked(out)} has {said}")
+    if isinstance(safe.table, pa.Table) and (dialect := describe_text(safe.table, Path(out), table.codebook)):
+        terminal.note(f"{masked(out)} has {dialect}")
 
 
 def _suggest_roles(
@@ -191,18 +192,18 @@ def _protect_and_write(
     from incrowd.assessment import METHODS_TO_TRY, find_release
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
-    target, in_cluster = command_files.place_of(out), not table.backend.rows_are_local
-    with terminal.show_progress("protecting", lines=in_cluster) as progress:
+    target, rows_are_remote = command_files.place_of(out), not table.backend.rows_are_local
+    with terminal.show_progress("protecting", lines=rows_are_remote) as progress:
         trials: Sequence[Trial] = ()
-        if question is not None and "k" not in arguments and not in_cluster:
+        if question is not None and "k" not in arguments and not rows_are_remote:
             methods = () if arguments.keys() & {"method", *METHOD_OPTIONS} else METHODS_TO_TRY
             solution = find_release(table, question, methods=methods, progress=progress, **arguments)
             safe, trials = solution.protected, solution.trials
         else:
-            folder: dict[str, Any] = {"out": target, "force": force} if in_cluster else {}
+            folder: dict[str, Any] = {"out": target, "force": force} if rows_are_remote else {}
             safe = protect(table, progress=progress, **arguments, **folder)
         cost = linkage = None
-        if not in_cluster:
+        if not rows_are_remote:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
             linkage = safe.attack() if safe.guarantee.perturbed else None
@@ -212,9 +213,10 @@ def _protect_and_write(
             if kept_rows is not None:
                 write_kept_rows(safe, kept_rows, force=force)
         verdict = None if question is None else _judge(safe, out, question)
-        if question is not None and verdict is not None and verdict.decision != "within" and not in_cluster:
+        if question is not None and verdict is not None and verdict.decision != "within" and not rows_are_remote:
             progress("looking for a way to a yes", 0.95)
-            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials))
+            actions = _next_actions(table, question, arguments, safe, trials, part(progress, 0.95, 1.0))
+            verdict = replace(verdict, actions=actions)
         return WrittenRelease(safe, cost, linkage, trials, verdict)
 
 
@@ -227,12 +229,18 @@ def _judge(safe: Protected, out: str, question: Question) -> Verdict:
 
 
 def _next_actions(
-    table: Table, question: Question, arguments: Mapping[str, Any], safe: Protected, trials: Sequence[Trial]
+    table: Table,
+    question: Question,
+    arguments: Mapping[str, Any],
+    safe: Protected,
+    trials: Sequence[Trial],
+    progress: Progress,
 ) -> tuple[Action, ...]:
-    """What `assess` advises for the original: with the roles that were named, and what was removed unasked."""
+    """Advice of `assess` for the original: with the roles that were named, and the identifiers removed unasked."""
     from incrowd.assessment import advise
 
     left_out = arguments.get("leave_out", ())
     by_search = {name for trial in trials for name in trial.left_out if trial.chosen}
     named = [name for name in safe.removed if name not in {*left_out, *by_search}]
-    return advise(table, replace(question, identifiers=tuple(named), drop=tuple(left_out))).actions
+    asked = replace(question, identifiers=tuple(named), drop=tuple(left_out))
+    return advise(table, asked, progress=progress).actions

@@ -1,4 +1,4 @@
-"""What `incrowd protect` prints."""
+"""Output of `incrowd protect`."""
 
 from __future__ import annotations
 

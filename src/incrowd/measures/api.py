@@ -19,7 +19,7 @@ from incrowd.tables.suggest_reading import apply_scales
 
 @dataclass(frozen=True, slots=True)
 class Measurement(Result):
-    """How easily the people in a table are picked out by someone who knows the quasi-identifiers.
+    """Re-identification risk of the people in a table for an attacker who knows the quasi-identifiers.
 
     Risks are the prosecutor's: the attacker knows that the person is in the table.
     """
@@ -101,7 +101,7 @@ class Measurement(Result):
 
     @property
     def expected_reidentifications(self) -> int:
-        """How many people an attacker who guesses for everybody names correctly, on average: one a class."""
+        """Expected number of people named correctly by an attacker who guesses for everybody: one per class."""
         return self.sizes.classes
 
     def share_below(self, k: int) -> float:

@@ -216,7 +216,7 @@ class _Search:
         return None if relation is None else self._eliminate(columns, relation)
 
     def _can_weigh(self, number: int) -> bool:
-        """Whether a column varies, and has logarithms where they are needed."""
+        """True if a column varies, and has logarithms where they are needed."""
         values = self.before[number].at(self.fitted)
         filled = np.count_nonzero(~np.isnan(values))
         values = _scaled(values, self.is_log)
@@ -273,7 +273,7 @@ class _Search:
         return self.designs[key]
 
     def _may_tell(self, columns: tuple[int, ...]) -> bool:
-        """Whether one fit of all columns explains enough of other rows that a closer look is worth it."""
+        """True if one fit of all columns explains enough of other rows that a closer look is worth it."""
         rows = self.judged[:_FIT_ROWS]
         errors = np.abs(self._fit(columns, steps=0).guess(self._matrix(self.before, columns, rows)) - self._truth(rows))
         return _usual_error(errors) <= _MAY_TELL * float(np.abs(self._truth(rows)).mean())
@@ -295,7 +295,7 @@ class _Search:
         return relation
 
     def _judge(self, columns: tuple[int, ...]) -> Relation | None:
-        """What the formula of some columns tells of the rows it was not fitted on, against chance."""
+        """Fit a formula of some columns and judge it on other rows, against chance; None if it discloses too little."""
         formula = self._fit(columns)
         guesses = self._in_units(formula.guess(self._matrix(self.before, columns, self.judged)))
         known = ~np.isnan(guesses)
@@ -348,7 +348,7 @@ def _usual_error(errors: Floats) -> float:
 
 
 def _left_open(released: NDArray[Any], guesses: Floats, least: float) -> float:
-    """How far apart the guesses behind one released value lie: the median record's, of those that differ more.
+    """Distance between the guesses behind one released value: the median record's, of those that differ more.
 
     Most cells may be as they were: behind their released values guesses differ by their errors alone.
     """
@@ -374,7 +374,7 @@ def _best_window(values: Floats, width: float) -> float:
 
 
 def _nearest(values: Floats, guesses: Floats) -> NDArray[np.intp]:
-    """Which of some ascending values is nearest to each guess."""
+    """Index of the nearest of some ascending values, for each guess."""
     return np.searchsorted((values[1:] + values[:-1]) / 2, guesses)
 
 

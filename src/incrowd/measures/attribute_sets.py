@@ -20,7 +20,7 @@ _MOST_SUBSETS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeRisk(Result):
-    """How many people an attacker picks out who knows these columns and nothing else."""
+    """People whom an attacker singles out who knows these columns and nothing else."""
 
     label: str
     columns: tuple[str, ...]

@@ -48,7 +48,7 @@ def count_with_auxiliary(
 
 
 def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | None = None) -> bool:
-    """Whether each value of one column goes with a single value of another, where chance alone makes that unlikely.
+    """True if each value of one column goes with a single value of another, where chance alone makes that unlikely.
 
     Both are columns of codes from 0; entry i occurs `times[i]` times.
 
@@ -67,7 +67,7 @@ def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | Non
 
 
 def _is_told(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether each value of one column goes with a single value of another."""
+    """True if each value of one column goes with a single value of another."""
     example = np.zeros(int(one.max()) + 1, dtype=other.dtype)
     example[one] = other
     return bool(np.array_equal(example[one], other))

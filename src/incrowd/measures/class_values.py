@@ -46,7 +46,7 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
 
 
 def exceeds_memory(table: Table, names: Sequence[str]) -> bool:
-    """Whether counting values within groups takes more than the memory limit: it is then done part by part."""
+    """True if counting values within groups takes more than the memory limit: it is then done part by part."""
     return not table.backend.fits_values(names)
 
 

@@ -1,4 +1,4 @@
-"""Which attribute drives the risk: the Shapley value of each, averaged over the orders in which they become known."""
+"""Contribution of each attribute to the risk: its Shapley value over the orders in which attributes become known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ORDERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Contribution(Result):
-    """What one attribute adds to the average risk and to the share of people who are unique.
+    """Contribution of one attribute to the average risk and to the share of unique people.
 
     The standard errors are 0 where all orders were averaged.
     """
@@ -87,7 +87,7 @@ def contributions(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Contributions:
-    """What each attribute adds to the risk, averaged over every order in which an attacker may learn them.
+    """Contribution of each attribute to the risk, averaged over every order in which an attacker may learn them.
 
     This is the Shapley value (Shapley 1953) of the attribute in the game whose worth is the correctness of a set of
     attributes.
@@ -188,7 +188,7 @@ def _from_sampled_orders(
 
 
 def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """What each column adds when the columns become known in this order, by column."""
+    """Contribution of each column if the columns become known in this order."""
     worth = np.array(counts, dtype=np.float64).T / people
     gained = np.diff(worth, axis=1, prepend=_nothing_known(people)[:, None])
     by_position = np.empty_like(gained)

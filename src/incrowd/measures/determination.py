@@ -1,4 +1,4 @@
-"""Whether one column gives away another: exactly, or for nearly all records.
+"""Determination of one column by another: exactly, or for nearly all records.
 
 A column that is kept beside a coarsened one undoes the coarsening if its values tell the finer ones: a year of birth
 beside an age in ranges, an item's name beside its coarsened number. A few altered cells must not hide that, so a
@@ -29,7 +29,7 @@ _LARGE, _PARTS = 20_000, 8  # records from which groups are counted in so many p
 
 @dataclass(frozen=True, slots=True)
 class Determination(Result):
-    """How well one column tells another.
+    """Degree to which one column determines another.
 
     Attributes:
         records: records that share their value of the first column with at least one other record.
@@ -47,12 +47,12 @@ class Determination(Result):
 
     @property
     def gives_away(self) -> bool:
-        """Whether the first column gives the second away, for nearly all records or by single values, beyond chance."""
+        """True if the first column gives the second away, for nearly all records or by single values, beyond chance."""
         return self.tells_nearly_all or self.told_by_value > 0
 
     @property
     def tells_nearly_all(self) -> bool:
-        """Whether the first column tells the second for nearly all records, and chance does not explain it."""
+        """True if the first column tells the second for nearly all records, and chance does not explain it."""
         errors, of_chance = (self.records * (1.0 - share) for share in (self.told, self.by_chance))
         return (
             self.records >= _FEWEST
@@ -68,7 +68,7 @@ class Determination(Result):
 
 
 def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int64] | None = None) -> Determination:
-    """How well the codes of one column tell those of another.
+    """Degree to which the codes of one column determine those of another.
 
     A record is told if its value of `other` is the only most frequent one among the *other* records that share its
     value of `one`: a record never tells itself, so a column of all different values tells nothing.
@@ -115,7 +115,7 @@ def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDAr
 
 
 def _against_shuffled(one: NDArray[Any], count: Callable[[NDArray[Any], NDArray[np.bool_]], int]) -> Determination:
-    """What groups of equal codes tell, beside what groups of the same sizes tell whose members are dealt out at random.
+    """Determination by groups of equal codes, and by groups of the same sizes with random members.
 
     `count` has the records told of some groups, given the codes and which rows are in these groups. A large table is
     counted part by part, until the errors are too many for nearly all records; then `told` is the most that it can be,
@@ -138,7 +138,7 @@ def _against_shuffled(one: NDArray[Any], count: Callable[[NDArray[Any], NDArray[
 
 
 def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Determination:
-    """How well the codes of one column tell the values behind ranges, where only the ranges are known.
+    """Degree to which the codes of one column determine the values behind ranges, if only the ranges are known.
 
     If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
     records told is the largest number of ranges with a common point, group by group; chance is what codes dealt out at
@@ -168,7 +168,7 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
 
 
 def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> Determination:
-    """How well the codes of one column tell the values behind sets, where only the sets are known.
+    """Degree to which the codes of one column determine the values behind sets, if only the sets are known.
 
     If the column tells the value, all sets of the records that share a code have one member in common. So the share of
     records told is the largest number of sets with a common member, group by group; chance is what codes dealt out at

@@ -42,7 +42,7 @@ _MOST_GROUPS = 1 << 24  # combinations of two columns that are looked at for ski
 
 @dataclass(frozen=True, slots=True)
 class DisclosedColumn(Result):
-    """How many records of one sensitive column have a secret that is certain, and for how many that is news.
+    """Counts of records whose sensitive value is certain in one column, and of those for whom that is news.
 
     - `secret`: what is secret, in words.
     - `missing`, `structural_missing`: records without a value, and those of them whose quasi-identifiers in
@@ -81,7 +81,7 @@ class DisclosedColumn(Result):
 
 @dataclass(frozen=True, slots=True)
 class DisclosedSecrets(Result):
-    """What classes give away about each sensitive column, beyond what anybody could have guessed."""
+    """Disclosure of each sensitive column by the classes, beyond what anybody could guess."""
 
     quasi_identifiers: tuple[str, ...]
     columns: tuple[DisclosedColumn, ...]
@@ -276,7 +276,7 @@ class _SkipPatterns:
         return {one.name: one for one in encode(self.table, self.names)}
 
     def explain(self, column: str, missing: int) -> tuple[int, tuple[str, ...]]:
-        """How many of a column's missing values follow from which quasi-identifiers."""
+        """Number of missing values of a column that follow from quasi-identifiers, and from which."""
         if not self.in_memory:
             return self._best(self._counted(column), missing)
         (coded,) = encode(self.table, [column])

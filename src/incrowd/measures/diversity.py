@@ -1,4 +1,4 @@
-"""How much a class discloses about the sensitive values of its members: l-diversity, t-closeness and relatives."""
+"""Disclosure of sensitive values by classes: l-diversity, t-closeness and related measures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from incrowd.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Diversity(Result):
-    """How well one sensitive column is hidden: in the worst class, unless stated otherwise.
+    """Protection of one sensitive column, in the worst class unless stated otherwise.
 
     - `distinct`: l of distinct l-diversity, the fewest different values in a class.
     - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.

@@ -69,7 +69,7 @@ def facts_of_expected_values(
 
 
 def _holds_for_others(pattern: Pattern, flag: Coded) -> bool:
-    """Whether the values that expect something by one half of the records do so by practically all of the other half.
+    """True if the values that expect something by one half of the records do so by practically all of the other half.
 
     Of values that are only likely to have the flag, some have it in all records of one half by chance.
     """

@@ -113,7 +113,7 @@ def join_codes(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
 
 
 def _determination(columns: Sequence[Coded], target: Coded) -> Determination | None:
-    """What columns tell of another; None where some rows show already that it is not nearly all."""
+    """Determination of a column by others; None if some rows already show that it does not hold for nearly all."""
     step = max(target.codes.size // _SAMPLE, 1)
     if step > 1:
         some = slice(None, None, step)
@@ -125,7 +125,7 @@ def _determination(columns: Sequence[Coded], target: Coded) -> Determination | N
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
-    """Which values of a column an attacker predicts from other columns: for nearly all of their records."""
+    """Flags of the values of a column that an attacker predicts from other columns for nearly all of their records."""
     joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size
@@ -138,7 +138,7 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
 
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which values of a released column are expected; all where the original has them in another type."""
+    """Flags of the expected values of a released column; all of them if the original has another type."""
     if released.values.type != original.values.type:
         return np.ones(released.size, dtype=bool)
     found = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))

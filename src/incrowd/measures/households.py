@@ -35,7 +35,7 @@ class HouseholdKnowledge(Result):
 
 @dataclass(frozen=True, slots=True)
 class HouseholdRisk(Result):
-    """How easily households are found, by what the attacker knows about one member, or about all of them."""
+    """Risk of finding a household by what the attacker knows about one member, or about all members."""
 
     household: str
     households: int

@@ -186,7 +186,7 @@ def released_column_facts(
 
 
 def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
-    """What a column tells of groups of its values, as towns tell their county; None where it cannot be finer.
+    """Determination of a coarser column by a finer one, as of counties by towns; None if it cannot be finer.
 
     Single values that go with one group tell no more than the group, which is released. Amounts that hardly anybody
     shares are no values of groups: they tell the size of a household because its members have one income. Of two
@@ -207,7 +207,7 @@ def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
-    """Whether numbers or dates climb or fall in steps along the finer ones of another column, for nearly all records.
+    """True if numbers or dates climb or fall in steps along the finer ones of another column, for nearly all records.
 
     The finer values behind each step, without the outermost of them, must then lie beyond those of the step before.
     """
@@ -260,7 +260,7 @@ def _facts(
 
 
 def _tell(column: Coded, other: Coded) -> Determination:
-    """What a column tells of another; a missing cell beside a missing cell, as in a skip pattern, is no value."""
+    """Determination of one column by another; two missing cells in one row, as in a skip pattern, do not count."""
     found = determination(column.codes, other.codes)
     if found.told_by_value and (column.has_null or other.has_null):
         filled = column.is_filled & other.is_filled
@@ -270,7 +270,7 @@ def _tell(column: Coded, other: Coded) -> Determination:
 
 
 def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether one column may tell another: false only in large tables where three records of each value deny it.
+    """True if one column may tell another: false only in large tables where three records of each value deny it.
 
     The first and the last record of each value, and one from the middle, are compared with all others that share it. If
     a column tells another for nearly all records, more than half agree with one of the three; if a single value does,
@@ -289,7 +289,7 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[np.int64]) -> bool:
-    """Whether nearly all records of some value, of which there are many, agree with its example."""
+    """True if nearly all records of some value, of which there are many, agree with its example."""
     is_common = sizes >= _MANY
     if not is_common.any():
         return False
@@ -300,7 +300,7 @@ _Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
 
 
 def _reader(column: Coded) -> _Reader:
-    """How the codes of another column are held against this one: as ranges, as sets, or as labels.
+    """Function that holds the codes of another column against this one: as ranges, as sets, or as labels.
 
     Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
     """

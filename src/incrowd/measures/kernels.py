@@ -245,7 +245,7 @@ def count_prefixes(words, fields, people, classes, uniques, smallest):  # type: 
 
 @njit(cache=True, nogil=True)
 def enough_fields(words, fields, order, people, enough):  # type: ignore[no-untyped-def]
-    """How many fields it takes to tell each row of one person from its neighbours in sorted order.
+    """Number of fields that distinguish each row of one person from its neighbours in sorted order.
 
     One more than there are fields where all of them do not.
     """

@@ -1,4 +1,4 @@
-"""Which records of an original may be behind each record of a release: those whose values its ranges and sets cover."""
+"""Coverage of original records by released ones: a range or set covers the records whose values it includes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:
 
 
 def _ends(work: _Codes) -> _Codes:
-    """Where to split work into parts that are done at once."""
+    """Split points that divide work into parts of bounded size."""
     return np.flatnonzero(np.diff(np.cumsum(work) // _AT_ONCE)) + 1
 
 

@@ -21,7 +21,7 @@ from incrowd.tables import TableLike, read_table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinimalSets(Result):
-    """Which small sets of attributes single people out.
+    """Minimal sets of attributes that single people out.
 
     A set is minimal for a record if the record is unique by it and by no part of it. `singled_out` maps each set to
     the number of records it is minimal for. `records` is how many rows the table has. Record by record (of a table in a

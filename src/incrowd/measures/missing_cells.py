@@ -72,7 +72,7 @@ class Pattern:
 
     @property
     def records(self) -> int:
-        """How many records are told."""
+        """Number of records whose cell is disclosed."""
         return int(np.count_nonzero(self.told[0] | self.told[1]))
 
 
@@ -188,7 +188,7 @@ def _flag_of(key: bytes, rows: int) -> Coded:
 
 
 def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
-    """Whether people of each record's values were asked (0), were not (2) or some were (1); and the run of such values.
+    """Who was asked of the people with each record's values (0 all, 1 some, 2 nobody), and the run of such values.
 
     Runs are along the column that has an order, or the most values. Values of the other column that are the same all
     along it have the same runs.
@@ -210,7 +210,7 @@ def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
 
 
 def missing_flags(column: Coded) -> dict[Any, Coded]:
-    """Which cells say that nothing was asked: those without a value, those of each code or word, and any of them.
+    """Flags of cells that mean "not asked": empty cells, cells of each code or word, and the union of them.
 
     Everybody sees which of these a cell is. Flags that all cells have, or none, are left out.
     """
@@ -226,7 +226,7 @@ def missing_flags(column: Coded) -> dict[Any, Coded]:
 
 
 def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[Any, Coded]:
-    """Which cells have each common value of a column, or each of `values`, or do not say which they have.
+    """Flags of the cells that have each common value of a column, or each of `values`, or may have any.
 
     Whoever expects a value of somebody knows that people may refuse to tell it. Flags that all cells have are left out.
     """
@@ -267,7 +267,7 @@ def count_with_missing_cells(
 
 
 def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[Pattern]:
-    """What tells a flag: single columns, two that tell nearly all of it, and the two that tell most more than one."""
+    """Columns that disclose a flag: single ones, and a pair that discloses nearly all of it or pairs that add most."""
     alone = {one.name: find_pattern((one,), flag) for one in known}
     yield from (alone[name] for name in coarse if name in alone and alone[name].records)
     nearly_all = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
@@ -293,13 +293,13 @@ def _part(column: Coded, rows: slice) -> Coded:
 
 
 def _is_told_anyway(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
-    """Whether columns tell a flag for no record for which those of them that are released as they were do not."""
+    """True if columns tell a flag for no record for which those of them that are released as they were do not."""
     as_they_were = [one for one in columns if one.name not in coarse]
     return bool(as_they_were) and not (_tell_flag(columns, flag) & ~_tell_flag(as_they_were, flag)).any()
 
 
 def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
-    """Whether most of the other records with the same values have the flag that a record has."""
+    """True for records whose flag most of the other records with the same values share."""
     groups = np.unique(join_codes(columns), return_inverse=True)[1]
     sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
     same = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
@@ -311,7 +311,7 @@ def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
 
 
 def find_pattern(columns: tuple[Coded, ...], flag: Coded, *, expected: float = _EXPECTED) -> Pattern:
-    """What columns tell of a flag: by all their values where that is nearly all of it, else by those beyond chance.
+    """Disclosure of a flag by columns: by all their values if that is nearly all of it, else by those beyond chance.
 
     `expected` is the share of the records of a value from which others of it are expected to be so too.
     """
@@ -339,12 +339,12 @@ def _errors(sizes: _Numbers, missing: _Numbers, rate: float) -> tuple[tuple[_Num
 
 
 def _are_alike(errors: _Numbers, sizes: _Numbers) -> _Flags:
-    """Whether so few of some records differ from the others as may have refused."""
+    """True where so few records differ from the others that they may have refused to answer."""
     return np.asarray(errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))
 
 
 def _judge_groups(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
-    """How well groups of these sizes, with so many cells missing, tell which are; see `determination`."""
+    """Determination of which cells are missing by groups of these sizes and counts; see `determination`."""
     shared = sizes > 1
     sides = np.array([missing[shared], (sizes - missing)[shared]])
     records = float(sizes[shared].sum())
@@ -371,7 +371,7 @@ def _rarest(chance: NDArray[np.float64], values: int) -> float:
 
 
 def find_behind(behind: LabelCoverage, pattern: Pattern) -> tuple[_Flags, ...] | None:
-    """Whether somebody may be behind every released record who is told as filled, as missing, and is not alike.
+    """Flags of released records behind which people may be: told as filled, told as missing, and not alike.
 
     Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
     together. None where that takes too long to find out.

@@ -18,7 +18,7 @@ from incrowd.tables import TableLike, read_table
 
 @dataclass(frozen=True, slots=True)
 class Presence(Result):
-    """How well people in the table hide among the people of a population.
+    """Protection of people in the table among the people of a population (δ-presence).
 
     - `k_map`: every record of the table looks like at least so many people of the population.
     - `delta_minimum`, `delta_maximum`: δ-presence, the smallest and the largest share of a population class that is in

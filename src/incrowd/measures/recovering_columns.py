@@ -58,10 +58,10 @@ class RecoveringColumn(Result):
         return f"{listed(self.others)} and {self.column} are kept and together give"
 
     def is_only_told(self, secrets: Collection[str]) -> bool:
-        """Whether it is told and decides nothing: values that follow, of a secret or for some people only."""
+        """True if it is told and decides nothing: values that follow, of a secret or for some people only."""
         return self.follows and not self.missing and (self.partly or self.column in secrets)
 
     @property
     def undoes(self) -> bool:
-        """Whether knowing the column makes the smallest class smaller."""
+        """True if knowing the column makes the smallest class smaller."""
         return self.k < self.k_without

@@ -55,7 +55,7 @@ class FollowedColumn(Result):
 
     @property
     def errors_apart(self) -> float:
-        """How many standard errors lie between what is seen and what is expected.
+        """Number of standard errors between the observed and the expected value.
 
         By Bernstein's inequality: where a few pairs make up the number, as for a rare value, chance reaches farther.
         """
@@ -64,7 +64,7 @@ class FollowedColumn(Result):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the order of the rows tells this column, beyond chance and beyond the negligible."""
+        """True if the order of the rows tells this column, beyond chance and beyond the negligible."""
         room = 1.0 - self.expected
         return self.errors_apart >= _ERRORS_APART and self.seen - self.expected >= _EFFECT * room
 

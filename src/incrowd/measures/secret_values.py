@@ -1,4 +1,4 @@
-"""Which values of a sensitive column are secret: named values, or a range."""
+"""Secret values of a sensitive column: named values, or a range."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from incrowd.wording import counted, number
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Which values of a sensitive column are secret: named values, or a range.
+    """Secret values of a sensitive column: named values, or a range.
 
     Without any condition every value is a secret of its own. With one, all values that fulfil it are one secret, which
     counts as news however common it is.
@@ -43,7 +43,7 @@ class Secret:
 
     @property
     def in_words(self) -> str:
-        """What is secret, without the values themselves."""
+        """Kind of secret in words, without the values themselves."""
         if len(self.values):
             return counted(len(self.values), "named value", "named values")
         limits = [
@@ -54,7 +54,7 @@ class Secret:
         return " and ".join(limits) or "every value"
 
     def holders(self, values: pa.Array, column: str) -> NDArray[np.bool_] | None:
-        """Which values of a column are secret; None where each is a secret of its own."""
+        """Flags of the secret values of a column; None if each value is a secret of its own."""
         if self == Secret():
             return None
         try:

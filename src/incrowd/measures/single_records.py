@@ -126,7 +126,7 @@ def _seen_among_rows(columns: Sequence[Coded], record: int) -> SeenRecord:
 
 
 def _seen_among_histories(table: Table, names: Sequence[str], person: str, record: int, people: int) -> SeenRecord:
-    """What others see of a person with all their records; columns with rare values become known first."""
+    """One person among histories: people alike in all of a person's records; columns with rare values come first."""
 
     def alike(known: Sequence[str]) -> int:
         if not known:

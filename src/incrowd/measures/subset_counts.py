@@ -217,7 +217,7 @@ def _count_packed(bits: NDArray[np.int64], kept: list[_Packed], order: tuple[int
 
 
 def _bits_of(table: ClassTable) -> NDArray[np.int64]:
-    """How many bits the codes of each column take."""
+    """Number of bits that the codes of each column take."""
     return np.array([max(1, (size - 1).bit_length()) for size in table.cardinalities])
 
 

@@ -89,19 +89,19 @@ def _estimate_from(copula: Copula, drawn: SyntheticPopulations, sizes: ClassSize
 
 
 def people_drawn(people: int, population: int) -> int:
-    """How many people are drawn for a population of which a sample holds `people`."""
+    """Number of people to draw for a population of which a sample holds `people`."""
     return min(population, max(MOST_DRAWN, people))
 
 
 class Dependence(NamedTuple):
-    """How often each value of every telling column occurs, and how these columns depend on each other."""
+    """Marginal counts of every informative column, and the dependence between these columns."""
 
     counts: Sequence[NDArray[np.int64]]
     correlation: Floats
 
 
 def fit_dependence(columns: CodedColumns, *, progress: Progress = silent) -> Dependence:
-    """What a copula of any number of people is made of: it takes longest to fit."""
+    """Fit the marginal counts and correlations of the columns: the slow part, the same for any number of people."""
     telling = informative(columns)
     correlation = fit_gaussian(telling, progress=progress)
     return Dependence([telling.counts(j) for j in range(len(telling.sizes))], correlation)

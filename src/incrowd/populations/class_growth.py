@@ -120,7 +120,7 @@ def _mean_and_deviation(first: Floats, second: Floats, more: float) -> tuple[Flo
 
 
 def _window(first: Floats, second: Floats, more: float) -> tuple[float, Floats]:
-    """Where the one-by-one sizes begin, and the edges of the bins behind them (none where they are not needed)."""
+    """Start of the sizes that are kept one by one, and the edges of the bins above them (empty if none are needed)."""
     mean, deviation = _mean_and_deviation(first, second, more)
     start = max(0.0, float(np.floor((mean - _REACH * deviation).min())))
     behind = start + _EXACT - 0.5

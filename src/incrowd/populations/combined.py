@@ -61,7 +61,7 @@ SMALL = 150
 """Records at which crowd model and copula count about the same."""
 
 LEAST_WEIGHT = 0.05
-"""What is taken off the copula's weight, so that large samples do without it."""
+"""Amount subtracted from the copula's weight, so that large samples do not use the copula."""
 
 EXPLANATION = Explanation(
     f"{crowd_estimator.EXPLANATION.how} Samples of fewer than {whole(SMALL / LEAST_WEIGHT - SMALL)} records are joined "

@@ -33,7 +33,7 @@ def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
 
 
 def count_possible_classes(sample: Sample) -> int | None:
-    """How many classes there can be; None where a column may have values that nobody in the sample has.
+    """Largest possible number of classes; None if a column may have values that nobody in the sample has.
 
     The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
     every value of every column is held by several people, hardly a value is missing.

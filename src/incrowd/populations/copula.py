@@ -58,12 +58,12 @@ class SyntheticClasses:
 
     @property
     def classes(self) -> float:
-        """How many classes there are; an estimate where not all were counted."""
+        """Number of classes; an estimate if not all were counted."""
         return float(self.counts.sum()) * self.scale
 
     @property
     def uniques(self) -> float:
-        """How many people are alone in their class."""
+        """Number of people who are alone in their class."""
         return float(self.counts[self.sizes == 1].sum()) * self.scale
 
     def class_sizes(self) -> ClassSizes:
@@ -161,7 +161,7 @@ class Copula:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What the compiled loop needs to draw from a copula."""
+    """Arrays from which the compiled loop draws from a copula."""
 
     factor: Floats
     edges: Floats
@@ -195,7 +195,7 @@ class _Plan:
 
 
 def _first_values(edges: Floats) -> NDArray[np.int32]:
-    """Where the search for a column's value begins, for each step of the normal scale."""
+    """Start of the search for a column's value, for each step of the normal scale."""
     count = _GUIDE_STEPS if edges.size <= _GUIDE_STEPS else _MOST_STEPS
     steps = np.linspace(_GUIDE_LOW, _GUIDE_HIGH, count, endpoint=False)
     guide = np.minimum(np.searchsorted(edges, steps, side="right"), edges.size - 1).astype(np.int32)
@@ -204,7 +204,7 @@ def _first_values(edges: Floats) -> NDArray[np.int32]:
 
 
 def upper_edges(chances: Floats) -> Floats:
-    """Where a standard normal is cut so that the pieces have these chances; the last edge is +inf."""
+    """Cut points of a standard normal whose pieces have these probabilities; the last edge is +inf."""
     cumulative = np.cumsum(chances)
     edges = np.asarray(ndtri(np.minimum(cumulative / cumulative[-1], 1.0)), dtype=np.float64)
     edges[-1] = np.inf

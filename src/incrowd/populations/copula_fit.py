@@ -75,7 +75,7 @@ def pair_correlations(columns: CodedColumns, *, shuffled: bool = False, progress
 def _count_pairs(
     columns: CodedColumns, pair: tuple[int, int], groups: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.float64]:
-    """How often the groups of values of two columns occur together."""
+    """Joint counts of the groups of values of two columns."""
     from incrowd.populations import kernels
 
     first, second, times = columns.pair(*pair)

@@ -107,19 +107,19 @@ class CrowdEstimate:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the estimate."""
+        """Note on extrapolation, if the population is larger than the people grown."""
         if self.population == self.grown:
             return ()
         return (f"beyond {self.grown:,} people the estimate is extrapolated",)
 
 
 def people_grown(people: int, population: int) -> int:
-    """How many people a sample of `people` is grown to for a population."""
+    """Number of people that a sample of `people` is grown to for a population."""
     return min(population, max(_REACH, 2 * people))
 
 
 def count_growths(people: int, population: int) -> int:
-    """How many populations are grown: the larger they are the fewer."""
+    """Number of populations to grow: the larger they are, the fewer."""
     fewest = _FEWEST_OF_LARGE if people > _LARGE else _FEWEST
     return int(min(max(_TOTAL // people_grown(people, population), fewest), _MOST))
 
@@ -200,7 +200,7 @@ def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
 
 
 def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:
-    """How many records each one stands for: those of its cluster, where the others were drawn after it, else none.
+    """Number of records that each one represents: its cluster if the others were drawn after it, else none.
 
     The classes of the other records of its cluster are too small: values of theirs that nobody drawn has cannot grow.
     """
@@ -278,6 +278,8 @@ def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None
 
 
 def _trial_error(tried: Tail, reached: int, correctness: float) -> float:
-    """How much too low the tail of a part of the grown people is for all of them, in log-odds for every e-fold."""
-    true, said = (logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean())))
-    return float(np.clip((true - said) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))
+    """Underestimate by the tail of a part of the grown people for all of them, in log-odds for every e-fold."""
+    true, estimated = (
+        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean()))
+    )
+    return float(np.clip((true - estimated) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))

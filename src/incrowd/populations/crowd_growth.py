@@ -86,7 +86,7 @@ class GrownPopulation:
 
     @property
     def people(self) -> int:
-        """How many people there are."""
+        """Number of people."""
         return int(self.values.shape[1])
 
 

@@ -80,12 +80,12 @@ class CrowdModel:
 
     @property
     def hidden(self) -> int:
-        """How many columns are no part of a record's class: 1 where there are strata."""
+        """Number of columns that are not part of a record's class: 1 if there are strata, else 0."""
         return 1 if self.shares.size else 0
 
     @property
     def people(self) -> int:
-        """How many people are in the sample."""
+        """Number of people in the sample."""
         return int(self.codes[0].size)
 
     def draw_of_clusters(self, seed: Sequence[int]) -> NDArray[np.int64]:
@@ -101,7 +101,7 @@ class CrowdModel:
         return np.bincount(numbers)[numbers]
 
     def people_to_come(self, population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How many people to come are expected to have each record's values, and to be of its kind for each record.
+        """Expected further people with each record's values, and further people of its kind per record of that kind.
 
         The kind is that of all records or, where there are strata, those of its stratum; records that are alike in
         different strata get their mean.
@@ -231,7 +231,7 @@ def _entropy(codes: NDArray[Any]) -> float:
 
 
 def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
-    """How many records of its group are left out with each record: itself alone, or those of its cluster."""
+    """Number of records of its group that are left out with each record: itself alone, or its whole cluster."""
     if clusters is None:
         return 1
     own = join_codes([groups, clusters])
@@ -239,7 +239,7 @@ def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
 
 
 def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: Any, clusters: Clusters) -> Any:
-    """How many values nobody in a record's context has without the record, or without its cluster.
+    """Number of values that nobody in a record's context has once the record, or its cluster, is left out.
 
     `alone` says of each record whether nobody else has its value there, `first` has one record of every value.
     """
@@ -250,7 +250,7 @@ def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: An
 
 
 def first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each number from 0 comes first."""
+    """Index of the first occurrence of each number from 0."""
     first = np.empty(int(numbers.max()) + 1, dtype=np.int64)
     first[numbers[::-1]] = np.arange(numbers.size)[::-1]
     return first
@@ -312,7 +312,7 @@ def _fit_level(
 
 
 def _count_left_out(context: NDArray[np.int64], pair_of: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
-    """What goes with each record's cluster: records of its context, those with its value, and values of the context.
+    """Counts that leave with each record's cluster: records of its context, those with its value, and values.
 
     Empty where there are no clusters, so that the record alone is left out.
     """

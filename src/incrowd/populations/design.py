@@ -27,16 +27,16 @@ class Weights:
 
     @property
     def total(self) -> float:
-        """How many people the sample stands for."""
+        """Number of people that the sample represents."""
         return float(self.values.sum())
 
     @property
     def normalised(self) -> bool:
-        """Whether they add up to the number of records or to fewer: then they say nothing about the population."""
+        """True if they add up to the number of records or to fewer: then they say nothing about the population."""
         return self.total <= self.values.size * (1.0 + _NEAR)
 
     def are_of_some_strata(self, population: int) -> bool:
-        """Whether weights that count people stand for fewer than the population has."""
+        """True if weights that count people stand for fewer than the population has."""
         return not self.normalised and self.total < population * (1.0 - _NEAR)
 
     def scaled_to(self, population: int) -> Weights:
@@ -99,7 +99,7 @@ def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = Fa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """How records were drawn, where it was not one by one with about equal chances.
+    """Sampling design of records that were not drawn one by one with about equal chances.
 
     Attributes:
         effect: how many of these records tell as much as one drawn on its own with equal chances (Kish, 1965).
@@ -114,7 +114,7 @@ class Design:
     clusters: NDArray[np.int64] | None = None
 
     def note(self, *, used: bool) -> str:
-        """What the design means for an estimate that uses it, or does not."""
+        """Note on the effect of the design on an estimate that uses it, or does not."""
         alike = f"(records count as {percent(1.0 / self.effect)} of as many"
         differ = f"weights differ {alike} with equal weights)"
         grown = "those with similar weights were grown to the people they stand for"
@@ -147,16 +147,16 @@ def design_of(
     """
     values = weights.values
     own = np.arange(values.size) if clusters is None else clusters
-    in_cluster = np.bincount(own)[own]
-    clusters = None if in_cluster.max() == 1 else clusters
+    cluster_sizes = np.bincount(own)[own]
+    clusters = None if cluster_sizes.max() == 1 else clusters
     totals = np.bincount(own, weights=values)
     effect = float(values.size * np.sum(totals**2) / totals.sum() ** 2)
-    uneven = np.mean((values * in_cluster) ** 2) / np.mean(values * in_cluster) ** 2 - 1.0 >= _UNEVEN**2
+    uneven = np.mean((values * cluster_sizes) ** 2) / np.mean(values * cluster_sizes) ** 2 - 1.0 >= _UNEVEN**2
     if clusters is None and strata is None and not uneven:
         return None
     found = np.zeros(values.size, dtype=np.int64) if strata is None else strata
     if uneven:
-        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * in_cluster))
+        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * cluster_sizes))
     found = np.unique(found, return_inverse=True)[1]
     left = np.maximum(np.bincount(found, weights=values - 1.0), 0.0)
     if left.size < 2 or left.sum() <= 0.0:

@@ -57,7 +57,7 @@ def check_method(method: str) -> None:
 
 
 def explain_method(method: str) -> Explanation:
-    """How a method estimates, in words for a report.
+    """Description of an estimation method, in words for a report.
 
     Raises:
         InputError: there is no such method.
@@ -136,7 +136,7 @@ def assess_by_size(sample: Sample, risk: PopulationRisk) -> CrowdRecords:
 
 
 def _averages(sample: Sample, risk: PopulationRisk) -> dict[str, float]:
-    """What the records are raked to: B, and the share of them that are unique in the population."""
+    """Targets to which records are raked: B, and the share of records that are unique in the population."""
     uniqueness = (risk.still_unique or 0.0) * sample.sizes.uniqueness
     return {"correctness": risk.sample_to_population, "uniqueness": uniqueness}
 
@@ -250,7 +250,7 @@ def _by_posterior(sample: Sample, options: FitOptions) -> MethodEstimate:
 
 
 def _scatter(sample: Sample) -> float:
-    """How much 1/F differs among the records; for every method it is taken from the class sizes."""
+    """Spread of 1/F among the records, taken from the class sizes for every method."""
     return estimate_by_posterior(sample.class_size_model, sample.population).scatter
 
 

@@ -26,7 +26,7 @@ IN_ORDER_OF_VALUES = (
 
 @dataclass(frozen=True, slots=True)
 class MethodEstimate:
-    """What a method estimates. A field that `PopulationRisk` has too becomes that of the result."""
+    """Estimates of a method. A field that `PopulationRisk` also has is copied to the result."""
 
     sample_to_population: float
     interval: tuple[float, float]
@@ -41,7 +41,7 @@ class MethodEstimate:
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """How an estimate is made."""
+    """Options of an estimate: the seed, the number of draws, and if it is the reference."""
 
     seed: int
     draws: int

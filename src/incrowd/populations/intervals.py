@@ -43,7 +43,7 @@ CROWD_ERROR = 0.8
 """c: half the interval of the crowd model at N = e n and one record, on the log-odds scale."""
 
 CROWD_EXTRAPOLATION = 0.17
-"""What is added (in quadrature) for every e-fold that the population is larger than the people grown."""
+"""Error added (in quadrature) for every e-fold by which the population exceeds the people grown."""
 
 UNEQUAL_WEIGHTS = 0.25
 """The error of a method that does not use weights for every e-fold of the design effect, on the log-odds scale."""

@@ -93,7 +93,7 @@ def number_groups(first, second, room):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_contexts(context, pair_of):  # type: ignore[no-untyped-def]
-    """How many records have each context and each context with a value, and how many values each context has."""
+    """Counts of records by context and by context with value, and number of values of each context."""
     records, values = np.zeros(context.max() + 1, dtype=np.int64), np.zeros(context.max() + 1, dtype=np.int64)
     same = np.zeros(pair_of.max() + 1, dtype=np.int64)
     for row in range(context.size):
@@ -214,7 +214,7 @@ def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-
 
 @njit(inline="always", cache=True)
 def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
-    """Where so many values, a power of two, go in the pool: a place that was left, or behind all others."""
+    """Place in the pool for this many values (a power of two): one that was freed, or the end."""
     place = 0
     while 1 << place < size:
         place += 1

@@ -38,7 +38,7 @@ class CodedColumns:
 
     @property
     def people(self) -> int:
-        """How many records there are."""
+        """Number of records."""
         return int(self.codes.shape[1] if self.times is None else self.times.sum())
 
     def chances(self) -> list[Floats]:
@@ -46,7 +46,7 @@ class CodedColumns:
         return [self.counts(j) / self.people for j in range(len(self.sizes))]
 
     def counts(self, column: int) -> NDArray[np.int64]:
-        """How often each value of a column occurs."""
+        """Count of each value of a column."""
         return occurrences(self.codes[column], self.times, self.sizes[column])
 
     def only(self, wanted: Sequence[int]) -> CodedColumns:
@@ -67,7 +67,7 @@ class ColumnPair(NamedTuple):
 
 
 def occurrences(codes: NDArray[np.int64], times: NDArray[np.int64] | None, size: int = 0) -> NDArray[np.int64]:
-    """How often each code occurs, where entry i occurs `times[i]` times; exact up to 2**53."""
+    """Count of each code, where entry i occurs `times[i]` times; exact up to 2**53."""
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
@@ -113,7 +113,7 @@ def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsInEngine(CodedColumns):
-    """What a copula of pairs needs of columns whose combinations are too many to be brought here.
+    """Marginal and pair counts for a copula, from columns with too many combinations to be read here.
 
     `codes` is empty: there are no entries, only contingency tables, each counted when it is first asked for.
     """

@@ -11,7 +11,7 @@ from incrowd.results import Result
 
 
 class Explanation(NamedTuple):
-    """How an estimator works, in sentences for a report, and where it comes from."""
+    """Description of an estimator in sentences for a report, with its source."""
 
     how: str
     source: str
@@ -19,7 +19,7 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopulationRisk(Result):
-    """How often a record of the sample, matched against the population, is named correctly.
+    """Rate at which a record of the sample, matched against the population, is named correctly.
 
     `sample_to_population` (B) is the estimate and `interval` holds it with 95 % probability. `population_uniques` is
     the expected number of people alone in their class in the whole population, `still_unique` P(unique in the
@@ -68,7 +68,7 @@ class PopulationRisk(Result):
 
     @property
     def overall_interval(self) -> tuple[float, float] | None:
-        """What `overall` may be: the interval, nowhere below `population_to_sample`, which is exactly known."""
+        """Range of `overall`: the interval, never below `population_to_sample`, which is known exactly."""
         least = self.population_to_sample
         return None if self.interval is None else (max(least, self.interval[0]), max(least, self.interval[1]))
 

@@ -112,7 +112,7 @@ class Sample:
         return None
 
     def is_modelled_ungrown(self) -> bool:
-        """Whether the records are too many to grow, but can be modelled; those of a whole population need neither."""
+        """True if the records are too many to grow, but can be modelled; those of a whole population need neither."""
         if self.why_no_columns() is not None or self.population == self.sizes.people:
             return False
         columns = self.columns(pairs=True)
@@ -144,7 +144,7 @@ class Sample:
 
     @property
     def design_effect(self) -> float:
-        """How many of these records tell as much as one drawn on its own with equal chances."""
+        """Number of these records that inform as much as one drawn independently with equal chances."""
         return 1.0 if self.design is None else self.design.effect
 
     @property
@@ -251,7 +251,7 @@ def settle_population(
 
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
-    """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
+    """Notes on columns that distinguish nobody, and on columns that distinguish everybody."""
     values = table.backend.count_values(names)
     rows = sizes.records
     constant = [name for name, size in values.items() if size == 1 and rows > 1]

@@ -191,7 +191,7 @@ def _with_original_names(rows: pa.Table, log: ReleaseLog) -> pa.Table:
 
 
 def _say_who_is_compared(found: Appended, before: ReleaseLog) -> Appended:
-    """What was appended, with a note on the people who are not known to the log."""
+    """Add a note on the people and batches that could not be compared with earlier ones."""
     if NOT_COMPARED in found.notes:
         return found
     if found.log.person is None and len(before.batches) > 1:
@@ -284,7 +284,7 @@ def _check(file: Path, published: Table, found: Appended) -> None:
 
 
 def _is_same(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool:
-    """Whether cells are equal, in whatever type they are held."""
+    """True if cells are equal, in whatever type they are held."""
     cells = [decoded(one) for one in (before, after)]
     try:
         cells[1] = pc.cast(cells[1], cells[0].type)

@@ -1,4 +1,4 @@
-"""Who and what came to a stream before, by keyed hashes.
+"""Keyed hashes of the people and batches that joined a stream before.
 
 The key is drawn once for a stream and is kept with the records that wait: without it nobody can test a guess about a
 person, and a release or its mark holds neither key nor hash.
@@ -55,7 +55,7 @@ class BatchFingerprints:
 
     @classmethod
     def read(cls, saved: Mapping[str, Any], hashes: pa.ChunkedArray) -> BatchFingerprints:
-        """What `to_saved` and `hashes` gave; anything else raises KeyError, TypeError or ValueError."""
+        """Read what `to_saved` and `hashes` returned; anything else raises KeyError, TypeError or ValueError."""
         every, batches = hashes.to_pylist(), saved["batches"]
         if hashes.type != pa.binary(_BYTES) or None in every or not 0 <= batches <= len(every):
             raise ValueError
@@ -129,7 +129,7 @@ class BatchFingerprints:
 
 
 def is_first_batch(batch: pa.Table, published: pa.Table, known: Sequence[str], arrived: int) -> bool | None:
-    """Whether a batch is the one that a first release was made from.
+    """True if a batch is the one that a first release was made from.
 
     Nothing secret is kept of that batch, so it is told by what is published: as many records came, every row of the
     columns that are passed on as they are is among them, and the classes have as many of them as they have released
@@ -158,7 +158,7 @@ def is_first_batch(batch: pa.Table, published: pa.Table, known: Sequence[str], a
 
 
 def _has_its_classes(batch: pa.Table, labels: pa.Table, before: list[Any], now: list[Any]) -> bool | None:
-    """Whether classes cover as many rows of a batch as were released, with the same cells; None where nobody can tell.
+    """True if classes cover as many rows of a batch as were released, with the same cells; None where nobody can tell.
 
     Classes that cover a row together are taken as one, so that every row is in one of them.
     """
@@ -207,7 +207,7 @@ def _covered_values(label: str | None, values: Mapping[str | None, Any]) -> list
 
 
 def _is_rarer(limit: float, rows: Counter[Any]) -> bool:
-    """Whether another batch, drawn from rows as often as they are here, is equal with less than this probability."""
+    """True if another batch, drawn from rows as often as they are here, is equal with less than this probability."""
     total = rows.total()
     chance = math.lgamma(total + 1) + sum(n * math.log(n / total) - math.lgamma(n + 1) for n in rows.values())
     return chance < math.log(limit)

@@ -15,7 +15,7 @@ from incrowd.protection.guarantee import Guarantee, count_guarantee
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.paper_methods import bound_on_t, strata_for
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, told_values
+from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, values_in_label
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.tables import Table, read_table
@@ -84,7 +84,7 @@ class ReleaseBuilder:
 
     @property
     def _by_bound(self) -> bool:
-        """Whether t is asked for, but not as a number."""
+        """True if t is asked for, but not as a number."""
         return self.problem.demand.by_strata and self.problem.demand.t is None
 
     def _run_by_strata(self) -> BuiltRelease:
@@ -134,20 +134,21 @@ class ReleaseBuilder:
             tables = [table for table in (built.generalised, built.table) if column.name in table.column_names]
             labels = {label for table in tables for label in table[column.name].unique().cast(pa.string()).to_pylist()}
             labels -= kept | recoding.fixed_labels.get(column.name, set())
-            if any(not lost.isdisjoint(told_values(label)) for label in labels):
+            if any(not lost.isdisjoint(values_in_label(label)) for label in labels):
                 raise UnsupportedError(
                     f"{self.method} would tell values of {column.name!r} that only suppressed rows have; "
                     "ask for a smaller k, or give its hierarchy as a file"
                 )
 
     def _advice(self) -> str:
-        """What helps where l or t is missed."""
+        """Advice for a result that misses l, t, beta or delta."""
         demand, method = self.problem.demand, METHODS[self.method]
-        if self.person is not None and (demand.l is not None or demand.t is not None):
+        if self.person is not None and demand.about_secrets:
             return "; no class of whole histories is better: ask for less, or protect records without a person column"
         if demand.l is not None and (not method.reaches_l or self._by_bound):
             return (
-                "; only the partition, with a number for t if with any, and generalise join classes until l is reached"
+                "; only generalise, blank and the partition (with a number for t, if with any) join classes until l is "
+                "reached"
             )
         if (demand.t is not None or demand.limits_shares) and not method.reaches_t:
             return "; only the partition and generalise join classes until t, beta and delta are reached"

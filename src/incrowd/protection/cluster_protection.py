@@ -150,7 +150,7 @@ def protect_in_cluster(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
-    """What was counted on the protected table."""
+    """Guarantee as counted on the protected table."""
 
     guarantee: Guarantee
     classes: ClassSizes
@@ -160,7 +160,7 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Work:
-    """What the backend is handed: how rows are protected, and what the result must keep."""
+    """Request to the backend: how rows are protected, and what the result must satisfy."""
 
     names: tuple[str, ...]
     demand: Demand
@@ -173,7 +173,7 @@ class _Work:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def plan(self, columns: Sequence[ColumnValues]) -> tuple[CellRecoding, TreeCells | RankedCells]:
-        """How rows are protected, from the values of the columns."""
+        """Rule by which rows are protected, made from the values of the columns."""
         known = columns[: len(self.names)]
         check_values([one.column for one in known])
         recoding = CellRecoding(
@@ -195,7 +195,7 @@ class _Work:
         return recoding, RankedCells(self.settings["strata"], by_sensitive=True)
 
     def _is_diverse(self, counts: NDArray[Any]) -> bool:
-        """Whether rows are l-diverse, from how often each sensitive value occurs among them."""
+        """True if rows are l-diverse, from how often each sensitive value occurs among them."""
         shares = counts[counts > 0] / counts.sum()
         reached = np.exp(-(shares @ np.log(shares))) if self.demand.diversity == "entropy" else shares.size
         return bool(reached >= (self.demand.l or 0))
@@ -246,8 +246,8 @@ def _check_demand(demand: Demand, method: str) -> None:
         raise UnsupportedError("k-map is not counted in a cluster; protect a sample here")
     if demand.limits_shares:
         raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
-    if not METHODS[method].in_cluster:
-        possible = ", ".join(name for name, entry in METHODS.items() if entry.in_cluster)
+    if not METHODS[method].runs_in_cluster:
+        possible = ", ".join(name for name, entry in METHODS.items() if entry.runs_in_cluster)
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")
     if method == "partition" and demand.by_strata:
         raise UnsupportedError(

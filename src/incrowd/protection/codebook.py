@@ -58,7 +58,7 @@ class Variable(Result):
 
 @dataclass(frozen=True, slots=True)
 class Codebook(Result):
-    """What was done to a table before it was released."""
+    """Description of how a table was changed before its release."""
 
     method: str
     method_help: str

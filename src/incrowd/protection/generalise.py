@@ -130,7 +130,7 @@ class _Search:
         return best
 
     def _must_fail(self, node: Node) -> bool:
-        """Whether a coarser node has failed, so that this one fails too."""
+        """True if a coarser node has failed, so that this one fails too."""
         if self.is_failing is not None:
             return bool(self.is_failing[node])
         return bool((self.failed >= node).all(axis=1).any())
@@ -146,7 +146,7 @@ class _Search:
         return [ladder[level] for ladder, level in zip(self.ladders, node, strict=True)]
 
     def _weigh(self, node: Node, loss: float, bad: NDArray[np.bool_], people: NDArray[np.int64]) -> float:
-        """What a node costs by the measure, with its bad classes suppressed; coarser ones are known to cost no less."""
+        """Cost of a node by the measure, with its bad classes suppressed; a coarser node costs no less."""
         rows, failing = self.problem.rows, int(people[bad].sum())
         if self.measure == "discernibility":
             lowest, total = float(np.sum(people**2)), float(np.sum(people[~bad] ** 2) + failing * rows)
@@ -160,7 +160,7 @@ class _Search:
         return total
 
     def _count_at(self, node: Node) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which classes do not satisfy the demand at a node, and how many records each has."""
+        """Flags of the classes that miss the demand at a node, and the size of every class."""
         finer = (self.held_at <= node).all(axis=1)
         source = self.held[int(np.argmin(np.where(finer, self.held_sizes, np.iinfo(np.int64).max)))]
         numbers, bad, people = self.count(source, node)
@@ -170,7 +170,7 @@ class _Search:
     def count(
         self, source: _Classes, node: Node, failed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
-        """The class of each representative, which classes fail the demand or have, and how many records each has."""
+        """Class of each representative, flags of classes that fail or failed the demand, and sizes of the classes."""
         demand = self.problem.demand
         numbers, people = number_classes(self.levels(node), source.codes, source.weight)
         bad = people < demand.k if failed is None else failed | (people < demand.k)
@@ -266,7 +266,7 @@ class _Search:
         self.room -= people.size
 
     def _passes(self, node: Node) -> bool:
-        """Whether a node passes; a node that is coarser than a passing one passes too."""
+        """True if a node passes; a node that is coarser than a passing one passes too."""
         if (self.passed <= node).all(axis=1).any():
             return True
         bad, people = self._count_at(node)

@@ -21,7 +21,7 @@ from incrowd.wording import listed
 
 @dataclass(frozen=True, slots=True)
 class SensitiveGuarantee(Result):
-    """What was counted for one sensitive column.
+    """Diversity and closeness counted for one sensitive column.
 
     l is by the kind that was asked for, else distinct; delta is None where a class lacks a value, so that its members
     certainly do not have it.
@@ -97,7 +97,7 @@ class Guarantee(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether everything asked for was counted on the protected table."""
+        """True if everything asked for was counted on the protected table."""
         return not self.broken
 
     @property
@@ -131,7 +131,7 @@ class Guarantee(Result):
         return crowd
 
     def _shares(self) -> str:
-        """What is guaranteed about the share of a value, in the column where it is worst."""
+        """Guarantee on the share of a value, in the sensitive column where it is worst, in words."""
         text = ""
         if self.asked_beta is not None:
             most = max(one.beta for one in self.sensitive)
@@ -142,7 +142,7 @@ class Guarantee(Result):
         return text
 
     def _in_column(self, one: SensitiveGuarantee) -> str:
-        """What is guaranteed for one of several sensitive columns."""
+        """Guarantee for one of several sensitive columns, in words."""
         diverse = f"every class is {one.l:.3g}-diverse ({self.diversity})" if self.asked_l is not None else ""
         close = f"no class is more than {one.t:.3g} away from the whole table" if self.asked_t is not None else ""
         return f"in {one.column} {' and '.join(filter(None, (diverse, close)))}"

@@ -54,7 +54,7 @@ class Level:
         return cls(groups, list(distinct), isinstance(labels, ValueLabels))
 
     def tally(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many rows each group has, from those of every value."""
+        """Number of rows of each group, from the counts of every value."""
         return np.bincount(self.groups, weights=rows).astype(np.int64)
 
     def without_lost_values(self, column: Coded, is_kept: NDArray[np.bool_]) -> Level:
@@ -72,13 +72,13 @@ class Level:
 
     @property
     def covered(self) -> NDArray[np.int64]:
-        """How many values the label of every value covers."""
+        """Number of values that the label of every value covers."""
         return np.bincount(self.groups)[self.groups]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
-    """How the values of a column become coarser, level by level; the last level is always `*`.
+    """Levels by which the values of a column become coarser; the last level is always `*`.
 
     Make one with `Hierarchy.from_csv`, `.intervals`, `.cuts`, `.prefixes`, `.dates` or `.automatic`.
     """
@@ -300,12 +300,12 @@ def _automatic(column: Coded) -> list[Labels]:
 
 
 def is_category(column: Coded) -> bool:
-    """Whether the values of a column have neither an order nor prefixes that tell what is alike."""
+    """True if the values of a column have neither an order nor prefixes that tell what is alike."""
     return not (column.has_distances or column.scale == "place" or _code_length(column))
 
 
 def _code_length(column: Coded) -> int:
-    """How many digits every value has, 0 where they are no codes of one length."""
+    """Number of digits of every value; 0 if the values are not codes of one length."""
     values = [value for value in as_text(column.values).to_pylist() if value is not None]
     length = len(values[0]) if values else 0
     codes = length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values)

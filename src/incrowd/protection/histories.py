@@ -208,7 +208,7 @@ def _is_enough(
     classes: tuple[NDArray[np.int64], NDArray[np.int64]],
     secrets: Sequence[SecretCodes],
 ) -> bool:
-    """Whether classes of people reach what is asked of sensitive columns."""
+    """True if classes of people reach what is asked of sensitive columns."""
     listed, ends = classes
     good = find_within(problem.demand, _by_position(secrets, rows), listed, ends)
     if problem.demand.l is not None:

@@ -192,7 +192,7 @@ def _labels_at(levels: Sequence[Level], height: Codes) -> tuple[Codes, list[str 
 def suppress_rare_sets(
     owner: Codes, codes: Codes, k: int, known: int, *, memory: float = np.inf, progress: Progress = silent
 ) -> NDArray[np.bool_]:
-    """Which items of people stay so that any `known` of somebody's are had by k people.
+    """Choose the items that stay, so that k people have any `known` items of one person.
 
     Sets of 1, 2, … items are counted; from everybody in a rare one the item goes that is in most of that person's rare
     sets, the commonest of several. This is repeated, for what goes makes others rarer, until no set is rare.

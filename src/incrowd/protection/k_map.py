@@ -65,7 +65,7 @@ class _Values:
         return cls(texts, places, numbers, days)
 
     def covered(self, label: str | None) -> NDArray[np.bool_]:
-        """Which values a label stands for."""
+        """Flags of the values that a label stands for."""
         meaning = None if label is None else parse_generalised(label)
         covers = np.zeros(len(self.texts), dtype=np.bool_)
         if meaning is None or isinstance(meaning, Choice):
@@ -106,7 +106,7 @@ class PopulationTable:
     def count(
         self, names: Sequence[str], labels: Sequence[ClassLabels], enough: int | None = None
     ) -> NDArray[np.int64]:
-        """How many people every class covers; `enough` ends the count of a class."""
+        """Number of people that every class covers; counting a class stops at `enough`."""
         from incrowd.protection import kernels_classes
 
         classes = labels[0][0].size
@@ -126,7 +126,7 @@ class PopulationTable:
         return found
 
     def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
-        """Which values of a column a label stands for."""
+        """Flags of the values of a column that a label stands for."""
         named = self.named.get(name, {})
         return named[label] if label in named else self.columns[name].covered(label)
 
@@ -171,7 +171,7 @@ class RandomSample:
         return fewest + int(np.count_nonzero(at_least > _UNLIKELY))
 
     def fewest_people(self, size: int, enough: int) -> int:
-        """How many people a class of some size makes likely, up to what is enough."""
+        """Number of people that a class of this size makes likely, counted up to `enough`."""
         return bisect_right(range(enough + 1), size, lo=1, key=self.smallest_class) - 1
 
 
@@ -248,7 +248,7 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
 
 
 def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Which of the chosen classes (None: all) cover too few people, as a table of everybody shows or by an estimate."""
+    """Flags of the chosen classes (None: all) that cover too few people, by a population table or by an estimate."""
     demand = problem.demand
     assert demand.k_map is not None
     chosen = np.ones(grouping.ends.size, dtype=np.bool_) if chosen is None else chosen
@@ -262,7 +262,7 @@ def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] |
 
 
 def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
-    """How many of every class's records, beyond one, define what its labels cover.
+    """Number of records of every class, beyond one, that define what its labels cover.
 
     Two for a range, one at each end; one for every further value of a set, which lists none that was not seen; one for
     a label of a hierarchy that is the lowest above two records. Given these, the other records are a sample of all
@@ -309,7 +309,7 @@ def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[ClassLabels
 
 
 def _by_label(levels: Sequence[Level]) -> dict[str | None, NDArray[np.bool_]]:
-    """Which values every label of a hierarchy stands for; sets and ranges of values speak for themselves."""
+    """For every label of a hierarchy, flags of the values it stands for; sets and ranges name their values."""
     found: dict[str | None, NDArray[np.bool_]] = {}
     for level in levels[1:]:
         for group, label in enumerate(level.labels if not level.from_values else ()):

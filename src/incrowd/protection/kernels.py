@@ -140,7 +140,7 @@ def split(points, rows, start, end, k, limit, scratch):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def is_new(members, filled, column, value):  # type: ignore[no-untyped-def]
-    """Whether none of the records of a class has this value."""
+    """True if none of the records of a class has this value."""
     for j in range(filled):  # noqa: SIM110 (compiled)
         if members[j, column] == value:
             return False
@@ -227,7 +227,7 @@ def gather(points, rows, start, end, k, nominal, power, ends, filled):  # type: 
 
 @njit(cache=True, nogil=True)
 def alike(points, start, end):  # type: ignore[no-untyped-def]
-    """Whether all records of a run are the same."""
+    """True if all records of a run are the same."""
     for i in range(start + 1, end):
         for c in range(points.shape[1]):
             if points[i, c] != points[start, c]:

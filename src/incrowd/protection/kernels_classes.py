@@ -45,7 +45,7 @@ def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def count_covered(codes, people, mask, rows, enough, found):  # type: ignore[no-untyped-def]
-    """How many people have values that a class allows in every column; no further than `enough`.
+    """Number of people whose values a class allows in every column; counting stops at `enough`.
 
     `rows` tells for every class and column where in `mask` stands which values it allows.
     """
@@ -77,7 +77,7 @@ def add_codes(codes, start, end, counts, present, filled):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def is_diverse(counts, present, filled, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
-    """Whether a class with these counts of values is l-diverse: kind 0 distinct, 1 entropy, 2 recursive (c, l)."""
+    """True if a class with these counts of values is l-diverse: kind 0 distinct, 1 entropy, 2 recursive (c, l)."""
     if filled < l or kind == 0:
         return filled >= l
     total = 0.0
@@ -144,7 +144,7 @@ def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True)
 def is_within(counts, people, low, high):  # type: ignore[no-untyped-def]
-    """Whether every value's share of a class is within its limits."""
+    """True if every value's share of a class is within its limits."""
     within = True
     for value in range(counts.size):
         within = within and low[value] <= counts[value] / people <= high[value]

@@ -27,14 +27,14 @@ def shared_level(tree, column, level, one, other):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def cost_of_level(tree, column, level, value):  # type: ignore[no-untyped-def]
-    """What a value's label at a level costs; infinite beyond the last level."""
+    """Cost of a value's label at a level; infinite beyond the last level."""
     _, costs, offsets, sizes, depths = tree
     return costs[offsets[column] + level * sizes[column] + value] if level < depths[column] else np.inf
 
 
 @njit(cache=True, nogil=True)
 def cost_with(codes, record, first, levels, tree, most):  # type: ignore[no-untyped-def]
-    """What a class costs with one record more; anything from `most` on where it is at least that."""
+    """Cost of a class with one record added; any number of at least `most` if it costs that much."""
     total = 0.0
     for c in range(codes.shape[1]):
         level = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])

@@ -121,7 +121,7 @@ def describe_classes(points, order, ends, nominal):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def joint_width(low, high, bits, places, nominal, power, a, b, most):  # type: ignore[no-untyped-def]
-    """How wide two classes are together; anything from `most` on where they are at least as wide as that."""
+    """Width of the union of two classes; any number of at least `most` if it is as wide as that."""
     total = 0.0
     most = most * most if power == 2 else most
     for c in range(low.shape[1]):
@@ -199,7 +199,7 @@ def link_members(order, ends):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_bins(codes, order, ends, offsets, bins, most):  # type: ignore[no-untyped-def]
-    """How many members of every class are in each bin of every sensitive column."""
+    """Number of members of every class in each bin of every sensitive column."""
     binned = np.zeros((ends.size, codes.shape[0], most), np.int32)
     start = 0
     for g in range(ends.size):

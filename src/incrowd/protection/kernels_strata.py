@@ -90,7 +90,7 @@ def gather_strata(points, rows, strata, length, start, end, nominal, power):  # 
 
 @njit(cache=True, nogil=True)
 def width_with(points, strata, length, position, stratum, other, members, nominal, power):  # type: ignore[no-untyped-def]
-    """How wide the class at a position is, with row `other` in the place of its record from a stratum."""
+    """Width of the class at a position if row `other` replaces its record from a stratum."""
     total = 0.0
     for c in range(points.shape[1]):
         low = high = points[other, c]

@@ -67,7 +67,7 @@ def _levels(column: Coded, others: list[Coded]) -> Iterator[list[list[int]]]:
 
 
 def _fewer(groups: int) -> int:
-    """How many sets the next level has; below two, there is none."""
+    """Number of sets of the next level; there is no next level below two."""
     return int(min(groups - 1, groups / _STEP)) if groups > 2 else 0
 
 
@@ -100,7 +100,7 @@ def _bins(column: Coded) -> NDArray[np.int64]:
 
 
 def _cost(some: Floats, one: Floats) -> Floats:
-    """What joining each of some groups with one loses, in nats times records, over all other columns."""
+    """Information lost by joining each of some groups with one, in nats times records, over all other columns."""
     apart = _entropy(some) + _entropy(one)
     lost: Floats = (_entropy(some + one) - apart).sum(axis=-1)
     return lost
@@ -147,7 +147,7 @@ def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> lis
 
 
 def widest_group(column: Coded, level: Level) -> float:
-    """How wide the widest group of a level is: a range's length (days for dates), or the number of values in a set."""
+    """Width of the widest group of a level: a range's length (days for dates), or the number of values in a set."""
     if not column.has_distances:
         return float(level.covered.max())
     filled = column.filled_size
@@ -165,7 +165,7 @@ def widest_group(column: Coded, level: Level) -> float:
 def loss_by_level(
     problem: Problem, ladders: Sequence[Sequence[Level]], measure: str = "granularity"
 ) -> list[list[float]]:
-    """What every level of every column costs, from 0 to the column's importance, over all columns.
+    """Loss of every level of every column, from 0 to the column's importance, over all columns.
 
     That is 1 - granularity, or with "entropy" the share of the column's information that is gone: of a value with
     count c in a group of n records log n / c (Gionis & Tassa 2009), of all that hiding the column takes away.

@@ -26,7 +26,7 @@ _MOST = 10**15  # people, or records
 
 @dataclass(frozen=True, slots=True)
 class OriginalFacts(Result):
-    """What only the original tells about a release.
+    """Facts about a release that only its original shows.
 
     Attributes:
         kept: the columns that are released as they were, and were compared with the original.
@@ -102,7 +102,7 @@ def escape_names(facts: OriginalFacts) -> OriginalFacts:
 
 
 def read_mark(table: Table) -> OriginalFacts | None:
-    """What the mark beside a table's file tells; None where there is no mark.
+    """Read the facts in the mark next to a table's file; None if there is no mark.
 
     Args:
         table: a table that was read from a file.
@@ -118,7 +118,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
         found = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_said_once)
         facts = OriginalFacts(
             _names(found["kept"]),
-            tuple(_given_back(one) for one in found["given_back"]),
+            tuple(_read_recovering_column(one) for one in found["given_back"]),
             _row_kind(found["rows"]),
             _names(found["pseudonymised"]),
             _names(found["perturbed"]),
@@ -185,7 +185,7 @@ def pseudonyms_in(table: Table, original: Any = None) -> tuple[tuple[str, ...], 
 
 
 def is_shuffled(table: Table) -> bool:
-    """Whether the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
+    """True if the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
     try:
         facts = read_mark(table)
     except InputError:
@@ -208,7 +208,8 @@ def _names(saved: Any) -> tuple[str, ...]:
     return tuple(saved)
 
 
-def _given_back(saved: dict[str, Any]) -> RecoveringColumn:
+def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
+    """Read a column of a mark that gives back a generalised one; anything else is refused."""
     found = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
     found = replace(found, others=_names(saved.get("others", [])))
     numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)

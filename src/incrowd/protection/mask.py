@@ -156,7 +156,7 @@ def _labels(column: Coded, action: Any) -> Labels:
 
 
 def parse_action(column: str, action: str) -> tuple[Literal["*", "ranges", "keep"], int]:
-    """What a step of masking does to a column, from text, and its number (0 where it has none)."""
+    """Parse a step of masking into its action and the number of the action (0 if it has none)."""
     kind, _, number = action.partition("=")
     if kind in {"*", "suppress"} and not number:
         return "*", 0

@@ -71,7 +71,7 @@ def _kernel_demand(demand: Demand, codes: NDArray[np.int64]) -> tuple[int, int, 
 
 
 def find_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which classes are l-diverse in every sensitive column, as they are."""
+    """Flags of the classes that are l-diverse in every sensitive column without merging."""
     from incrowd.protection import kernels_classes
 
     diverse = np.ones(ends.size, dtype=np.bool_)
@@ -81,7 +81,7 @@ def find_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: N
 
 
 def is_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]]) -> bool:
-    """Whether one class with these codes is l-diverse in every sensitive column."""
+    """True if one class with these codes is l-diverse in every sensitive column."""
     return bool(find_diverse(demand, sensitive, np.array([sensitive[0].size])).all())
 
 
@@ -218,7 +218,7 @@ def merge_until_within(
 def find_within(
     demand: Demand, secrets: Sequence[SecretCodes], members: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which classes keep β, δ and t in every sensitive column; `members` lists the rows class by class."""
+    """Flags of the classes within β, δ and t in every sensitive column; `members` lists the rows class by class."""
     from incrowd.protection import kernels_classes, kernels_repair
 
     good = np.ones(ends.size, dtype=np.bool_)

@@ -41,7 +41,7 @@ class SuppressOptions(MethodOptions):
 
     def __post_init__(self) -> None:
         if not 0.0 <= float(self.suppress) < 1.0:
-            raise InputError(f"at most a share of {self.suppress:g} of the rows suppressed; give 0 up to 1")
+            raise InputError(f"at most a share of {self.suppress:g} of the rows suppressed; give 0 or more, below 1")
 
 
 @dataclass(frozen=True, slots=True)

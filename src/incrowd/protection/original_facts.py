@@ -1,4 +1,4 @@
-"""What only the original tells about a release, counted while it is at hand.
+"""Facts about a release that only its original shows, counted while the original is available.
 
 A kept column can tell single values behind ranges that the release alone does not show, and the column that numbers
 people may be gone.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
-    """What the original tells about a protected table; None where it was protected in a cluster.
+    """Facts that the original shows about a protected table; None if it was protected in a cluster.
 
     Args:
         safe: what `protect` returned.
@@ -77,7 +77,7 @@ def facts_of_tables(
     secrets: Sequence[str] = (),
     progress: Progress = silent,
 ) -> OriginalFacts:
-    """What an original tells about a released table; their rows need not be the same.
+    """Facts that an original shows about a released table; their rows need not be the same.
 
     Args:
         original: whatever `read_table` reads; a table that was collected in ranges is its own original.
@@ -112,7 +112,7 @@ def facts_of_tables(
 
 
 def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> OriginalFacts | None:
-    """What two sources tell about a release: all that either of them does.
+    """Union of the facts that two sources show about a release.
 
     >>> people = RowKind("people", "", "high")
     >>> unite_facts(OriginalFacts((), (), people, perturbed=("age",)), OriginalFacts((), (), people)).perturbed
@@ -161,7 +161,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
 
 
 def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
-    """Whether a column has the same cells in both tables, row by row; it counts as changed where rows are missing.
+    """True if a column has the same cells in both tables, row by row; it counts as changed where rows are missing.
 
     Of rows in random order, whether each value is as frequent.
     """

@@ -1,4 +1,4 @@
-"""What a protected column is written as: text of ranges and sets, two limits, or one value of the column's own type."""
+"""Output forms of protected columns: ranges and sets as text, two limits, or one value of the column's own type."""
 
 from __future__ import annotations
 
@@ -252,5 +252,5 @@ def parse_range(text: str | None) -> tuple[Any, Any]:
 
 
 def _without_point(value: Any) -> Any:
-    """Whole numbers as such."""
+    """Convert a float that is a whole number to int; other values stay as they are."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

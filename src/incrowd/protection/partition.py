@@ -176,7 +176,7 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
 
 
 def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
-    """Whether the records that must change can make a class that satisfies what is asked."""
+    """True if the records that must change can make a class that satisfies what is asked."""
     demand = problem.demand
     return rows.size >= demand.k and (demand.l is None or is_diverse(demand, sensitive_codes(problem, rows)))
 

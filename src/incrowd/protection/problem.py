@@ -62,12 +62,12 @@ class Demand:
 
     @property
     def limits_shares(self) -> bool:
-        """Whether a sensitive value's share of a class has limits, by β or δ."""
+        """True if a sensitive value's share of a class has limits, by β or δ."""
         return self.beta is not None or self.delta is not None
 
     @property
     def about_secrets(self) -> bool:
-        """Whether more is asked than classes of k."""
+        """True if more is asked than classes of k."""
         return self.l is not None or self.by_strata or self.limits_shares
 
     @property
@@ -78,7 +78,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the result should look like.
+    """Constraints that the user sets on the result.
 
     Attributes:
         importance: by column, what a loss in it weighs; 1 where nothing is said, 0 where the column may vanish.
@@ -97,7 +97,7 @@ class Wishes:
 
     @property
     def restrict(self) -> bool:
-        """Whether some records may be impossible to protect as wished."""
+        """True if some records may be impossible to protect as wished."""
         return bool(self.keep or self.widest)
 
 
@@ -165,7 +165,7 @@ class Problem:
         return points
 
     def tally(self, index: int) -> NDArray[np.int64]:
-        """How often each value of a column occurs in the whole table."""
+        """Count of each value of a column in the whole table."""
         column = self.columns[index]
         return np.bincount(column.codes, minlength=column.size) if self.tallies is None else self.tallies[index]
 

@@ -36,14 +36,14 @@ _SHUFFLE = "Release rows in random order, or as they are. Default: where their o
 
 
 class ClassKeywords(TypedDict, total=False):
-    """What classes are made of and how large they are; a search finds the size itself."""
+    """Options for the columns of classes and for the class size, which a search finds itself."""
 
     quasi_identifiers: Annotated[Sequence[str], _columns("Columns an attacker may know. Commas or repeats.", "qi")]
     k: Annotated[int, Option("whole", _K, default=5, lowest=2, highest=10**9)]
 
 
 class DemandKeywords(TypedDict, total=False):
-    """What is promised of classes besides their size, and how they are made."""
+    """Options for what classes guarantee besides their size, and for how they are made."""
 
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
     sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]

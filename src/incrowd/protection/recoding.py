@@ -152,10 +152,10 @@ def labels_of_codes(column: Coded, codes: NDArray[np.int64], starts: NDArray[np.
     return list(labels.to_pylist())
 
 
-def told_values(label: str | None) -> frozenset[str | None]:
-    """The values that a label tells: the members of a set, the ends of a range.
+def values_in_label(label: str | None) -> frozenset[str | None]:
+    """Values that a label names: the members of a set, or the ends of a range.
 
-    >>> sorted(told_values("{a,b}")), sorted(told_values("[3;7]")), sorted(told_values("93*"))
+    >>> sorted(values_in_label("{a,b}")), sorted(values_in_label("[3;7]")), sorted(values_in_label("93*"))
     (['a', 'b'], ['3', '7'], [])
     """
     if label is not None and label.startswith("[") and label.endswith("]") and label.count(";") == 1:

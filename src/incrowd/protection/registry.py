@@ -31,7 +31,7 @@ from incrowd.protection.recoding import Recoding
 
 @dataclass(frozen=True, slots=True)
 class ProtectionMethod:
-    """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
+    """Name, functions and abilities of a protection method. Every method takes hierarchies.
 
     - `label` and `help` say in words what it is and what it does.
     - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
@@ -41,7 +41,7 @@ class ProtectionMethod:
     - `takes_wishes`: it heeds importance, columns that stay as they are, and largest widths.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
       and within t, β and δ; any other method is refused where it misses them.
-    - `in_cluster`: a backend whose rows are elsewhere runs it too.
+    - `runs_in_cluster`: a backend whose rows are elsewhere runs it too.
     - `perturbs`: it changes values by chance, so that neither k nor l nor t is promised.
     - `needs_hierarchies`: it does little without them. `in_form`: a form can offer it.
     - `inputs` are the settings that a form offers for it; `compared_by` is the one of which a comparison of all methods
@@ -57,7 +57,7 @@ class ProtectionMethod:
     guarantees_k: bool = True
     reaches_l: bool = False
     reaches_t: bool = False
-    in_cluster: bool = False
+    runs_in_cluster: bool = False
     perturbs: bool = False
     needs_hierarchies: bool = False
     in_form: bool = True
@@ -76,21 +76,21 @@ METHODS: dict[str, ProtectionMethod] = {
         takes_wishes=True,
         reaches_l=True,
         reaches_t=True,
-        in_cluster=True,
+        runs_in_cluster=True,
         help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
         inputs=("k", "t", "l", "k_map", "apart"),
     ),
     "sorted": ProtectionMethod(
         "sorted groups",
         sort,
-        in_cluster=True,
+        runs_in_cluster=True,
         help="Cuts the sorted table into groups of k: quick and simple, coarser.",
     ),
     "tcloseness": ProtectionMethod(
         "groups that hide the secret",
         None,
         t_closeness,
-        in_cluster=True,
+        runs_in_cluster=True,
         help="Groups that also hide the secret: each looks like the whole table.",
         inputs=("k", "t"),
     ),

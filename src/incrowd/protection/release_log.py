@@ -25,7 +25,7 @@ _MOST = 10**15  # of what is counted
 
 @dataclass(frozen=True, slots=True)
 class LoggedBatch(Result):
-    """What one batch did to a release.
+    """Counts of one batch that joined a release.
 
     Attributes:
         arrived: records of the batch.
@@ -44,7 +44,7 @@ class LoggedBatch(Result):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLog(Result):
-    """What is promised of a release, and what joined it.
+    """Guarantee of a release and the batches that joined it.
 
     Attributes:
         quasi_identifiers: the columns that an attacker may know.
@@ -85,7 +85,7 @@ class ReleaseLog(Result):
 
     @property
     def demand(self) -> Demand:
-        """What every class satisfies."""
+        """The demand that every class satisfies."""
         return Demand(self.k, self.l, self.diversity, self.c)
 
     @classmethod
@@ -139,7 +139,7 @@ class ReleaseLog(Result):
 
 
 def kinds_of(types: Mapping[str, pa.DataType]) -> dict[str, str]:
-    """What columns hold, in words; columns without any value are left out.
+    """Kind of values of each column, in words; columns without any value are left out.
 
     >>> kinds_of({"age": pa.int8(), "seen": pa.date32(), "zip": pa.string(), "empty": pa.null()})
     {'age': 'number', 'seen': 'date', 'zip': 'text'}

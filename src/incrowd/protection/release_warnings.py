@@ -15,7 +15,7 @@ _FEW = 20  # categories have no more values than that
 
 
 def is_nearly_unique(distinct: int, rows: int) -> bool:
-    """Whether most values of a column differ, so that a value nearly identifies its record.
+    """True if most values of a column differ, so that a value nearly identifies its record.
 
     >>> is_nearly_unique(60, 100), is_nearly_unique(40, 100), is_nearly_unique(15, 20)
     (True, False, False)
@@ -68,7 +68,7 @@ def warn_of_row_order(followed: Sequence[str], *, shuffled: bool) -> Iterator[st
 
 
 def describe_row_order(followed: Sequence[str]) -> str:
-    """Which columns the order of the rows follows, and what that does."""
+    """Describe which columns the order of the rows follows, and the consequence."""
     names = listed(followed, _FEW_NAMES)
     return f"the order of the rows follows {names}, so neighbouring rows tell more than their cells do"
 

@@ -52,7 +52,7 @@ _NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Appended(Result):
-    """What a batch did to a release.
+    """Effect of one batch on a release.
 
     Attributes:
         rows: the released rows that it added, in random order; None where there are none.
@@ -74,7 +74,7 @@ class Appended(Result):
 
     @property
     def sentence(self) -> str:
-        """What happened, in plain words."""
+        """Summary of the batch in one sentence."""
         batch = self.batch
         added = f"{counted(batch.released, 'record', 'records')} joined in {counted(batch.classes, 'class', 'classes')}"
         return (

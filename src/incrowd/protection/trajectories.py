@@ -84,7 +84,7 @@ class ProtectedTrajectories(Result):
         )
 
     def _forecast_in_words(self) -> str:
-        """What the law says of the whole population, where it says anything."""
+        """Forecast of the law for the whole population, in words; empty if there is none."""
         last = self.forecast_after[-1] if self.forecast_after else None
         if self.population is None:
             return ""
@@ -252,7 +252,7 @@ def _require_shared(released: pa.Table, person: str, columns: list[str], k: int,
 
 
 def _unicity_curves(owner: Codes, point: Codes, seed: int) -> list[Curve]:
-    """How many people 1, 2, … of their points single out among more and more of them: the noise-free curve."""
+    """Curves of the people singled out by 1, 2, … known points against the number of people, without random noise."""
     points = {"person": owner, "point": point}
     most = min(int(np.bincount(owner).max()), _MOST_POINTS)
     return [

@@ -1,4 +1,4 @@
-"""What is checked and settled before any work is done: columns and their roles, demands, wishes and values."""
+"""Validation of a request before any work is done: columns and their roles, demands, wishes and values."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
 
 
 def _is_amount(value: object) -> bool:
-    """Whether a wish is a finite number of 0 or more."""
+    """True if a wish is a finite number of 0 or more."""
     try:
         return math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
     except (TypeError, OverflowError):
@@ -260,7 +260,7 @@ def check_values(columns: Sequence[Coded]) -> None:
 
 
 def _is_huge(column: Coded) -> bool:
-    """Whether the square of a number overflows."""
+    """True if the square of a number overflows."""
     if not pa.types.is_floating(column.values.type):
         return False
     largest = pc.max(pc.abs(column.values)).as_py()

@@ -24,7 +24,7 @@ _MOST_WORK, _SMALLEST_BLOCK = 1 << 30, 1024  # pairs of records that are compare
 
 
 def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> NDArray[np.int64]:
-    """How many records every record matches, itself among them.
+    """Number of records that every record matches, itself included.
 
     Counted by patterns of nulls: records of two patterns match where they agree in the columns that are filled in both.
 

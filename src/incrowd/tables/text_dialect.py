@@ -64,21 +64,21 @@ class TextDialect:
         """
         if asked == TextDialect():
             return ""
-        said = [f"cells parted by {SEPARATOR_NAMES[self.separator]}"]
+        parts = [f"cells parted by {SEPARATOR_NAMES[self.separator]}"]
         if asked.separator != self.separator:
-            said[-1] += f" ({_why_not_separator(asked.separator, self.separator)})"
-        said.append("decimal commas" if self.decimal == "," else "decimal points")
+            parts[-1] += f" ({_why_not_separator(asked.separator, self.separator)})"
+        parts.append("decimal commas" if self.decimal == "," else "decimal points")
         if asked.decimal != self.decimal:
-            said[-1] += " (with commas its numbers could not be told from others)"
+            parts[-1] += " (with commas its numbers could not be told from others)"
         if _ENCODINGS.get(asked.encoding, asked.encoding) != self.encoding:
             known = asked.encoding in _ENCODINGS
             why = "which would not keep every letter" if known else "which readers do not recognise"
-            said.append(f"encoding {self.encoding} (not {asked.encoding}, {why})")
+            parts.append(f"encoding {self.encoding} (not {asked.encoding}, {why})")
         elif self.encoding != "utf-8":
-            said.append(f"encoding {self.encoding}")
+            parts.append(f"encoding {self.encoding}")
         if asked.particular:
-            said.append(f"dates as 2001-12-31 and plain numbers (the table has {', '.join(asked.particular)})")
-        return ", ".join(said)
+            parts.append(f"dates as 2001-12-31 and plain numbers (the table has {', '.join(asked.particular)})")
+        return ", ".join(parts)
 
 
 def _why_not_separator(asked: str, written: str) -> str:

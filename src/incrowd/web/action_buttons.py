@@ -32,13 +32,13 @@ class ActionView(Model):
 
 
 class ActionQuestion(Model):
-    """Which of the choices of an action is taken."""
+    """Choice of an action that is taken."""
 
     choice: int = 0
 
 
 class ActionDone(Model):
-    """What came of it: the job that was started, or the settings as they are now."""
+    """Effect of a choice: the job that was started, or the settings as they are now."""
 
     job: Id | None = None
     settings: SettingsState | None = None
@@ -67,7 +67,7 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
 
 
 def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
-    """Who the rows are: a column of people, if one looks like it, or every row another person."""
+    """Choices of what a row is: a record of a person in a column, if one looks like it, or another person each."""
     person = found.roles.unused_person or found.evidence.rows.person
     choices = [ActionChoice(label="Every row is another person", settings=TableSettings(rows_are_people=True))]
     if person in table.table.columns:
@@ -83,5 +83,5 @@ def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     if not roles:
         return [], "Give every column a role in the list."
     columns = counted(len(roles), "column", "columns")
-    said = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
-    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], said
+    sentence = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
+    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], sentence

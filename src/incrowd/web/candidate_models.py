@@ -11,7 +11,7 @@ from incrowd.web.protection_models import ProtectionRequest
 
 
 class CandidateRisk(Model):
-    """What is counted in a table."""
+    """Counts of a table."""
 
     k: int
     uniqueness: float
@@ -55,7 +55,7 @@ class Candidate(Model):
 
 
 class NewName(Model):
-    """How a candidate is called."""
+    """Name of a candidate."""
 
     name: Short
 

@@ -22,12 +22,12 @@ _HIDDEN = "••••"
 
 
 def is_candidate(job: Job) -> bool:
-    """Whether a job made a protected table."""
+    """True if a job made a protected table."""
     return job.state == "done" and job.outcome is not None and job.outcome.release is not None
 
 
 def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
-    """What is shown of a candidate."""
+    """Facts shown of a candidate."""
     result, made_by = _found(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None

@@ -1,4 +1,4 @@
-"""How a single column is made coarser: hierarchies by rules, groups of values and files, and what each makes of it."""
+"""Generalisation of a single column: hierarchies by rules, groups of values or files, and their effect."""
 
 from __future__ import annotations
 

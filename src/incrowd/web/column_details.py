@@ -36,7 +36,7 @@ def list_columns(table: OpenTable) -> models.Triage:
 
 
 def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
-    """What each column adds to what others know; of a column that they know, what it adds to the others."""
+    """Contribution of each column to the risk beside the known columns, or beside the other known ones."""
     known, person = settle_columns(table, question)
     asked = list(dict.fromkeys(question.columns))
     table.check_names(asked)
@@ -61,7 +61,7 @@ def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
 
 
 def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> models.Histogram:
-    """How many rows have which values: ranges of numbers and dates, or the most common values."""
+    """Distribution of a column: counts of ranges of numbers and dates, or of the most common values."""
     table.check_names([question.column])
     (column,) = encode(table.table, [question.column])
     found = count_values(column, question.bins, round_axis=question.round_axis)

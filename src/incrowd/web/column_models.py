@@ -44,7 +44,7 @@ class Triage(Model):
 
 
 class AddsQuestion(CrowdQuestion):
-    """What each of these columns adds, if others knew it besides those that they know."""
+    """Request for the risk that each of these columns adds to the known ones."""
 
     columns: Annotated[Columns, Field(min_length=1)]
 
@@ -61,7 +61,7 @@ class Added(Model):
 
 
 class Adds(Model):
-    """What is counted by the known columns alone, and what each of the others adds."""
+    """Counts by the known columns alone, and the risk that each of the others adds."""
 
     people: int
     uniques: int
@@ -101,7 +101,7 @@ class NewReading(Model):
 
 
 class ReadingChanges(Model):
-    """What changes in how the file is read; all else stays, and a value or scale that is null is as at first."""
+    """Changes of the reading options; the others stay, and a null value or scale restores the default."""
 
     null: MissingCodes | None = None
     sheet: Short | None = None

@@ -19,7 +19,7 @@ class CrowdQuestion(Model):
 
 
 class Marks(Model):
-    """What to draw: a mark a person, a class, or a share of the people who are in classes of one size.
+    """Marks to draw: one for each person, each class, or each share of the people in classes of one size.
 
     Mark i stands for `people[i]` people in classes of `size[i]`. `class_of` is there where every person has a mark:
     person i is the same person whatever the columns are.
@@ -32,7 +32,7 @@ class Marks(Model):
 
 
 class CrowdLimits(Model):
-    """What the recipient accepts, and the smallest class that this asks for."""
+    """Limits of the recipient, and the smallest class that they require."""
 
     highest: float
     average: float | None
@@ -102,7 +102,7 @@ class FindingStep(Model):
 
 
 class CellAfter(Model):
-    """What a protection made of a cell."""
+    """Effect of a protection on a cell."""
 
     column: str
     change: Literal["kept", "coarser", "removed"]

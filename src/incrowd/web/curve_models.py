@@ -87,6 +87,6 @@ class TechniquesQuestion(ForecastQuestion):
 
 
 class MaskedQuestion(Model):
-    """Who is unique by what masked values stand for; by the columns known to others where none are named."""
+    """Request to count unique records by what masked values cover; by the known columns if none are named."""
 
     quasi_identifiers: Annotated[Columns, Field(min_length=1)] | None = None

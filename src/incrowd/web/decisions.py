@@ -84,14 +84,14 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
-    """What the assessment found, or else what was counted when the candidate was made; that is no verdict."""
+    """Numbers of the assessment, or else the counts made with the candidate, which are no verdict."""
     if assessed is not None:
         return DecidedNumbers(**assessed.answer().summary)
     return None if candidate is None else DecidedNumbers(**candidate.answer().to_json()["before"])
 
 
 def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
-    """Whether a job assessed the table by these settings; how it is to be protected does not matter."""
+    """True if a job assessed the table by these settings; how it is to be protected does not matter."""
     if job.kind != "assessment" or job.state != "done" or job.source is not table or job.settings is None:
         return False
     return job.settings.model_copy(update={"protection": settings.protection}) == settings
@@ -157,7 +157,7 @@ def record_page(decision: RecordedDecision) -> str:
 
 
 def _population(decision: RecordedDecision) -> str:
-    """How many people the table could have been about, as far as that was said."""
+    """Population that a decision assumed, in words."""
     settings = decision.settings
     if settings.population is not None:
         return f"{settings.population:,} people"

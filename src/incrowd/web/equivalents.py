@@ -104,7 +104,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
     always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
-    asked = said(question, leaked=leaked, share=None, trials=None)
+    asked = changed_fields(question, leaked=leaked, share=None, trials=None)
     arguments = to_words({"qi": known, "person": person, **always, **asked})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
@@ -240,7 +240,7 @@ def command_and_script(
 
 
 def _reading(source: TableSource) -> list[str]:
-    """How the file is read, as options."""
+    """Reading options of the file."""
     scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
     how = {**source.how, "scales": scales or None}
     return words_of({option.name: option for option in READING}, how) or []
@@ -258,6 +258,6 @@ def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
 
 
-def said(question: Model, **instead: Any) -> dict[str, Any]:
-    """The fields of a question that are not as at first, with other values of some, and further ones."""
+def changed_fields(question: Model, **instead: Any) -> dict[str, Any]:
+    """The fields of a question that differ from their defaults, with those in `instead` replaced or added."""
     return question.model_dump(exclude_defaults=True) | instead

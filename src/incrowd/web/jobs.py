@@ -36,7 +36,7 @@ class Cancelled(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a task gives.
+    """Result of a task.
 
     Attributes:
         value: the library's own result.
@@ -106,17 +106,17 @@ class Job:
 
     @property
     def finished(self) -> bool:
-        """Whether the state will not change any more."""
+        """True if the state will not change any more."""
         return self.state in ("done", "failed", "cancelled")
 
     @property
     def quick(self) -> bool:
-        """Whether the job takes milliseconds, as one that follows a slider must."""
+        """True if the job takes milliseconds, as one that follows a slider must."""
         return self.kind == "leak"
 
     @property
     def question_changed(self) -> bool:
-        """Whether what is asked about the table has changed since the start: roles, scales, recipient and the like."""
+        """True if what is asked about the table has changed since the start: roles, scales, recipient and the like."""
         if self.source is None or self.settings is None:
             return False
         now = self.source.current
@@ -125,7 +125,7 @@ class Job:
 
     @property
     def stale(self) -> bool:
-        """Whether the question has changed since the start; for a protection also how the table is to be protected."""
+        """True if the question has changed since the start; for a protection also how the table is to be protected."""
         if self.question_changed or self.source is None or self.settings is None:
             return self.question_changed
         if self.kind not in ("protection", "solution"):
@@ -231,7 +231,7 @@ class Jobs:
             return sorted(self._of(session), key=lambda job: job.created, reverse=True)
 
     def active(self, session: str) -> int:
-        """How many jobs of the session wait or run."""
+        """Number of jobs of the session that wait or run."""
         with self._changed:
             return sum(not job.finished for job in self._of(session))
 

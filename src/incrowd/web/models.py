@@ -45,21 +45,21 @@ class ErrorAnswer(Model):
 
 
 class Version(Model):
-    """Which version answers."""
+    """Version of the server."""
 
     name: Literal["incrowd"]
     version: str
 
 
 class SessionInfo(Model):
-    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+    """Folder that keeps the work of the session when the server ends, and tables that could not be loaded again."""
 
     kept_in: str | None
     lost: list[str]
 
 
 class ServerLimits(Model):
-    """What this server takes on; `folders` are where tables may be opened by their path."""
+    """Limits of this server; tables may be opened by their path in `folders`."""
 
     max_bytes: int
     max_rows: int
@@ -73,7 +73,7 @@ class ServerLimits(Model):
 
 
 class Reading(Model):
-    """How a file is read, where that is not found by looking at it.
+    """Reading options of a file that cannot be found by looking at it.
 
     `null` are texts that stand for a missing value, in every column or in single ones: "NA,-9;age=97-99".
     `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
@@ -141,7 +141,7 @@ class Preview(Model):
 
 
 class TableSettings(Model):
-    """What the columns are and what is asked. Columns that are not named have the role that was suggested.
+    """Roles of the columns and the question. Columns that are not named have the suggested role.
 
     `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
     that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
@@ -183,7 +183,7 @@ class LiveQuestion(Model):
 
 
 class GroupCount(Model):
-    """What somebody who knows the columns of one group can do."""
+    """Risk from somebody who knows the columns of one group."""
 
     label: str
     columns: list[str]
@@ -282,7 +282,7 @@ class SimulationQuestion(Model):
 
     @property
     def in_part(self) -> bool:
-        """Whether histories leak, or are known, in part only."""
+        """True if histories leak, or are known, in part only."""
         return (self.records_leaked, self.records_known, self.error_rate) != (None, None, None)
 
 
@@ -323,7 +323,7 @@ class FrontierQuestion(Model):
 
     @property
     def demands(self) -> dict[str, Any]:
-        """What is asked of every way, as requests have it."""
+        """Settings for every method, as requests have them."""
         given = {name: getattr(self.protection, name) for name in _OF_EVERY_WAY}
         return {name: value for name, value in given.items() if value}
 

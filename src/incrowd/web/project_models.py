@@ -45,7 +45,7 @@ class TrailEntry(Model):
 
 
 class NewDecision(Model):
-    """What somebody decides; `candidate` is the protected table that it is about, none where it is the table itself."""
+    """Decision of a person; `candidate` is the protected table that it is about, none if it is the table itself."""
 
     decision: Literal["release", "refuse", "later"]
     by: Short
@@ -123,7 +123,7 @@ class RecordedDecision(Model):
 
     @property
     def is_against_verdict(self) -> bool:
-        """Whether a table goes out whose verdict is not yes, or is not known."""
+        """True if a table goes out whose verdict is not yes, or is not known."""
         judged = self.before if self.candidate is None else self.after
         return self.decision == "release" and (judged is None or judged.decision != "within")
 
@@ -193,7 +193,7 @@ class SavedCandidate(ProjectRun):
 
 
 class SavedWork(Model):
-    """What a reopened project held: what differs in this table, the verdict then, and candidates to be made again."""
+    """Content of a reopened project: what differs in this table, its verdict, and candidates to be made again."""
 
     saved: str
     of: str

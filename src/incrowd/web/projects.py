@@ -107,7 +107,7 @@ def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def saved_reading(table: OpenTable, project: models.Project) -> Reading:
-    """How the file of a table is read with the scales and missing codes of a project; the rest is the file's own."""
+    """Reading options of a file, with the scales and missing codes of a project; the others are the file's own."""
     saved, columns = project.table.reading, {*table.table.columns}
     if saved is None:
         return Reading(**table.source.how)
@@ -138,7 +138,7 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
 
 
 def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[str]) -> models.SavedWork | None:
-    """What the project that a table goes on with held, and which of its candidates are not made again yet.
+    """Saved content of the project that a table continues, and its candidates that are not made again yet.
 
     Args:
         table: the table.

@@ -1,4 +1,4 @@
-"""How a table is protected, as the API takes it."""
+"""Models of protection requests to the API."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ else:
 
 
 class ProtectionRequest(_Declared):
-    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
+    """Request to protect a table. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
     "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep`, `widest`
@@ -124,7 +124,7 @@ class ProtectionRequest(_Declared):
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
-        said = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
-        named = [value for kind, value in said if kind == "columns" or isinstance(value, dict)]
+        given = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
+        named = [value for kind, value in given if kind == "columns" or isinstance(value, dict)]
         in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*named, in_steps) for name in names]

@@ -69,7 +69,7 @@ class Release:
         return int(rows[0]) if rows.size else None
 
     def record_of(self, row: int) -> int:
-        """Which record of the original a row is."""
+        """Row of the original that a released row comes from."""
         return row if self.kept_rows is None else int(self.kept_rows[row])
 
     @property
@@ -78,11 +78,11 @@ class Release:
         return self.table.rows - 1 if self.kept_rows is None else int(self.kept_rows.max(initial=-1))
 
     def alike(self, row: int) -> int:
-        """How many people look like the one of a row."""
+        """Class size, in people, of a row."""
         return int(self.classes.people[self.classes.numbers[row]])
 
     def cell_after(self, column: str, row: int, before: str) -> tuple[CellChange, str]:
-        """What was made of a cell of the original, and the text of it now."""
+        """Change of a cell of the original, and its text now."""
         (cells,) = self.cells([column], row, 1)
         return change_of(before, cells[0]), "" if cells[0] is None else cells[0]
 
@@ -94,7 +94,7 @@ class Release:
 
 
 def change_of(before: str, after: str | None) -> CellChange:
-    """What happened to a cell, by its texts."""
+    """Kind of change of a cell, by its texts."""
     if after is None or (after in ("", "*") and before != after):
         return "removed"
     return "kept" if before == after else "coarser"

@@ -45,7 +45,7 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
 
 
 def _unfinished(job: Job, skipped: Mapping[str, Advice]) -> str:
-    """What is missing from an unfinished assessment, in words."""
+    """Sections missing from an unfinished assessment, in words."""
     missing = ", ".join(name for name, why in skipped.items() if str(why) == PENDING) or "what comes last"
     if job.state == "cancelled":
         return f"This assessment was cancelled. Not worked out: {missing}."

@@ -39,7 +39,7 @@ _RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
 
 
 def _is_name(file: str) -> bool:
-    """Whether a text is the name of a file, and leads to no other folder."""
+    """True if a text is the name of a file, and leads to no other folder."""
     return Path(file).name == file and file not in ("", "..")
 
 
@@ -98,11 +98,11 @@ class SavedSessions:
         self._lock.close()
 
     def has(self, key: str) -> bool:
-        """Whether there is work of a session."""
+        """True if there is work of a session."""
         return self._file(key).exists()
 
     def load(self, key: str) -> Saved | None:
-        """What was saved of a session, which counts as used now; None where it cannot be read."""
+        """Saved work of a session, which counts as used now; None if it cannot be read."""
         saved = self._saved(key)
         if saved is not None:
             os.utime(self._file(key))
@@ -286,7 +286,7 @@ def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:
 
 
 def _read(file: Path, *needed: str) -> Saved | None:
-    """What a file holds; None where it is gone, or is none that a server wrote."""
+    """Content of a file; None if it is gone, or no server wrote it."""
     try:
         found: Saved = json.loads(file.read_text(encoding="utf-8"))
         kinds: dict[str, type] = {"tables": list, "candidates": dict, "file": str}

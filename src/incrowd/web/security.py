@@ -147,7 +147,7 @@ class Guard:
 
 
 class _Request:
-    """What the guard looks at in a request."""
+    """Parts of a request that the guard checks."""
 
     def __init__(self, scope: _Message) -> None:
         self.method: str = scope["method"]
@@ -181,7 +181,7 @@ class _Request:
 
     @property
     def is_static(self) -> bool:
-        """Whether it asks for a style sheet or a script: they hold no data, and are sent without the token too."""
+        """True if it asks for a style sheet or a script: they hold no data, and are sent without the token too."""
         return self.path.startswith("/static/") and self.method in _SAFE
 
     @property
@@ -201,11 +201,11 @@ class _Body:
     """Receives the body of a request; refuses one that is too long, whatever its header says, or stops coming."""
 
     def __init__(self, receive: Any, request: _Request, limit: int) -> None:
-        said = request.header("content-length")
+        content_length = request.header("content-length")
         self._receive, self._limit = receive, limit
         self._seen, self._whole = 0, False
         self.refusal: Refusal | None = None
-        if said and (not said.isdigit() or int(said) > limit):
+        if content_length and (not content_length.isdigit() or int(content_length) > limit):
             raise self._too_long()
 
     async def __call__(self) -> _Message:

@@ -229,7 +229,7 @@ class Server:
             self._room(session)
 
     def _room(self, session: Session) -> int:
-        """How many bytes the session may still write."""
+        """Number of bytes that the session may still write."""
         used = sum(table.bytes for table in session.tables.values()) + self.jobs.bytes(session.key)
         left = self.settings.max_session_bytes - used - session.reserved_bytes
         if left <= 0:

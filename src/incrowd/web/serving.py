@@ -75,7 +75,7 @@ class TimedProtocol(H11Protocol):
 
 
 def configuration(app: FastAPI) -> uvicorn.Config:
-    """How the app is served: no log of addresses, bounded headers, no waiting for requests that never come whole."""
+    """Settings of the server: no log of addresses, bounded headers, no waiting for requests that never arrive whole."""
     return uvicorn.Config(
         app,
         http=TimedProtocol,

@@ -49,7 +49,7 @@ class RecentResults:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What was made for this key before, or is made now."""
+        """Value cached for this key, made now if there is none."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -64,7 +64,7 @@ class RecentResults:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """Where a table came from, so that an equivalent command can open it again."""
+    """Origin of a table, so that an equivalent command can open it again."""
 
     kind: Literal["upload", "path", "demo", "protection"]
     file: str
@@ -76,7 +76,7 @@ class TableSource:
 
     @property
     def opened(self) -> str:
-        """What opens the table in a script."""
+        """Python expression that opens the table in a script."""
         how = "".join(f", {name}={value!r}" for name, value in self.how.items())
         return f"read_table({self.file!r}{how})"
 
@@ -133,7 +133,7 @@ class OpenTable:
         return self.history.settings
 
     def reading_hints(self) -> ReadingHints:
-        """What may be wrong with how the file is read; looked for once."""
+        """Possible mistakes in how the file is read; searched for once."""
         made = self.recent.get(
             "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
         )
@@ -153,7 +153,7 @@ class OpenTable:
         return next(iter(self.with_role(role)), None)
 
     def kind_of(self, column: str) -> str:
-        """What kind of values a column holds."""
+        """Kind of values of a column."""
         return next(one.kind for one in self.columns if one.column == column)
 
     def info(self) -> models.TableInfo:
@@ -257,7 +257,7 @@ class OpenTable:
 
 
 def identity(path: Path) -> tuple[int, ...]:
-    """What changes when a file is replaced by another; empty where there is none."""
+    """State of a file that changes when the file is replaced; empty if there is no file."""
     try:
         found = path.lstat()
     except OSError:
@@ -277,7 +277,7 @@ def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.Grou
 
 
 def crowd_sentence(sizes: ClassSizes, known: int) -> str:
-    """How many people stand out, for so many columns that others know."""
+    """Sentence on how many people stand out, for this many known columns."""
     if not known:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
     alone = f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else."

@@ -22,7 +22,7 @@ _TRAIL = 5_000  # entries of the audit trail
 
 
 class TableHistory:
-    """What was said about a table, and when. `version` counts changes of the settings."""
+    """History of a table's settings and decisions. `version` counts changes of the settings."""
 
     def __init__(self, table: Table, columns: Sequence[SuggestedRole]) -> None:
         self._table = table
@@ -189,7 +189,7 @@ def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]
 
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
-    """What changed between two settings: old and new, but no values that somebody named."""
+    """Differences between two settings: old and new, without values that somebody named."""
     drawn = ("population", "strata", "cluster")
     plain = (*drawn, "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
     found: dict[str, Any] = {

@@ -26,7 +26,7 @@ from incrowd.wording import data_size
 _LONGEST = 120
 _PREFIX = "table-"
 TABLE_FOLDER = re.compile(_PREFIX + r"[a-z0-9_]{8}")
-"""What the folder of a table is called."""
+"""Name of the folder of a table."""
 
 
 _BLOCK = 1 << 20

@@ -18,7 +18,7 @@ _ALL = "all of them"
 
 
 class AttackJudgement(NamedTuple):
-    """How attacks stand to the limit: proven above it, not ruled out, and those that could not be run."""
+    """Attacks by their relation to the limit: proven above it, not ruled out, and not run."""
 
     over: tuple[str, ...] = ()
     borderline: bool = False
@@ -53,7 +53,7 @@ def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJ
 
 
 def reasons_from_attacks(question: Question, attacks: ReleaseAttacks | None) -> Iterator[str]:
-    """What attacks on a release add to what the decision rests on."""
+    """Reasons that attacks on a release add to the decision."""
     if question.synthetic:
         yield "No row of the release was made from one person, as you said, so attacks decide and not classes."
     if attacks is not None:
@@ -62,7 +62,7 @@ def reasons_from_attacks(question: Question, attacks: ReleaseAttacks | None) -> 
 
 
 def advise_on_release(work: AssessmentState, judgement: AttackJudgement) -> Iterator[Advice]:
-    """What helps a release whose attacks succeed or could not be run."""
+    """Advice for a release whose attacks succeed or could not be run."""
     if work.holdout is None:
         yield Advice(
             "Split the original before the release is made (incrowd split), make the release from one part, and give "
@@ -82,7 +82,7 @@ def advise_on_release(work: AssessmentState, judgement: AttackJudgement) -> Iter
 
 
 def is_asked(work: AssessmentState) -> bool:
-    """Whether a release is to be attacked."""
+    """True if a release is to be attacked."""
     return work.question.released is not None
 
 

@@ -57,7 +57,7 @@ class UndecidedColumn(Result):
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Result):
-    """What is counted about a table besides its classes.
+    """Counts about a table besides its classes.
 
     Attributes:
         undecided: columns that nobody judged and that tell people apart, the most harmful first.
@@ -127,7 +127,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     followed = followed_columns(table, person=person)
     order = [one.column for one in followed if one.column not in roles.pseudonyms]  # equal random numbers tell no more
     order += original.row_order if original is not None else ()
-    given_back = _given_back(work, original, unanswered, part(tell, 0.4, 0.8))
+    given_back = _find_recovering_columns(work, original, unanswered, part(tell, 0.4, 0.8))
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
@@ -161,7 +161,7 @@ def note_reliance_on_declared(work: AssessmentState, verdict: Verdict) -> Verdic
 
 
 def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[int, str]:
-    """How many are alone to whoever knows these columns besides the quasi-identifiers, and that in words, if any are.
+    """Number of people unique to an attacker who also knows these columns, and the number in words if it is not 0.
 
     Args:
         work: the table and its roles.
@@ -188,7 +188,7 @@ def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[
 
 
 def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
-    """What a row is by the release and by its original, which has more columns to tell it by.
+    """Kind of row by the release and by its original, which has more columns to recognise it.
 
     The original is believed where it says that rows are no people; where it says that they are, it outweighs what
     looks otherwise by the form of one column alone, now that the column which differed in every row is gone.
@@ -200,7 +200,7 @@ def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
 
 
 def _has_one_value(one: SuggestedRole) -> bool:
-    """Whether all rows are alike; a missing value is a value too, and columns that were not counted have -1."""
+    """True if all rows are alike; a missing value is a value too, and columns that were not counted have -1."""
     return one.distinct >= 0 and one.distinct + (one.nulls > 0) <= 1
 
 
@@ -214,7 +214,7 @@ def _not_looked_into(nested: Sequence[str]) -> Advice:
 
 
 def _secrets(work: AssessmentState, unanswered: list[Advice], progress: Progress) -> DisclosedSecrets | None:
-    """What classes give away about the sensitive columns; where it cannot be counted, that is said."""
+    """Disclosure of the sensitive columns by classes, with a note if it cannot be counted."""
     if not work.roles.sensitive:
         return None
     try:
@@ -241,7 +241,7 @@ def _kept(work: AssessmentState) -> list[str]:
 
 
 def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFacts | None:
-    """What only the original tells: by the original itself, and as `protect` wrote it down beside the file.
+    """Facts that only the original shows: from the original itself, and from the mark that `protect` wrote.
 
     A mark adds reasons for a no, and answers what would otherwise be open; what is counted here holds without it. An
     original does not replace it: that values were changed by chance is told by the mark alone.
@@ -264,10 +264,10 @@ def _ask_original(work: AssessmentState, unanswered: list[Advice]) -> OriginalFa
         return facts
 
 
-def _given_back(
+def _find_recovering_columns(
     work: AssessmentState, original: OriginalFacts | None, unanswered: list[Advice], progress: Progress
 ) -> tuple[RecoveringColumn, ...]:
-    """The kept columns that tell, or follow from, what was made coarser, and make classes smaller by it."""
+    """Find kept columns that disclose generalised quasi-identifiers, or follow from them, and so split classes."""
     table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
     names, person = roles.quasi_identifiers, roles.person
@@ -295,7 +295,7 @@ def _given_back(
 
 
 def _counted_here(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[str]) -> RecoveringColumn:
-    """What the original told, beside the classes of this table.
+    """A fact of the original, with the class sizes counted on this table.
 
     Guesses from several columns were counted with the original at hand; where that does not show that they undo
     something here, as there are other quasi-identifiers now, the columns themselves are counted as known.
@@ -315,7 +315,7 @@ def _counted_here(work: AssessmentState, fact: RecoveringColumn, kept: Sequence[
 
 
 def _left_to_chance(original: OriginalFacts, roles: Roles) -> Iterator[Advice]:
-    """What classes do not show, because values were changed by chance, or nobody can tell whether they were."""
+    """Reasons why classes do not show the risk: values were changed at random, or nobody can tell if they were."""
     secret = [name for name in original.perturbed if roles.role(name) == "sensitive"]
     declared = [name for name in roles.stated if roles.role(name) in ("other", "weight")]
     known = [name for name in original.perturbed if name not in (*secret, *declared)]

@@ -42,7 +42,7 @@ _FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that
 
 @dataclass(frozen=True, slots=True)
 class SinglingOut(Result):
-    """How many records small sets of attributes single out; people, where a person has several records.
+    """Number of records that small sets of attributes single out, or of people if a person has several records.
 
     `by_size[s]`: by some set of at most s attributes.
     """
@@ -59,7 +59,7 @@ class SinglingOut(Result):
 
 @dataclass(frozen=True, slots=True)
 class Knowledge(Result):
-    """What attackers with less than all attributes can do.
+    """Risk from attackers who know fewer than all attributes.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
     """
@@ -175,7 +175,7 @@ def _count_histories(table: Table, names: Sequence[str], person: str, *, up_to: 
 def _minimal(
     unique_by: dict[tuple[str, ...], NDArray[np.bool_]], up_to: int
 ) -> tuple[dict[tuple[str, ...], int], dict[int, int]]:
-    """How many people each set singles out though no part of it does, and how many the sets up to each size.
+    """Number of people whom each set singles out although no subset does, and totals of the sets up to each size.
 
     Whoever is alone by a set is alone by every larger one, so that only the parts with one attribute less matter.
     """
@@ -191,7 +191,7 @@ def _minimal(
 
 
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
-    """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
+    """True if all sets can be counted on the classes, which are kept here before two threads want them."""
     try:
         encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:

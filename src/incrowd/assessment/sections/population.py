@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def population_is_known(work: AssessmentState) -> bool:
-    """Whether the population was given, or weights whose sum it is; those of people with histories are not used."""
+    """True if the population was given, or weights whose sum it is; those of people with histories are not used."""
     return work.question.population is not None or (work.roles.weight is not None and work.roles.person is None)
 
 

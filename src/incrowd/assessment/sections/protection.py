@@ -33,7 +33,7 @@ _SIZES = (limits_of("trusted").class_size, 5, limits_of("public").class_size)  #
 
 @dataclass(frozen=True, slots=True)
 class SecretLeft(Result):
-    """What the protected classes still give away about one sensitive column: l, t, the share that is certain."""
+    """Disclosure of one sensitive column by the protected classes: l, t, and the share of certain values."""
 
     column: str
     l: int  # noqa: E741
@@ -154,8 +154,8 @@ def assess_protection(work: AssessmentState) -> Protection:
             costs.append(cost)
             for note in told:
                 notes.setdefault(note, []).append(k)
-    said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
-    return Protection("partition", table.rows, tuple(costs), tuple(said))
+    worded = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    return Protection("partition", table.rows, tuple(costs), tuple(worded))
 
 
 def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
@@ -175,7 +175,7 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
 
 
 def is_asked(work: AssessmentState) -> bool:
-    """Whether the question asks what protection costs."""
+    """True if the question asks what protection costs."""
     return work.question.protection and work.question.released is None
 
 

@@ -126,7 +126,7 @@ class Section:
 
 
 def share_progress(sections: Sequence[Section], end: float = _END) -> dict[str, tuple[float, float]]:
-    """Where each section begins and ends in the progress of the whole: by its weight, those that are first before all.
+    """Start and end of each section in the progress of the whole, by its weight; sections marked first come first.
 
     >>> first, second = (Section(name, print, print, weight=weight) for name, weight in (("a", 1), ("b", 3)))
     >>> share_progress([first, second])

@@ -1,4 +1,4 @@
-"""Which worker of a cluster gets which rows: cells of a k-d tree, or runs of rows in ranked order."""
+"""Assignment of rows to workers of a cluster: by cells of a k-d tree, or by runs of rows in ranked order."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class CellAssigner:
         return self._rows.mapInArrow(add_cell, schema_text(self._rows, **{workers.CELL: "bigint"}))
 
     def _enough_values(self, tree: Tree, layout: TreeCells) -> Callable[[int, int], bool]:
-        """Whether neighbouring cells together are enough, from how often each sensitive value is in each cell."""
+        """Predicate that two neighbouring cells together are enough, from the counts of sensitive values per cell."""
         secret, values, is_enough = self._protection.sensitive, self._protection.sensitive_values, layout.is_enough
         if is_enough is None or secret is None or tree.size == 1:
             return lambda start, end: True
@@ -151,7 +151,7 @@ class CellAssigner:
         return numbered.withColumn(_ROW, row).drop(_BEFORE, workers.PART, _STRATUM)
 
     def _ties(self) -> list[str]:
-        """What orders rows that are equal otherwise: every column that can be compared."""
+        """Columns that order rows that are equal otherwise: every column that can be compared."""
         return [quote_name(name) for name, kind in self._rows.dtypes if not kind.startswith(("map", "variant"))]
 
 

@@ -95,7 +95,7 @@ class SparkBackend(FrameBackend):
         return dict(zip(self.columns, schema.types, strict=True))
 
     def count_distinct(self, names: Sequence[str]) -> int:
-        """How many different rows some columns have, counted by the cluster."""
+        """Number of distinct rows of some columns, counted by the cluster."""
         return int(self.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
 
     @property
@@ -222,7 +222,7 @@ class SparkBackend(FrameBackend):
         return protect_on_spark(self, job, self.cell_limits)
 
     def _state(self) -> dict[str, tuple[int, int]]:
-        """How long each file is and when it was written, as its store tells; those that are gone are left out."""
+        """Length and time of writing of each file, by its store; files that are gone are left out."""
         if not self.files:
             return {}
         session = self.native.sparkSession

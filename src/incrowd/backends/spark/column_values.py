@@ -1,4 +1,4 @@
-"""What the driver knows of a table in a cluster: the values of its columns with their counts, and a sample of rows."""
+"""Facts that the driver holds of a table in a cluster: values of its columns with counts, and a sample of rows."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return int(self.below[self.column == _LEAF].max()) + 1
 
     def cells(self, points: NDArray[np.float32]) -> NDArray[np.int64]:

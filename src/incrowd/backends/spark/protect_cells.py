@@ -104,7 +104,7 @@ def _protect_cells(rows: DataFrame, protect: workers.ProtectCell) -> DataFrame:
 
 
 def _count_changed(written: DataFrame, protection: CellProtection) -> dict[str, int]:
-    """How many cells of every quasi-identifier are a range, a set or a star that no value is written as."""
+    """Number of cells of every quasi-identifier that are a range, a set or a star, and are not an original value."""
     from pyspark.sql import functions as sql
 
     names = protection.names

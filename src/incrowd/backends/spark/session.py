@@ -118,14 +118,14 @@ def _running_on() -> str | None:
 
 
 def _settings(memory: int) -> dict[str, str]:
-    """What differs from Spark's own defaults; what the user's own configuration says comes first."""
-    said = _configured()
-    ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), said)}
+    """Settings that differ from Spark's defaults, except those in the user's configuration."""
+    configured = _configured()
+    ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), configured)}
     return {**ours, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
 
 
 def _named(name: str) -> str:
-    """How a setting is named at the start of a line of spark-defaults.conf, or among arguments."""
+    """Pattern of a setting's name at the start of a line of spark-defaults.conf, or among arguments."""
     names = re.escape(name) + ("|--driver-memory" if name == "spark.driver.memory" else "")
     return rf"(?m)(?:^|\s)[\"']?(?:{names})[\s=:]"
 
@@ -166,10 +166,10 @@ def _check_java() -> None:
     if java is None or shutil.which(java) is None:
         raise InputError(f"Spark needs Java and none was found{' in JAVA_HOME' if home else ''}; {advice}")
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         raise InputError(f"Spark needs Java and {java} does not run; {advice}") from None
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', printed)
     if found is None or int(found[1]) < JAVA:
         raise InputError(
             f"Spark needs Java {JAVA} or later, and {java} is {found[1] if found else 'not known'}; {advice}"
@@ -179,8 +179,8 @@ def _check_java() -> None:
 def _check_answer(master: str | None, seconds: float = 10.0) -> None:
     """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
     if master is None:
-        said = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
-        master = said[1] if said else "local"
+        named = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
+        master = named[1] if named else "local"
     if master.startswith(("local", "yarn", "k8s://")):
         return
     if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
@@ -246,13 +246,13 @@ def spark_errors(what: str, meaning: str) -> Iterator[None]:
 
 
 def reason_of(error: Any) -> str | None:
-    """What went wrong in a cluster, where its words tell something a user can act on; None where not."""
-    said = str(error)
-    ours = re.search(r"incrowd\.errors\.\w+: (.+)", said)  # refused by our own code, on a worker
+    """Reason of a cluster's error in words that a user can act on; None if there is none."""
+    text = str(error)
+    ours = re.search(r"incrowd\.errors\.\w+: (.+)", text)  # refused by our own code, on a worker
     if ours is not None:
         return ours[1].strip()
     for pattern, reason in _REASONS.items():
-        if re.search(pattern, said):
+        if re.search(pattern, text):
             return reason
     return None
 

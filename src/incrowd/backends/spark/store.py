@@ -1,4 +1,4 @@
-"""Where a cluster writes: a local disk, HDFS, S3 and what else Hadoop knows; whole, or not at all."""
+"""Stores that a cluster writes to: a local disk, HDFS, S3 and others of Hadoop. Files are whole, or not there."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _removed_here(folder: str) -> bool:
 
 
 class _Store:
-    """Where Spark writes: a local disk, HDFS, S3 and what else Hadoop knows."""
+    """Store that Spark writes to: a local disk, HDFS, S3 and others of Hadoop."""
 
     def __init__(self, system: Any, path: Any) -> None:
         self._system, self._path = system, path
@@ -81,7 +81,7 @@ class _Store:
         return bool(self._system.exists(self._path(name)))
 
     def holds(self, name: str, files: Iterable[str]) -> bool:
-        """Whether one of the files is this one, or lies in this folder."""
+        """True if one of the files is this one, or lies in this folder."""
         place = _plain(self._system.makeQualified(self._path(name)).toUri().toString())
         return any(f"{_plain(file)}/".startswith(f"{place}/") for file in files)
 

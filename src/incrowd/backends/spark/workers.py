@@ -1,4 +1,4 @@
-"""What the workers of a cluster do to the rows they are sent, a batch or a cell at a time.
+"""Functions that workers of a cluster run on the rows they are sent, a batch or a cell at a time.
 
 Everything here is sent to the workers by name, so that they need this package installed.
 """

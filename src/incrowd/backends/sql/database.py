@@ -40,7 +40,7 @@ class CellTypeInference(Protocol):
         """Look at some rows."""
 
     def conversions(self) -> Mapping[str, Conversion]:
-        """How the columns that are not text become values."""
+        """Conversion of the columns that are not text to values."""
 
 
 InferTypes = Callable[[dict[str, tuple[str, ...]]], CellTypeInference]
@@ -112,7 +112,7 @@ class DatabaseBackend(BaseBackend):
 
     @property
     def counts_in_database(self) -> bool:
-        """Whether the database groups the rows: they were not copied, and would be the same if it were asked again."""
+        """True if the database groups the rows: they were not copied, and would be the same if it were asked again."""
         return self._copy is None and self._repeatable
 
     def _count_rows(self) -> int:

@@ -153,8 +153,8 @@ class Postgres(Transaction):
             if state in states or (not state and re.search(words, text)):
                 raise InputError(told.format(what=self._what)) from None
         if state.startswith("42") and self._by_query:
-            said = re.search(r"ERROR:\s+(.*)", text)
-            raise InputError(f"the query is not understood: {said[1] if said else state}") from None
+            reason = re.search(r"ERROR:\s+(.*)", text)
+            raise InputError(f"the query is not understood: {reason[1] if reason else state}") from None
         if state.startswith("22"):
             raise InputError(
                 f"{self._what}: the server cannot compute a value (SQLSTATE {state}); look for cells that do not fit"
@@ -191,12 +191,12 @@ def _connect(address: str, label: str) -> Any:
     except Exception as error:
         text = str(error)
     why = next((told for words, told in _NO_CONNECTION if re.search(words, text)), "cannot be reached")
-    said = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
-    raise InputError(f"{label} {why}{said}") from None
+    credentials = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
+    raise InputError(f"{label} {why}{credentials}") from None
 
 
 def _credentials_used(address: str) -> str:
-    """Where the user and the password came from, in the order in which libpq looks.
+    """Source of the user and the password, in the order in which libpq looks.
 
     >>> _credentials_used("postgresql://ann:secret@db.example/clinic")
     'user and password are those in the address'
@@ -221,7 +221,7 @@ def _credentials_used(address: str) -> str:
 
 
 def _column(field: pa.Field) -> DatabaseColumn:
-    """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
+    """SQL that reads a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
     kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()

@@ -34,7 +34,7 @@ _KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the us
 
 
 class _Held(NamedTuple):
-    """What a column holds: the kinds of its extremes (numbers come before texts, and blobs last), and more of some."""
+    """Content of a column: the kinds of its extremes (numbers sort before texts, blobs last), and more for some."""
 
     lowest: str
     highest: str
@@ -173,8 +173,8 @@ class Sqlite(Transaction):
             told = f"{self._label} is damaged or cannot be read"
         elif re.search(r"readonly|query_only", text):
             told = "the query would write; only reading is possible, give a SELECT"
-        elif self._by_query and (said := re.search(r"Failed to prepare query: (.*)", text)):
-            told = f"the query is not understood: {said[1]}"
+        elif self._by_query and (reason := re.search(r"Failed to prepare query: (.*)", text)):
+            told = f"the query is not understood: {reason[1]}"
         else:
             told = f"{self.name} cannot be read to its end ({type(error).__name__}); nothing was kept"
         raise InputError(told) from None
@@ -193,7 +193,7 @@ def _check_file(path: str) -> None:
 
 
 def _column(name: str, held: _Held) -> DatabaseColumn:
-    """How to read a column so that equal values are equal everywhere."""
+    """SQL that reads a column so that equal values are equal everywhere."""
     plain = qualified_name(name)
     if held.lowest == "blob":
         return DatabaseColumn(f"{plain} COLLATE BINARY", example="x''")

@@ -16,7 +16,7 @@ _LISTED = 30
 
 
 class DatabaseColumn(NamedTuple):
-    """How a column is read: SQL that says its value in one way, types its text may turn out to be, a value like it."""
+    """Reading of a column: SQL that writes its value in one way, types that its text may have, and a sample value."""
 
     sql: str
     shapes: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Transaction:
     relation: str
     columns: dict[str, DatabaseColumn]
     repeatable: bool = True
-    """Whether the relation has the same rows every time it is asked in this transaction."""
+    """True if the relation has the same rows every time it is asked in this transaction."""
     _connection: Any
 
     def fetch(self, sql: str) -> pa.Table:
@@ -91,7 +91,7 @@ def driver(package: str) -> Any:
 
 
 def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
-    """Which of the existing tables is meant; the only one needs no name."""
+    """Find the table that is meant; the only one needs no name."""
     shown = ", ".join(existing[:_LISTED]) + (
         f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
     )

@@ -54,7 +54,7 @@ class Noise(Step):
         return f"normal noise of {self.size:g} standard deviations of the column was added to every value"
 
     def _about_relations(self) -> str:
-        """What relations to other columns are like, and how they are corrected."""
+        """Sentence on how relations to other columns are biased, and how to correct them."""
         return (
             "the slope of a regression on the column alone is too small by it, and a correlation with another column "
             "by its square root; with several explaining columns, divide the variance of this one by it in their "

@@ -139,7 +139,7 @@ def perturb(problem: Problem) -> Recoding:
 
 
 def _describe(change: StepOutcome, column: str) -> dict[str, Any]:
-    """What analysts are told of a step on one column."""
+    """Entry of the codebook for a step on one column."""
     published = dict(change.published)
     if "matrix" in published:
         published["matrix"] = published["matrix"][column]

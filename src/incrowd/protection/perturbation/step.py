@@ -1,4 +1,4 @@
-"""What all kinds of perturbation share: the columns as they are by now, and a step with how text sets its fields."""
+"""Base of all perturbation steps: the columns as changed so far, and a step whose fields are read from text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from incrowd.tables import Table, read_table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepOutcome:
-    """What a step did: the new columns, and what analysts are told about it.
+    """Result of a step: the new columns, and what analysts are told about it.
 
     Attributes:
         columns: by name, the column after the step.

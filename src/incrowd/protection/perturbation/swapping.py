@@ -141,7 +141,7 @@ class RecordSwap(Step):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Units:
-    """What is swapped: records, or households. `first` is a record of each, `of_record` the unit of each record."""
+    """Units to swap: records or households. `first` is a record of each, `of_record` the unit of each record."""
 
     number: int
     of_record: NDArray[np.int64]
@@ -170,7 +170,7 @@ class _Units:
         return cls(number, of_record, first, by_place[first], 1.0 / smallest, np.bincount(of_record, minlength=number))
 
     def profile(self, column: Coded) -> Coded:
-        """What all members of a unit have in a column, as one code: the list of them in order."""
+        """One code for the ordered values that all members of a unit have in a column."""
         if self.number == self.of_record.size:
             return Coded(column.name, column.codes[self.first], column.values, column.stated)
         order = np.lexsort([column.codes, self.of_record])
@@ -183,7 +183,7 @@ class _Units:
 
 
 def _sizes_of_classes(columns: ColumnsSoFar) -> NDArray[np.int64]:
-    """How many records look like each, by the quasi-identifiers."""
+    """Class size of every record by the quasi-identifiers."""
     numbers, sizes = class_numbers(pack(columns.coded([column.name for column in columns.problem.columns])))
     return sizes[numbers].astype(np.int64)
 

@@ -40,13 +40,13 @@ def describe_metadata(schemas: Iterable[pa.Schema]) -> list[str]:
     >>> describe_metadata([pa.schema([("age", pa.int64())], metadata={"contacts": "somebody"})])
     ['metadata (contacts)']
     """
-    said: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for schema in schemas:
         for place in (schema, *schema):
             for key, value in (place.metadata or {}).items():
                 if key not in _METADATA or (key == b"pandas" and b'"attributes": {"' in value):
-                    said[key.decode(errors="replace")] = None
-    return [f"metadata ({listed(said, 5)})"] if said else []
+                    keys[key.decode(errors="replace")] = None
+    return [f"metadata ({listed(keys, 5)})"] if keys else []
 
 
 def describe_partitions(paths: Sequence[str]) -> list[str]:

@@ -119,8 +119,8 @@ def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
 
 def _says_replicates(stem: str) -> bool:
     words = words_of(stem)
-    said = word_pattern("weights", "replicates").fullmatch(words.replace(" ", ""))
-    return said is not None or kind_of_weight(words) in {"sampling", "household", "plain"}
+    weight_name = word_pattern("weights", "replicates").fullmatch(words.replace(" ", ""))
+    return weight_name is not None or kind_of_weight(words) in {"sampling", "household", "plain"}
 
 
 def _have_one_mean(family: Sequence[ColumnFacts]) -> bool:

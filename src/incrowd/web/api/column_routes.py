@@ -16,28 +16,28 @@ router = APIRouter(tags=["columns"])
 
 @router.get("/tables/{table_id:key}/columns", responses=refusals(404, 409))
 def read_columns(table: TheTable, server: TheServer) -> models.Triage:
-    """What the columns are, what is suggested and why, and which are decided."""
+    """Columns with their roles, the suggested roles and the reasons, and which are decided."""
     with server.limit_concurrency():
         return list_columns(table)
 
 
 @router.post("/tables/{table_id:key}/columns/adds", responses=refusals(404, 409))
 def count_adds(question: models.AddsQuestion, table: TheTable, server: TheServer) -> models.Adds:
-    """What each of some columns would add to the risk if others knew it."""
+    """Risk that each of some columns would add if others knew it."""
     with server.limit_concurrency():
         return count_added(table, question)
 
 
 @router.post("/tables/{table_id:key}/columns/histogram", responses=refusals(404, 409))
 def read_histogram(question: models.HistogramQuestion, table: TheTable, server: TheServer) -> models.Histogram:
-    """How the values of a column are spread; the values only if they are to be shown."""
+    """Distribution of a column; its values only if they are to be shown."""
     with server.limit_concurrency():
         return draw_histogram(table, question)
 
 
 @router.post("/tables/{table_id:key}/columns/hierarchy", responses=refusals(404, 409))
 def read_hierarchy(question: HierarchyQuestion, table: TheTable, server: TheServer) -> HierarchyView:
-    """What a hierarchy makes of a column: by a rule, by groups of values, or as a file; values only if asked for."""
+    """Levels of a column under a hierarchy by a rule, by groups of values, or as a file; values only if asked for."""
     with server.limit_concurrency():
         return view_hierarchy(table, question)
 

@@ -16,7 +16,7 @@ router = APIRouter(tags=["curves"])
 
 @router.post("/tables/{table_id:key}/checks", status_code=202, responses=refusals(404, 409))
 def start_check(start: TableJob, question: models.CheckQuestion | None = None) -> JobInfo:
-    """Whether the law fits the table: samples drawn from it, and the share inside their band."""
+    """Check the fit of the law to the table: samples drawn from the law, and the share inside their band."""
     from incrowd.web.tasks.curve_tasks import check_task
 
     return start("check", check_task, equivalents.check, question or models.CheckQuestion())
@@ -32,7 +32,7 @@ def start_items(start: AnyTableJob, question: models.ItemsQuestion) -> JobInfo:
 
 @router.post("/tables/{table_id:key}/masked", status_code=202, responses=refusals(404, 409))
 def start_masked(start: AnyTableJob, question: models.MaskedQuestion | None = None) -> JobInfo:
-    """Who is unique in a masked table by what its ranges, sets and wildcards stand for, without its original."""
+    """Count the unique records of a masked table by what its ranges, sets and wildcards cover, without its original."""
     from incrowd.web.tasks.masked_task import masked_task
 
     return start("masked", masked_task, equivalents.masked, question or models.MaskedQuestion())
@@ -57,7 +57,7 @@ def start_regeneration(
 
 @router.post("/tables/{table_id:key}/curves/exact", status_code=202, responses=refusals(404, 409))
 def start_exact(start: AnyTableJob, question: models.ExactQuestion | None = None) -> JobInfo:
-    """How often an attacker is right who knows columns exactly, at every size, and by the law in larger populations."""
+    """Correctness of an attacker who knows columns exactly, at every size, and by the law in larger populations."""
     from incrowd.web.tasks.curve_tasks import exact_task
 
     return start("curve", exact_task, equivalents.exact_curve, question or models.ExactQuestion())
@@ -86,7 +86,7 @@ def start_techniques(
 
 @router.post("/tables/{table_id:key}/curves/sparse", status_code=202, responses=refusals(404, 409))
 def start_sparse(start: AnyTableJob, question: models.SparseQuestion) -> JobInfo:
-    """How often an attacker is right who knows a few points of a person, and in larger populations."""
+    """Correctness of an attacker who knows a few points of a person, also in larger populations."""
     from incrowd.web.tasks.curve_tasks import sparse_task
 
     return start("curve", sparse_task, equivalents.sparse_curve, question)
@@ -94,7 +94,7 @@ def start_sparse(start: AnyTableJob, question: models.SparseQuestion) -> JobInfo
 
 @router.post("/tables/{table_id:key}/curves/ranks", status_code=202, responses=refusals(404, 409))
 def start_ranks(start: AnyTableJob, question: models.RanksQuestion) -> JobInfo:
-    """How often a matcher whose ranks these are is right, and in larger populations."""
+    """Correctness of a matcher with these ranks, also in larger populations."""
     from incrowd.web.tasks.curve_tasks import ranks_task
 
     return start("curve", ranks_task, equivalents.ranks_curve, question)
@@ -102,7 +102,7 @@ def start_ranks(start: AnyTableJob, question: models.RanksQuestion) -> JobInfo:
 
 @router.post("/tables/{table_id:key}/curves/robust", status_code=202, responses=refusals(404, 409))
 def start_robust(start: AnyTableJob, question: models.RobustQuestion, session: TheSession) -> JobInfo:
-    """How often noisy vectors find their own person in a gallery, and in larger populations."""
+    """Rate at which noisy vectors find their own person in a gallery, also in larger populations."""
     from incrowd.web.tasks.curve_tasks import robust_task
 
     gallery = session.table(question.gallery)

@@ -84,7 +84,7 @@ def start_assessment(start: TableJob, question: models.AssessmentQuestion | None
 
 @router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
 def start_forecast(start: TableJob, question: models.ForecastQuestion | None = None) -> models.JobInfo:
-    """How many people would be named in larger populations."""
+    """Forecast how many people would be named in larger populations."""
     from incrowd.web.tasks.forecast_task import forecast_task
 
     return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
@@ -98,7 +98,7 @@ def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
 
 @router.post("/forecasts", status_code=202, responses=refusals(409))
 def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
-    """How many people would be named in larger populations, from measured points instead of a table."""
+    """Forecast how many people would be named in larger populations, from measured points instead of a table."""
     from incrowd.web.tasks.forecast_task import points_task
 
     equivalent = equivalents.points_forecast(question)
@@ -110,7 +110,7 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
 def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
-    """How likely a leak of part of the table names the people somebody looks for."""
+    """Chance that a leak of part of the table names the people somebody looks for."""
     with server.limit_concurrency():  # the command names how many people leak, so they are counted first
         return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
 
@@ -208,7 +208,7 @@ def read_job_settings(job: TheJob) -> models.TableSettings:
 
 @router.get("/jobs/{job_id:key}", responses=refusals(404))
 def read_job(job: TheJob) -> models.JobInfo:
-    """How far a job is."""
+    """State and progress of a job."""
     return job.info()
 
 

@@ -52,7 +52,7 @@ def upload_project(project: models.Project, table: TheTable, server: TheServer, 
 
 @router.get("/tables/{table_id:key}/project/saved", responses=refusals(404, 409))
 def read_saved_work(table: TheTable, server: TheServer, session: TheSession) -> models.SavedWork | None:
-    """What the project that this table goes on with held: the verdict then, and the candidates not made again yet."""
+    """Saved content of the project that this table continues: its verdict, and its candidates not made again yet."""
     return describe_saved_work(table, _jobs(table, server, session), session.tables)
 
 
@@ -88,7 +88,7 @@ def add_decision(
 
 @router.get("/tables/{table_id:key}/trail", responses=refusals(404, 409))
 def read_trail(table: TheTable) -> list[models.TrailEntry]:
-    """What was done with a table, the oldest first."""
+    """Audit trail of a table, the oldest entry first."""
     return list(table.history.trail)
 
 

@@ -37,7 +37,7 @@ _FILE: dict[int | str, dict[str, Any]] = {
 
 @router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
 def read_result(job: TheJob) -> JSONResponse:
-    """What was found, as the library's own JSON. Of an assessment that runs, what is known so far."""
+    """Result of a job, as the library's own JSON; of a running assessment, what is known so far."""
     return JSONResponse(job.answer().to_json())
 
 
@@ -139,7 +139,7 @@ def _attachment(text: str, kind: str, name: str) -> Response:
 
 @router.get("/jobs/{job_id:key}/actions", responses=refusals(404, 409))
 def read_actions(job: TheJob, session: TheSession) -> list[ActionView]:
-    """What an assessment advises to do next, with what a click on it changes or starts."""
+    """Next actions that an assessment advises, with what a click on each changes or starts."""
     return list_actions(whole_assessment(job), session.table(job.table or ""))
 
 

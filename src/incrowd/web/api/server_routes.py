@@ -28,13 +28,13 @@ _MOST = 20  # pages of a session that are told
 
 @router.get("/version", responses=refusals())
 def read_version() -> models.Version:
-    """Which version answers."""
+    """Version of the server."""
     return models.Version(name="incrowd", version=__version__)
 
 
 @router.get("/limits", responses=refusals())
 def read_limits(server: TheServer) -> models.ServerLimits:
-    """What this server takes on."""
+    """Limits of this server."""
     settings = server.settings
     return models.ServerLimits(
         max_bytes=settings.max_bytes,
@@ -51,7 +51,7 @@ def read_limits(server: TheServer) -> models.ServerLimits:
 
 @router.get("/session", responses=refusals())
 def read_session(server: TheServer, session: TheSession) -> models.SessionInfo:
-    """Whether the work of this session survives a restart."""
+    """Tell whether the work of this session survives a restart."""
     return models.SessionInfo(kept_in=_kept_in(server), lost=session.lost)
 
 

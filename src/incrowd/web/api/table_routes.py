@@ -51,8 +51,8 @@ async def upload_table(
     request: Request, server: TheServer, session: TheSession, reading: Annotated[models.Reading, Depends(_reading)]
 ) -> models.TableInfo:
     """Upload a file in the form field `file`."""
-    said = request.headers.get("content-length")
-    with server.reserve_place(session, int(said) if said else server.settings.max_bytes) as most:
+    content_length = request.headers.get("content-length")
+    with server.reserve_place(session, int(content_length) if content_length else server.settings.max_bytes) as most:
         folder = server.store.new_folder()
         name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
         table = await run_in_threadpool(server.open_upload, session, folder, name, reading)

@@ -22,7 +22,7 @@ _MEANS = (
 
 
 def attackers(table: OpenTable, question: models.AttackQuestion) -> Any:
-    """What attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
+    """Columns that attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
     return question.known or table.settings.groups or table.with_role("quasi-identifier") or None
 
 
@@ -55,7 +55,7 @@ def _figure(found: ReleaseAttacks) -> Figure:
     columns = ("attack", "success", "without the release", "risk", "95% interval")
     return Figure(
         "attacks",
-        "What the release gives away",
+        "Risk of the release, by attack",
         found.sentence,
         attack_plot(found),
         DataTable("Attacks on the release", columns, tuple(found.as_text())),

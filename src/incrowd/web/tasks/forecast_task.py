@@ -28,7 +28,7 @@ _POINTS_ALONE = (
 
 
 class MeasuredTechnique(NamedTuple):
-    """What was measured of an identification technique, and the law fitted to it."""
+    """Measured points of an identification technique, and the law fitted to them."""
 
     curve: Curve
     fit: ClassSizeFit | CurveFit
@@ -134,7 +134,7 @@ def _outcome(
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
-    """What the numbers are based on."""
+    """Sentence on what the numbers are based on."""
     if answer.method == "law":
         return _POINTS_ALONE
     if why is not None:
@@ -156,7 +156,7 @@ def forecast_sentence(answer: Forecast, index: int) -> str:
 
 
 def _is_counted(answer: Forecast, index: int) -> bool:
-    """Whether a number is counted in the table, and not estimated."""
+    """True if a number is counted in the table, and not estimated."""
     low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
     return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 
@@ -182,7 +182,7 @@ def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselin
     )
     return Figure(
         name,
-        "How many people are named correctly as the crowd grows",
+        "Share of people named correctly, by number of people",
         forecast_sentence(answer, int(answer.at.argmax())),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         DataTable(

@@ -69,7 +69,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
 
 
 def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
-    """What is asked of every way, as `frontier` takes it."""
+    """Settings for every method, as `frontier` takes them."""
     demands = question.demands
     if "hierarchies" in demands:
         demands["hierarchies"] = {name: read_hierarchy(given) for name, given in demands["hierarchies"].items()}

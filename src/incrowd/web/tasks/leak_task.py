@@ -262,13 +262,13 @@ def _rates(partly: PartialLeak) -> list[dict[str, str]]:
 
 def _simulated_figure(simulated: LeakSimulation) -> Figure:
     rows = tuple((f"1 in {round(1 / risk):,}" if risk else "none", percent(share)) for risk, share in simulated.risks)
-    said = "those who leaked" if simulated.targets_from == "leak" else "all people of the table"
+    whom = "those who leaked" if simulated.targets_from == "leak" else "all people of the table"
     none = next((share for risk, share in simulated.risks if not risk), 0.0)
     return Figure(
         "simulation",
         "How likely each person is named",
-        f"Of {said}, {percent(1 - none)} have a chance to be named; for the others there is none.",
-        single_risks({said: simulated}),
+        f"Of {whom}, {percent(1 - none)} have a chance to be named; for the others there is none.",
+        single_risks({whom: simulated}),
         DataTable("People by their chance to be named", ("chance", "share of people"), rows),
         means=_SIMULATED_MEANS,
     )

@@ -71,7 +71,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
 
 
 def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRequest:
-    """What is asked, with the population of the table's settings where k-map names none."""
+    """The request, with the population of the table's settings if k-map names none."""
     given = asked.given_options()
     if "k_map" not in given or given.keys() & {"population", "population_table"}:
         return asked
@@ -248,7 +248,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     return Figure(
         "class-sizes",
-        "How large the crowds are, before and after",
+        "People by class size, before and after",
         says,
         before_and_after(before, after),
         DataTable("People by the size of their class", ("people alike", "before", "share", "after", "share now"), rows),

@@ -38,7 +38,7 @@ class Basis:
 
 
 def question_of(table: OpenTable) -> Question:
-    """What the risk in the population depends on: the roles that a person decided, or those that are suggested."""
+    """Question about the risk in the population, from roles that a person decided, or else suggested ones."""
     return Question(
         quasi_identifiers=table.decided_as("quasi-identifier") or table.with_role("quasi-identifier"),
         person=next(iter(table.decided_as("person")), None),
@@ -85,7 +85,7 @@ def remember(table: OpenTable, question: Question, found: Assessment) -> None:
 
 
 def _population(table: OpenTable, question: Question) -> int | None:
-    """How many people the table was drawn from: as was said, or as its weights say."""
+    """Number of people the table was drawn from: as stated, or by its weights."""
     known, person = question.quasi_identifiers or (), question.person
     weights = question.weights if person is None else None
     if question.population is None and weights is None:
