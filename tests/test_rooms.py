@@ -195,9 +195,14 @@ HEAVY = {"numba", "numpy", "pyarrow", "duckdb", "altair", "scipy", "narwhals", "
 
 @pytest.mark.parametrize(
     ("module", "needed"),
-    [("incrowd", set()), ("incrowd.cli.app", set()), ("incrowd.tables.formats", {"numpy", "pyarrow", "narwhals"})],
+    [
+        ("incrowd", set()),
+        ("incrowd.cli.app", set()),
+        ("incrowd.tables.formats", {"numpy", "pyarrow", "narwhals"}),
+        ("incrowd.assessment.roles", {"numpy", "pyarrow", "narwhals", "pandas"}),  # Arrow loads it with its first array
+    ],
 )
-def test_importing_the_package_its_commands_and_its_readers_loads_nothing_heavy(module, needed):
+def test_importing_the_package_its_commands_its_readers_and_its_roles_loads_nothing_heavy(module, needed):
     code = f"import sys, {module}; print(sorted({HEAVY - needed} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
