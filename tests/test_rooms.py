@@ -8,7 +8,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from tests.source_trees import parsed
+from tests.source_trees import nodes_of, parsed
 
 import incrowd
 from incrowd.tables.formats import EXTENSIONS
@@ -28,6 +28,9 @@ def room_of(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+MODULE = re.compile(r"incrowd(\.(?!toml)\w+)+\.?")
+
+
 def imported_modules(nodes):
     """Every module of incrowd that code names: import statements at any depth, and texts that are module names."""
     for node in nodes:
@@ -38,7 +41,7 @@ def imported_modules(nodes):
             )
         elif isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"incrowd(\.(?!toml)\w+)+\.?", str(node.value)):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE.fullmatch(node.value):
             yield node.lineno, node.value.rstrip(".")
 
 
@@ -47,7 +50,7 @@ def wrong_imports(source, rooms):
     rooms = [*rooms, "__init__"]
     for path, tree in parsed(source).items():
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        for line, name in imported_modules(ast.walk(tree)):
+        for line, name in imported_modules(nodes_of(tree)):
             parts = name.split(".")
             if parts[0] == "incrowd" and len(parts) > 1:
                 imported = parts[1] if parts[1] in rooms else "__init__"
@@ -103,7 +106,7 @@ def nodes_at_run_time(tree):
     left = deque([tree])
     while left:
         node = left.popleft()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
             left.extend(node.orelse)
         else:
             left.extend(ast.iter_child_nodes(node))
@@ -124,7 +127,7 @@ def modules_at_run_time(source):
                     found.add(whole if whole in modules else lazy.get(node.module, {}).get(alias.name, node.module))
             elif isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "iter_modules":
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == "iter_modules":
                 (package,) = {one for one in found if one.endswith(f".{ast.unparse(node.args[0]).split('.')[0]}")}
                 found |= {one for one in modules if one.startswith(f"{package}.")}
         graph[names[path]] = (found & modules) - {names[path]}
@@ -192,9 +195,14 @@ HEAVY = {"numba", "numpy", "pyarrow", "duckdb", "altair", "scipy", "narwhals", "
 
 @pytest.mark.parametrize(
     ("module", "needed"),
-    [("incrowd", set()), ("incrowd.cli.app", set()), ("incrowd.tables.formats", {"numpy", "pyarrow", "narwhals"})],
+    [
+        ("incrowd", set()),
+        ("incrowd.cli.app", set()),
+        ("incrowd.tables.formats", {"numpy", "pyarrow", "narwhals"}),
+        ("incrowd.assessment.roles", {"numpy", "pyarrow", "narwhals", "pandas"}),  # Arrow loads it with its first array
+    ],
 )
-def test_importing_the_package_its_commands_and_its_readers_loads_nothing_heavy(module, needed):
+def test_importing_the_package_its_commands_its_readers_and_its_roles_loads_nothing_heavy(module, needed):
     code = f"import sys, {module}; print(sorted({HEAVY - needed} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
@@ -221,7 +229,7 @@ def judged_by_hand(source):
     for path, tree in parsed(source).items():
         if path.relative_to(source).parts[0] in {"recipients.py", "figures"}:
             continue
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.Compare) and all(
                 isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops
             ):
@@ -240,8 +248,8 @@ READERS = re.compile(r"pyarrow\.(parquet|feather|orc|csv|json|dataset)|pyreadsta
 
 def endings_in(tree, endings):
     """Endings of files in code: with their dot, or two in one list; not those in the name of a file that is made."""
-    made = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
+    made = {part for node in nodes_of(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes_of(tree):
         if isinstance(node, ast.Constant) and node.value in endings and node not in made:
             yield node.lineno, node.value
         elif isinstance(node, ast.Tuple | ast.List | ast.Set):
@@ -253,7 +261,7 @@ def formats_by_hand(source, endings):
     """Modules that read files themselves, and endings of files that are listed, outside the room of file formats."""
     for path, tree in parsed(source).items():
         if path.relative_to(source).parts[0] not in KNOW_FORMATS:
-            named = imported_modules(ast.walk(tree))
+            named = imported_modules(nodes_of(tree))
             imports = [(line, f"imports {name}") for line, name in named if READERS.match(name)]
             listed = [(line, f"has {found!r}") for line, found in endings_in(tree, endings)]
             yield from (f"{path.relative_to(source)}:{line} {what}" for line, what in imports + listed)
@@ -287,7 +295,7 @@ def test_arrow_is_imported_at_the_top_where_a_room_needs_it_anyway():
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path, tree in parsed(SOURCE).items()
         if room_of(path) in below
-        for part in ast.walk(tree)
+        for part in nodes_of(tree)
         if isinstance(part, ast.FunctionDef)
         for node in ast.walk(part)
         if isinstance(node, ast.Import) and node.names[0].name in {"pyarrow", "pyarrow.compute", "numpy"}
@@ -315,7 +323,7 @@ def test_only_backends_ask_which_engine_a_table_has():
     for path, tree in parsed(SOURCE).items():
         if room_of(path) == "backends":
             continue
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.Compare):
                 named = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)} & ENGINE_NAMES
                 compared += [f"{path.relative_to(SOURCE)}:{node.lineno} {ast.unparse(node)}"] if named else []

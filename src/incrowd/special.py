@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import psi, zeta
 
 Floats = NDArray[np.float64]
 
@@ -23,9 +22,12 @@ _ENDS = 12  # terms added one by one at either end of a longer sum
 def inverse_digamma(value: ArrayLike) -> Floats:
     """The x > 0 whose digamma is `value`, by Newton's method.
 
+    >>> from scipy.special import psi
     >>> float(inverse_digamma(psi(3.0)))
     3.0...
     """
+    from scipy.special import psi, zeta  # the rest of the module is quick to import
+
     y = np.asarray(value, dtype=np.float64)
     large = np.exp(np.minimum(y, 700.0)) + 0.5
     x = np.where(y > -2.22, large, -1.0 / (np.minimum(y, -2.0) - psi(1.0)))

@@ -5,10 +5,10 @@ import subprocess
 import sys
 import warnings
 
-import numpy as np
 import pytest
 from tests.cli.running import run
 from tests.tables.call_here import call_here
+from tests.tables.damage import damage
 from tests.tables.made_files import PLANTED, WRITERS, make_file
 
 from incrowd import measure, read_table
@@ -22,27 +22,6 @@ IN_PROCESS = {
     ".rds",
     ".RData",
 }  # read by Python code, which no file crashes: most seeds need no child
-
-
-def damage(whole, seed):
-    """Bytes cut short, overwritten, removed or repeated."""
-    generator = np.random.default_rng(seed)
-    data = bytearray(whole)
-    at = int(generator.integers(0, len(data)))
-    size = int(generator.integers(1, 40))
-    match seed % 5:
-        case 0:
-            return bytes(data[:at])
-        case 1:
-            data[at : at + size] = generator.bytes(size)
-        case 2:
-            del data[at : at + size]
-        case 3:
-            data[at:at] = data[at : at + size]
-        case _:
-            for place in generator.integers(0, min(len(data), 600), 8):  # headers are at the beginning
-                data[place] = generator.integers(0, 256)
-    return bytes(data)
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -69,7 +48,7 @@ def test_damaged_files_are_read_or_refused_without_a_cell(tmp_path, monkeypatch,
 MANY = """
 import json, resource, sys
 from tests.tables.call_here import call_here
-from tests.tables.test_damaged_files import damage
+from tests.tables.damage import damage
 from incrowd import measure, read_table
 from incrowd.errors import IncrowdError
 from incrowd.tables.formats import limited_reading

@@ -55,10 +55,11 @@ def test_it_answers_and_leaves_nothing_however_it_is_stopped_in_the_middle_of_wo
             assert client.get(start).status_code == 200
             origin = {"origin": address.split("/?")[0]}
             tables = start + "api/v1/tables"
-            table = client.post(tables, files={"file": ("a.csv", people(20_000))}, headers=origin)
+            table = client.post(tables, files={"file": ("a.csv", people(4_000))}, headers=origin)
             assert table.status_code == 201
             job = client.post(f"{tables}/{table.json()['id']}/assessments", headers=origin)
             assert job.status_code == 202
+            assert client.get(f"{start}api/v1/jobs/{job.json()['id']}").json()["state"] in ("waiting", "running")
         assert list(tmp_path.glob("incrowd-web-*/*/data.csv"))
         process.send_signal(getattr(signal, how))
         said, errors = process.communicate(timeout=240)

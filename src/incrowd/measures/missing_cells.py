@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.special import rel_entr
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
@@ -356,6 +355,8 @@ def _judge_groups(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> D
 
 def _chance(errors: NDArray[np.float64], sizes: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
     """A bound (Chernoff's) on the chance of so few errors among so many records, where they are below the rate."""
+    from scipy.special import rel_entr  # takes longer to import than this module
+
     share = errors / np.maximum(sizes, 1.0)
     bound: NDArray[np.float64] = np.exp(-sizes * (rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)))
     return bound

@@ -1,23 +1,9 @@
-"""Sample against population: the risk for everybody the table was drawn from."""
+"""Sample against population: the risk for everybody the table was drawn from.
 
-from incrowd.populations.api import by_fraction, population_risk, risk_curve, sensitivity
-from incrowd.populations.classical import classical_risk
-from incrowd.populations.estimators import METHODS
-from incrowd.populations.records import RecordRisk, record_risk, write_record_risk
-from incrowd.populations.result import ClassicalEstimate, ClassicalRisk, PopulationRisk, Sensitivity
+The public names are listed in `__init__.pyi`; each is imported on first use, so that roles can be read without loading
+what estimates.
+"""
 
-__all__ = [
-    "METHODS",
-    "ClassicalEstimate",
-    "ClassicalRisk",
-    "PopulationRisk",
-    "RecordRisk",
-    "Sensitivity",
-    "by_fraction",
-    "classical_risk",
-    "population_risk",
-    "record_risk",
-    "risk_curve",
-    "sensitivity",
-    "write_record_risk",
-]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)
