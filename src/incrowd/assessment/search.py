@@ -67,7 +67,8 @@ class Plan:
     def revise(self, verdict: Verdict) -> Plan | None:
         """The plan that repairs what a verdict found, or None where none is known."""
         asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
-        back = [name for name in verdict.giving_back if name not in (*self.removed, *asked)]
+        telling = dict.fromkeys((*verdict.giving_back, *verdict.linking))
+        back = [name for name in telling if name not in (*self.removed, *asked)]
         if 2 * len({*back} & {*self.apart}) > len(self.apart):
             return self.fallback()  # mostly in vain: the others are not worth its detail
         more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
