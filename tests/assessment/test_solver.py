@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.decision import traps
@@ -9,6 +10,7 @@ from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
 from incrowd.assessment import METHODS_TO_TRY, Question, find_release, judge_protected, judge_release
+from incrowd.assessment.search import Plan, repair_plan
 from incrowd.errors import InputError, UnsupportedError
 
 NAMES = ["age", "town"]
@@ -217,3 +219,58 @@ def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
     whole = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[], method="generalise")
     assert whole.passes
     assert whole.protected.removed  # one coding for all keeps nobody apart
+
+
+def two_secrets(values):
+    draw = random.Random(3)
+    ages = [draw.randrange(20, 60) for _ in range(400)]
+    two = [draw.choice("xy") for _ in ages]
+    return {"age": ages, "job": [f"j{draw.randrange(values)}" for _ in ages], "two": two}
+
+
+def solve(table, secrets, **options):
+    question = Question(quasi_identifiers=("age",), sensitive=secrets, rows_are_people=True, certain=0.9)
+    return find_release(table, question, quasi_identifiers=["age"], sensitive=list(secrets), identifiers=[], **options)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy"])
+def test_values_that_were_asked_for_and_cannot_be_had_are_refused_and_no_secret_is_left_out(kind):
+    with pytest.raises(UnsupportedError, match="not 5-diverse"):
+        solve(two_secrets(30), ("job", "two"), l=5, diversity=kind)
+
+
+def test_a_secret_that_is_left_out_does_not_lower_what_was_asked_of_the_others():
+    table = two_secrets(8)
+    draw = random.Random(5)
+    sure = ["x" if age < 30 and draw.random() < 0.97 else f"y{draw.randrange(8)}" for age in table["age"]]
+    table["two"] = sure
+    found = solve(table, ("job", "two"), l=5)
+    (chosen,) = [trial for trial in found.trials if trial.chosen]
+    assert (found.passes, chosen.left_out, chosen.l) == (True, ("two",), 5)
+    assert found.protected.guarantee.l >= 5
+
+
+@pytest.mark.parametrize("asked", [{"t": 0.95}, {"diverse": ["ill"]}])
+def test_what_else_is_asked_of_secrets_does_not_make_them_nearly_certain(asked):
+    draw = random.Random(4)
+    ages = [draw.randrange(20, 60) for _ in range(400)]
+    ill = ["hiv" if age < 26 and draw.random() < 0.97 else draw.choice("abcd") for age in ages]
+    found = solve({"age": ages, "ill": ill}, ("ill",), **asked)
+    repaired = [trial for trial in found.trials if trial.l == 2]
+    assert found.trials[0].decision == "exposed"
+    assert repaired[0].decision == "within"
+    assert found.protected.demand.diversity == "recursive"
+
+
+def test_of_several_secrets_those_are_left_out_that_cannot_differ_alone():
+    tried = []
+
+    def attempt(plan):
+        tried.append(plan.diverse)
+        if "two" in plan.diverse:
+            raise UnsupportedError("two has one value")
+        return SimpleNamespace(passes=plan.diverse == ("job", "drug"), verdict=None, plan=plan)
+
+    found = repair_plan(Plan(11, l=2, diverse=("job", "two", "drug")), attempt, 11)
+    assert (found.plan.removed, found.plan.diverse, found.plan.l) == (("two",), ("job", "drug"), 2)
+    assert tried == [("job", "two", "drug"), ("job",), ("two",), ("drug",), ("job", "drug")]

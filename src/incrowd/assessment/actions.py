@@ -115,7 +115,7 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
 
 
 def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """What a row is, with the command that says it: whose it is, where a column tells, else that it is somebody of a home."""
+    """What a row is, with the command that says it: whose it is, or that it is another person of a home."""
 
     def others(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in names or () if name != person)

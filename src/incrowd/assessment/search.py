@@ -50,6 +50,8 @@ class Plan:
         diverse: the secrets of which it is asked.
         apart: columns that only some people were asked, who are kept apart from the others.
         gave_up: whether a secret is left out because no class of this size hides it.
+        asked_l: the l that the user asked for; no revision asks for less.
+        demanded: the secrets of which the user asked something; none of them is left out because that cannot be had.
     """
 
     k: int
@@ -58,6 +60,8 @@ class Plan:
     diverse: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     gave_up: bool = False
+    asked_l: float | None = None
+    demanded: tuple[str, ...] = ()
 
     @property
     def asks_of_secrets(self) -> bool:
@@ -88,7 +92,7 @@ class Plan:
         if not secrets:
             return None
         left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
-        removed, values = (*self.removed, *secrets), 2 if left else None
+        removed, values = (*self.removed, *secrets), max(self.asked_l or 2, 2) if left else None
         return replace(self, removed=removed, l=values, diverse=left, apart=apart, gave_up=True)
 
     def demand(self, certain: float) -> SecretDemand:
@@ -99,17 +103,24 @@ class Plan:
         >>> Plan(11, l=2, diverse=("illness",)).demand(0.95), Plan(11).demand(0.95)
         ({'l': 2, 'diversity': 'recursive', 'c': 19.0}, {})
         """
-        if not self.diverse:
+        if not self.diverse or self.l is None:
             return {}
         if certain == 1:
             return {"l": self.l}
         c = certain / (1 - certain)  # a share below s is a ratio below s / (1 - s)
         return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
+    @property
+    def may_go(self) -> tuple[str, ...]:
+        """The secrets that may be left out where they cannot differ enough; what the user asked of others must hold."""
+        if self.l != self.asked_l:
+            return self.diverse
+        return tuple(name for name in self.diverse if name not in self.demanded)
+
     def fallback(self) -> Plan | None:
         """The plan to try where this one cannot be had: leave out what asks for too much."""
         if not self.apart:
-            return self.without(self.diverse)
+            return self.without(self.may_go)
         left = tuple(name for name in self.diverse if name not in self.apart)
         values = self.l if left or not self.diverse else None
         return replace(self, removed=(*self.removed, *self.apart), l=values, diverse=left, apart=())
@@ -176,7 +187,7 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
         try:
             last = attempt(step)
         except IncrowdError as error:
-            step = step.fallback()
+            step = _fallback(step, attempt)
             failed = Failed(
                 str(error), error=error, rules_out_all_sizes=last is None and step is None and plan.k == smallest
             )
@@ -188,6 +199,19 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
         failed = Failed(why, verdict, rules_out_all_sizes=last.rules_out_all_sizes)
         step = step.revise(verdict) if question_about_rows(verdict) is None else None
     return failed
+
+
+def _fallback(plan: Plan, attempt: Callable[[Plan], Attempt]) -> Plan | None:
+    """The plan to try where one cannot be had; of several secrets those are left out that cannot differ alone."""
+    if plan.apart or len(plan.may_go) < 2:
+        return plan.fallback()
+    refused = []
+    for name in plan.may_go:
+        try:
+            attempt(replace(plan, diverse=(name,)))
+        except IncrowdError:
+            refused.append(name)
+    return plan.without(refused or plan.may_go[-1:])
 
 
 def question_about_rows(verdict: Verdict) -> Advice | None:

@@ -159,7 +159,8 @@ class _TimeIsUpError(Exception):
     """Raised where no further trial is to be begun."""
 
 
-_DEMANDS = ("l", "t", "beta", "delta", "diversity", "c", "diverse")  # what a user may ask of secrets
+_VALUES = ("l", "diversity", "c")  # how different secrets must be
+_DEMANDS = (*_VALUES, "t", "beta", "delta", "diverse")  # what a user may ask of secrets
 
 
 class _Search:
@@ -197,7 +198,9 @@ class _Search:
 
         def try_size(k: int) -> Attempt | Failed:
             try:
-                outcome = repair_plan(Plan(k, l=self.options.get("l"), diverse=secrets), attempt, sizes[0])
+                l = self.options.get("l")  # noqa: E741
+                plan = Plan(k, l=l, diverse=secrets, asked_l=l, demanded=secrets)
+                outcome = repair_plan(plan, attempt, sizes[0])
             except _TimeIsUpError:
                 return Failed("the time is up", rules_out_all_sizes=True)
             if isinstance(outcome, Failed):
@@ -253,7 +256,7 @@ class _Search:
 
         given = self.options
         secrets, diverse = left(self._secrets), left(plan.diverse)
-        is_asked = any(given.get(name) is not None for name in _DEMANDS)
+        is_asked = any(given.get(name) is not None for name in _VALUES)
         demand: SecretDemand = {"l": plan.l} if is_asked else plan.demand(self.question.certain_from)
         options: SearchKeywords = {
             **given,
