@@ -274,3 +274,13 @@ def test_of_several_secrets_those_are_left_out_that_cannot_differ_alone():
     found = repair_plan(Plan(11, l=2, diverse=("job", "two", "drug")), attempt, 11)
     assert (found.plan.removed, found.plan.diverse, found.plan.l) == (("two",), ("job", "drug"), 2)
     assert tried == [("job", "two", "drug"), ("job",), ("two",), ("drug",), ("job", "drug")]
+
+
+def test_a_low_average_is_reached_by_classes_that_are_larger_than_usual():
+    draw = random.Random(6)
+    table = {name: [draw.randrange(most) for _ in range(600)] for name, most in (("age", 60), ("zip", 400))}
+    question = Question(quasi_identifiers=("age", "zip"), rows_are_people=True, recipient="trusted", threshold=0.02)
+    found = find_release(table, question, quasi_identifiers=["age", "zip"], identifiers=[])
+    assert found.passes
+    assert found.verdict.risk <= 0.02
+    assert 20 < found.protected.demand.k <= 50

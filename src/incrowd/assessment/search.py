@@ -28,6 +28,7 @@ from incrowd.recipients import Limits
 from incrowd.wording import Advice
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
+_GROWTH = 4  # of class sizes beyond those, for a low average
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 
 
@@ -223,16 +224,26 @@ def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[in
     """Class sizes, the least first, as far as there are people for two such classes.
 
     They begin with what the limit on the highest risk asks, or with 2 where the population decides. Larger ones serve
-    the average, and secrets that small classes do not hide.
+    secrets that small classes do not hide, and the average: classes of 1 ÷ its limit keep it.
 
     >>> from incrowd.recipients import limits_of
     >>> sizes_to_try(limits_of("public"), 1_000, in_population=False)
     [11, 15, 20, 22]
+    >>> sizes_to_try(Limits(1 / 3, 0.02), 1_000, in_population=False)
+    [3, 5, 6, 8, 11, 15, 20, 50, 200, 500]
     """
     needed = limits.class_size
     least = 2 if in_population else needed
-    wanted = sorted({*(size for size in _SIZES if size > least), least, needed, 2 * needed})
-    return [size for size in wanted if 2 <= size <= people // 2]
+    wanted = {*(size for size in _SIZES if size > least), least, needed, 2 * needed}
+    most = people // 2
+    of_average = math.ceil(round(1 / limits.of_average, 9))
+    if limits.average is not None and of_average > max(wanted):
+        size = of_average
+        while size < most:
+            wanted.add(size)
+            size *= _GROWTH
+        wanted.add(most)
+    return [size for size in sorted(wanted) if 2 <= size <= most]
 
 
 def is_exact(limits: Limits) -> bool:
