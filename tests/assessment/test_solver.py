@@ -9,7 +9,7 @@ from tests.decision import traps
 from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
-from incrowd.assessment import METHODS_TO_TRY, Question, find_release, judge_protected, judge_release
+from incrowd.assessment import METHODS_TO_TRY, Question, advise, find_release, judge_protected, judge_release
 from incrowd.assessment.search import Plan, repair_plan
 from incrowd.errors import InputError, UnsupportedError
 
@@ -284,3 +284,26 @@ def test_a_low_average_is_reached_by_classes_that_are_larger_than_usual():
     assert found.passes
     assert found.verdict.risk <= 0.02
     assert 20 < found.protected.demand.k <= 50
+
+
+@pytest.mark.parametrize("kept", ["household", "email"])
+def test_columns_that_name_or_link_people_are_left_out_from_the_start_as_in_the_advice(kept):
+    made = traps.households()
+    known = ("region", "age_group", "sex")
+    column = made["hh"] if kept == "household" else [f"p{n}@mail.example" for n in range(len(made["hh"]))]
+    table = {kept: column, **{name: made[name] for name in known}}
+    asked = {"quasi_identifiers": known, "other": (kept,), "rows_are_people": True}
+    found = find_release(table, Question(**asked), quasi_identifiers=list(known), other=[kept], identifiers=[])
+    assert [(trial.k, trial.left_out, trial.decision) for trial in found.trials] == [(11, (kept,), "within")]
+    advice = advise(table, Question(**asked)).actions[-1]
+    assert (advice.protection["k"], advice.protection["leave_out"]) == (11, [kept])
+
+
+def test_advice_tries_nothing_after_its_time_and_says_how_far_it_is():
+    table = {"age": [30, 30, 41, 42]}
+    question = Question(quasi_identifiers=("age",), highest=0.5)
+    told = []
+    (action,) = advise(table, question, seconds=0.0, progress=lambda doing, share: told.append(share)).actions
+    assert action.protection is None
+    assert "the time is up" in action.sentence
+    assert told == sorted(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -54,6 +55,8 @@ def way_to_yes(work: AssessmentState) -> Action:
             trials[k] = done
             work.search_progress(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.values()))
 
+        if work.until is not None and time.monotonic() >= work.until:
+            return Failed("the time is up", rules_out_all_sizes=True)
         return _try_size(work, k, follow)
 
     work.search_progress("trying protections", 0.0)

@@ -12,6 +12,7 @@ import typer
 from typer import Option
 
 from incrowd._support.addresses import masked
+from incrowd._support.progress import Progress, part
 from incrowd.assessment.question import Question
 from incrowd.cli import command_files, options, protect_modes, terminal
 from incrowd.cli.declared_options import PROTECT, read_protect_options, with_options
@@ -34,6 +35,8 @@ _IN_QUESTION = frozenset(
     {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household"}
     | {"recipient", "highest"}
 )  # a household is suggested as --person, which is the same to the methods
+
+_ADVICE_SECONDS = 300.0  # after which no further way to a yes is tried
 
 
 @opens_table
@@ -213,8 +216,9 @@ def _protect_and_write(
                 write_kept_rows(safe, kept_rows, force=force)
         verdict = None if question is None else _judge(safe, out, question)
         if question is not None and verdict is not None and verdict.decision != "within" and not in_cluster:
-            progress("looking for a way to a yes", 0.95)
-            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials))
+            tell = part(progress, 0.95, 1.0)
+            tell("looking for a way to a yes", 0.0)
+            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials, tell))
         return WrittenRelease(safe, cost, linkage, trials, verdict)
 
 
@@ -227,7 +231,12 @@ def _judge(safe: Protected, out: str, question: Question) -> Verdict:
 
 
 def _next_actions(
-    table: Table, question: Question, arguments: Mapping[str, Any], safe: Protected, trials: Sequence[Trial]
+    table: Table,
+    question: Question,
+    arguments: Mapping[str, Any],
+    safe: Protected,
+    trials: Sequence[Trial],
+    progress: Progress,
 ) -> tuple[Action, ...]:
     """What `assess` advises for the original: with the roles that were named, and what was removed unasked."""
     from incrowd.assessment import advise
@@ -235,4 +244,5 @@ def _next_actions(
     left_out = arguments.get("leave_out", ())
     by_search = {name for trial in trials for name in trial.left_out if trial.chosen}
     named = [name for name in safe.removed if name not in {*left_out, *by_search}]
-    return advise(table, replace(question, identifiers=tuple(named), drop=tuple(left_out))).actions
+    asked = replace(question, identifiers=tuple(named), drop=tuple(left_out))
+    return advise(table, asked, seconds=_ADVICE_SECONDS, progress=progress).actions
