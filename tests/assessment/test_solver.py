@@ -2,13 +2,15 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.decision import traps
 from tests.protection.plain import covers
 
 from incrowd import Hierarchy, protect
-from incrowd.assessment import METHODS_TO_TRY, Question, find_release, judge_protected, judge_release
+from incrowd.assessment import METHODS_TO_TRY, Question, advise, find_release, judge_protected, judge_release
+from incrowd.assessment.search import Plan, repair_plan
 from incrowd.errors import InputError, UnsupportedError
 
 NAMES = ["age", "town"]
@@ -217,3 +219,91 @@ def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
     whole = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[], method="generalise")
     assert whole.passes
     assert whole.protected.removed  # one coding for all keeps nobody apart
+
+
+def two_secrets(values):
+    draw = random.Random(3)
+    ages = [draw.randrange(20, 60) for _ in range(400)]
+    two = [draw.choice("xy") for _ in ages]
+    return {"age": ages, "job": [f"j{draw.randrange(values)}" for _ in ages], "two": two}
+
+
+def solve(table, secrets, **options):
+    question = Question(quasi_identifiers=("age",), sensitive=secrets, rows_are_people=True, certain=0.9)
+    return find_release(table, question, quasi_identifiers=["age"], sensitive=list(secrets), identifiers=[], **options)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy"])
+def test_values_that_were_asked_for_and_cannot_be_had_are_refused_and_no_secret_is_left_out(kind):
+    with pytest.raises(UnsupportedError, match="not 5-diverse"):
+        solve(two_secrets(30), ("job", "two"), l=5, diversity=kind)
+
+
+def test_a_secret_that_is_left_out_does_not_lower_what_was_asked_of_the_others():
+    table = two_secrets(8)
+    draw = random.Random(5)
+    sure = ["x" if age < 30 and draw.random() < 0.97 else f"y{draw.randrange(8)}" for age in table["age"]]
+    table["two"] = sure
+    found = solve(table, ("job", "two"), l=5)
+    (chosen,) = [trial for trial in found.trials if trial.chosen]
+    assert (found.passes, chosen.left_out, chosen.l) == (True, ("two",), 5)
+    assert found.protected.guarantee.l >= 5
+
+
+@pytest.mark.parametrize("asked", [{"t": 0.95}, {"diverse": ["ill"]}])
+def test_what_else_is_asked_of_secrets_does_not_make_them_nearly_certain(asked):
+    draw = random.Random(4)
+    ages = [draw.randrange(20, 60) for _ in range(400)]
+    ill = ["hiv" if age < 26 and draw.random() < 0.97 else draw.choice("abcd") for age in ages]
+    found = solve({"age": ages, "ill": ill}, ("ill",), **asked)
+    repaired = [trial for trial in found.trials if trial.l == 2]
+    assert found.trials[0].decision == "exposed"
+    assert repaired[0].decision == "within"
+    assert found.protected.demand.diversity == "recursive"
+
+
+def test_of_several_secrets_those_are_left_out_that_cannot_differ_alone():
+    tried = []
+
+    def attempt(plan):
+        tried.append(plan.diverse)
+        if "two" in plan.diverse:
+            raise UnsupportedError("two has one value")
+        return SimpleNamespace(passes=plan.diverse == ("job", "drug"), verdict=None, plan=plan)
+
+    found = repair_plan(Plan(11, l=2, diverse=("job", "two", "drug")), attempt, 11)
+    assert (found.plan.removed, found.plan.diverse, found.plan.l) == (("two",), ("job", "drug"), 2)
+    assert tried == [("job", "two", "drug"), ("job",), ("two",), ("drug",), ("job", "drug")]
+
+
+def test_a_low_average_is_reached_by_classes_that_are_larger_than_usual():
+    draw = random.Random(6)
+    table = {name: [draw.randrange(most) for _ in range(600)] for name, most in (("age", 60), ("zip", 400))}
+    question = Question(quasi_identifiers=("age", "zip"), rows_are_people=True, recipient="trusted", threshold=0.02)
+    found = find_release(table, question, quasi_identifiers=["age", "zip"], identifiers=[])
+    assert found.passes
+    assert found.verdict.risk <= 0.02
+    assert 20 < found.protected.demand.k <= 50
+
+
+@pytest.mark.parametrize("kept", ["household", "email"])
+def test_columns_that_name_or_link_people_are_left_out_from_the_start_as_in_the_advice(kept):
+    made = traps.households()
+    known = ("region", "age_group", "sex")
+    column = made["hh"] if kept == "household" else [f"p{n}@mail.example" for n in range(len(made["hh"]))]
+    table = {kept: column, **{name: made[name] for name in known}}
+    asked = {"quasi_identifiers": known, "other": (kept,), "rows_are_people": True}
+    found = find_release(table, Question(**asked), quasi_identifiers=list(known), other=[kept], identifiers=[])
+    assert [(trial.k, trial.left_out, trial.decision) for trial in found.trials] == [(11, (kept,), "within")]
+    advice = advise(table, Question(**asked)).actions[-1]
+    assert (advice.protection["k"], advice.protection["leave_out"]) == (11, [kept])
+
+
+def test_advice_tries_nothing_after_its_time_and_says_how_far_it_is():
+    table = {"age": [30, 30, 41, 42]}
+    question = Question(quasi_identifiers=("age",), highest=0.5)
+    told = []
+    (action,) = advise(table, question, seconds=0.0, progress=lambda doing, share: told.append(share)).actions
+    assert action.protection is None
+    assert "the time is up" in action.sentence
+    assert told == sorted(told)

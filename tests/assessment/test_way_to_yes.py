@@ -106,7 +106,7 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
     monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
     table = SimpleNamespace(rows=100, columns=[], memory=memory, place="t.csv")
     asked = Question(recipient="public")
-    work = SimpleNamespace(search_progress=lambda doing, share: None, question=asked, table=table)
+    work = SimpleNamespace(search_progress=lambda doing, share: None, question=asked, table=table, until=None)
     return way_to_yes.way_to_yes(work), tried
 
 
@@ -255,7 +255,7 @@ def test_questions_that_some_were_not_asked_are_kept_and_people_kept_apart():
 
 
 def verdict_of(giving_back, not_asked=(), disclosed=()):
-    return SimpleNamespace(giving_back=giving_back, not_asked=not_asked, disclosed=disclosed)
+    return SimpleNamespace(giving_back=giving_back, not_asked=not_asked, disclosed=disclosed, linking=())
 
 
 def test_a_column_that_people_were_kept_apart_by_in_vain_is_left_out():

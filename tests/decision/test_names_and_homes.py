@@ -2,11 +2,12 @@
 
 import random
 
+import numpy as np
 import pytest
 from tests.decision import traps
 
 from incrowd import assess, protect, read_table
-from incrowd.assessment import Question, judge_protected
+from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.tables import suggest_roles
 
 NOTES = {
@@ -90,3 +91,46 @@ def test_a_household_number_that_is_kept_is_no_yes_although_rows_are_people():
     assert advice.protection["leave_out"] == ["household"]
     safe = protect(homes, quasi_identifiers=list(known), **advice.protection)
     assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
+
+
+def homes(known=("age", "sex")):
+    draw = np.random.default_rng(1)
+    home = np.repeat(draw.permutation(400) + 1, draw.integers(1, 5, 400))
+    table = {
+        "household": home,
+        "age": draw.integers(20, 60, home.size),
+        "sex": draw.choice(["m", "f"], home.size),
+        "region": draw.choice(["n", "s"], 401)[home],
+    }
+    mixed = draw.permutation(home.size)
+    return {name: table[name][mixed] for name in ("household", *known)}
+
+
+def test_random_numbers_of_households_link_people_where_no_classes_of_households_were_made():
+    table, known = homes(), ("age", "sex")
+    told = {"quasi_identifiers": list(known), "person": "household", "identifiers": [], "warn": False}
+    asked = Question(quasi_identifiers=known, other=("household",), rows_are_people=True)
+    rounded = protect(table, method="perturb", steps=[("age", "round=40")], **told)
+    assert judge_protected(rounded, asked).linking == ("household",)
+    assert judge_protected(rounded, asked).decision == "exposed"
+    assert judge_protected(protect(table, k=11, **told), asked).decision == "within"
+
+
+def test_a_household_number_links_people_who_have_numbers_of_their_own():
+    table = homes(("sex", "region"))
+    table["pid"] = np.random.default_rng(2).permutation(len(table["sex"])) + 1
+    asked = {"quasi_identifiers": ("sex", "region"), "other": ("household",), "person": "pid"}
+    found = assess(table, **asked).verdict
+    assert (found.decision, found.linking) == ("exposed", ("household",))
+    assert found.actions[-1].protection["leave_out"] == ["household"]
+    assert found.actions[-1].expected["decision"] == "within"
+
+
+@pytest.mark.parametrize(("shuffled", "decision"), [(False, "exposed"), (True, "within")])
+def test_a_column_of_unknown_name_links_people_if_they_share_a_region(shuffled, decision):
+    table = homes(("sex", "region"))
+    table["grp"] = np.random.default_rng(3).permutation(table["household"]) if shuffled else table["household"]
+    del table["household"]
+    asked = Question(quasi_identifiers=("sex", "region"), other=("grp",), rows_are_people=True)
+    found = judge_release(table, asked)
+    assert (found.decision, found.linking) == (decision, () if shuffled else ("grp",))

@@ -49,7 +49,9 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     open_columns = [one.column for one in evidence.undecided]
     if rows_are_open:
         alone = not open_columns and roles.confirmed  # else the command that gives columns their roles says it too
-        yield _with_command(settle, replace(question, source=work.table.place), person) if alone else settle
+        is_known = person is not None or evidence.rows.kind == "households"
+        asked = replace(question, source=work.table.place)
+        yield _with_command(settle, asked, person) if alone and is_known else settle
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
         asked = replace(
@@ -113,7 +115,7 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
 
 
 def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """Add the command that states what a row is: a record of the person in a column, or else a person."""
+    """Add the command that states what a row is: a record of the person in a column, or another person of a home."""
 
     def others(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in names or () if name != person)

@@ -205,12 +205,15 @@ def judge_release(
     return _judge_alone(work, question, linkage, only_if_yes=only_if_yes)
 
 
-def advise(data: TableLike, question: Question, *, progress: Progress = silent) -> Verdict:
+def advise(
+    data: TableLike, question: Question, *, seconds: float | None = None, progress: Progress = silent
+) -> Verdict:
     """The verdict that `assess` gives, with what to do next, without the sections that neither rests on.
 
     Args:
         data: whatever `read_table` reads.
         question: what is asked.
+        seconds: no further protection is tried after that long. None: there is no such limit.
         progress: told how far the work is.
 
     Raises:
@@ -220,7 +223,9 @@ def advise(data: TableLike, question: Question, *, progress: Progress = silent) 
     >>> [one.protection for one in advise(table, Question(quasi_identifiers=("age",), highest=0.5)).actions]
     [{'k': 2}]
     """
+    until = None if seconds is None else time.monotonic() + seconds
     work = _begin(read_table(data), question, progress, None)
+    work.until = until
     work.spans = share_progress(_DECISIVE, SEARCH)
     verdict = _judge_alone(work, question)
     return replace(verdict, actions=tuple(next_actions(work, verdict)))

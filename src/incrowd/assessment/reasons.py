@@ -43,10 +43,12 @@ def find_exposures(
     for name in roles.identifiers_kept:
         mend = "let protect replace its numbers" if name == roles.person else "remove it"
         yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: {mend}."
-    if (household := kept_household(question, roles, evidence)) is not None:
+    numbered = {one.column for one in roles.suggested if one.topic == "household number"}
+    for name in evidence.linking:
+        tells = "tells who lives together" if name in numbered else "links people who have much in common"
         yield (
-            f"{household} tells who lives together, and is kept as {roles.role_in_words(household)}: whoever knows the "
-            "people of a home finds all of them by it. Leave it out, or count households."
+            f"{name} {tells}, and is kept as {roles.role_in_words(name)}: whoever knows the people of a home finds all "
+            "of them by it. Leave it out, or count households."
         )
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
@@ -73,17 +75,6 @@ def find_exposures(
             f"({percent(worst.news_share)}): {who} who look alike share one value, and it is not one that most people "
             f"have (attribute disclosure).{also}"
         )
-
-
-def kept_household(question: Question, roles: Roles, evidence: Evidence) -> str | None:
-    """The number of households that is kept although every row is another person, whom it links with the others.
-
-    Where `protect` drew the numbers, it made classes of whole households.
-    """
-    name = evidence.rows.household
-    if name is None or not question.rows_are_people or name in (*roles.pseudonyms, *roles.identifiers_kept):
-        return None
-    return name if name in roles.stated and roles.role(name) in ("other", "sensitive") else None
 
 
 def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:

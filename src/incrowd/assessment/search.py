@@ -28,6 +28,7 @@ from incrowd.recipients import Limits
 from incrowd.wording import Advice
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
+_GROWTH = 4  # of class sizes beyond those, for a low average
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 
 
@@ -50,6 +51,8 @@ class Plan:
         diverse: the secrets of which it is asked.
         apart: columns that only some people were asked, who are kept apart from the others.
         gave_up: whether a secret is left out because no class of this size hides it.
+        asked_l: the l that the user asked for; no revision asks for less.
+        demanded: the secrets of which the user asked something; none of them is left out because that cannot be had.
     """
 
     k: int
@@ -58,6 +61,8 @@ class Plan:
     diverse: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     gave_up: bool = False
+    asked_l: float | None = None
+    demanded: tuple[str, ...] = ()
 
     @property
     def asks_of_secrets(self) -> bool:
@@ -67,7 +72,8 @@ class Plan:
     def revise(self, verdict: Verdict) -> Plan | None:
         """The plan that repairs what a verdict found, or None where none is known."""
         asked = [name for name in verdict.not_asked if name not in (*self.apart, *self.removed)]
-        back = [name for name in verdict.giving_back if name not in (*self.removed, *asked)]
+        telling = dict.fromkeys((*verdict.giving_back, *verdict.linking))
+        back = [name for name in telling if name not in (*self.removed, *asked)]
         if 2 * len({*back} & {*self.apart}) > len(self.apart):
             return self.fallback()  # mostly in vain: the others are not worth its detail
         more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
@@ -87,7 +93,7 @@ class Plan:
         if not secrets:
             return None
         left, apart = (tuple(name for name in names if name not in secrets) for names in (self.diverse, self.apart))
-        removed, values = (*self.removed, *secrets), 2 if left else None
+        removed, values = (*self.removed, *secrets), max(self.asked_l or 2, 2) if left else None
         return replace(self, removed=removed, l=values, diverse=left, apart=apart, gave_up=True)
 
     def demand(self, certain: float) -> SecretDemand:
@@ -98,17 +104,24 @@ class Plan:
         >>> Plan(11, l=2, diverse=("illness",)).demand(0.95), Plan(11).demand(0.95)
         ({'l': 2, 'diversity': 'recursive', 'c': 19.0}, {})
         """
-        if not self.diverse:
+        if not self.diverse or self.l is None:
             return {}
         if certain == 1:
             return {"l": self.l}
         c = certain / (1 - certain)  # a share below s is a ratio below s / (1 - s)
         return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
+    @property
+    def may_go(self) -> tuple[str, ...]:
+        """The secrets that may be left out where they cannot differ enough; what the user asked of others must hold."""
+        if self.l != self.asked_l:
+            return self.diverse
+        return tuple(name for name in self.diverse if name not in self.demanded)
+
     def fallback(self) -> Plan | None:
         """The plan to try where this one cannot be had: leave out what asks for too much."""
         if not self.apart:
-            return self.without(self.diverse)
+            return self.without(self.may_go)
         left = tuple(name for name in self.diverse if name not in self.apart)
         values = self.l if left or not self.diverse else None
         return replace(self, removed=(*self.removed, *self.apart), l=values, diverse=left, apart=())
@@ -175,7 +188,7 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
         try:
             last = attempt(step)
         except IncrowdError as error:
-            step = step.fallback()
+            step = _fallback(step, attempt)
             failed = Failed(
                 str(error), error=error, rules_out_all_sizes=last is None and step is None and plan.k == smallest
             )
@@ -189,6 +202,19 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
     return failed
 
 
+def _fallback(plan: Plan, attempt: Callable[[Plan], Attempt]) -> Plan | None:
+    """The plan to try where one cannot be had; of several secrets those are left out that cannot differ alone."""
+    if plan.apart or len(plan.may_go) < 2:
+        return plan.fallback()
+    refused = []
+    for name in plan.may_go:
+        try:
+            attempt(replace(plan, diverse=(name,)))
+        except IncrowdError:
+            refused.append(name)
+    return plan.without(refused or plan.may_go[-1:])
+
+
 def question_about_rows(verdict: Verdict) -> Advice | None:
     """Question about rows that may not be people, which must be settled before anything is protected."""
     return next((one for one in verdict.internal_reasons if "rows_are_people" in one.hint), None)
@@ -198,16 +224,26 @@ def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[in
     """Class sizes, the least first, as far as there are people for two such classes.
 
     They begin with what the limit on the highest risk asks, or with 2 where the population decides. Larger ones serve
-    the average, and secrets that small classes do not hide.
+    secrets that small classes do not hide, and the average: classes of 1 ÷ its limit keep it.
 
     >>> from incrowd.recipients import limits_of
     >>> sizes_to_try(limits_of("public"), 1_000, in_population=False)
     [11, 15, 20, 22]
+    >>> sizes_to_try(Limits(1 / 3, 0.02), 1_000, in_population=False)
+    [3, 5, 6, 8, 11, 15, 20, 50, 200, 500]
     """
     needed = limits.class_size
     least = 2 if in_population else needed
-    wanted = sorted({*(size for size in _SIZES if size > least), least, needed, 2 * needed})
-    return [size for size in wanted if 2 <= size <= people // 2]
+    wanted = {*(size for size in _SIZES if size > least), least, needed, 2 * needed}
+    most = people // 2
+    of_average = math.ceil(round(1 / limits.of_average, 9))
+    if limits.average is not None and of_average > max(wanted):
+        size = of_average
+        while size < most:
+            wanted.add(size)
+            size *= _GROWTH
+        wanted.add(most)
+    return [size for size in sorted(wanted) if 2 <= size <= most]
 
 
 def is_exact(limits: Limits) -> bool:

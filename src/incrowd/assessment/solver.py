@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Unpack
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
+from incrowd.assessment.roles import settle_roles
 from incrowd.assessment.search import (
     Attempt,
     Cost,
@@ -25,6 +26,7 @@ from incrowd.assessment.search import (
     repair_plan,
     sizes_to_try,
 )
+from incrowd.assessment.sections.evidence import linking_columns
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
@@ -159,7 +161,8 @@ class _TimeIsUpError(Exception):
     """Raised where no further trial is to be begun."""
 
 
-_DEMANDS = ("l", "t", "beta", "delta", "diversity", "c", "diverse")  # what a user may ask of secrets
+_VALUES = ("l", "diversity", "c")  # how different secrets must be
+_DEMANDS = (*_VALUES, "t", "beta", "delta", "diverse")  # what a user may ask of secrets
 
 
 class _Search:
@@ -179,6 +182,17 @@ class _Search:
         self._secrets = tuple(options.get("sensitive") or question.sensitive or ())
         self._begun, self._done = 0, 0.0
         self._rows = table.backend.examine_rows(lambda: describe_rows(table), otherwise=None)
+        self._telling = self._columns_that_tell()
+
+    def _columns_that_tell(self) -> tuple[str, ...]:
+        """Columns that name people or link households and are to be kept: as the advice, no plan keeps them."""
+        if self._rows is None:
+            return ()
+        roles = settle_roles(self.table, self.question)
+        linking = linking_columns(self.table, self.question, roles, self._rows)
+        removed = (*(self.options.get("identifiers") or ()), *(self.options.get("leave_out") or ()))
+        gone = {self.options.get("person"), *removed}
+        return tuple(name for name in (*roles.identifiers_kept, *linking) if name not in gone)
 
     def run(self, until: float, *, must: bool) -> None:
         """Find the least loss that passes; no trial is begun after `until`, but for the first if one `must` be."""
@@ -197,7 +211,9 @@ class _Search:
 
         def try_size(k: int) -> Attempt | Failed:
             try:
-                outcome = repair_plan(Plan(k, l=self.options.get("l"), diverse=secrets), attempt, sizes[0])
+                l = self.options.get("l")  # noqa: E741
+                plan = Plan(k, self._telling, l, secrets, asked_l=l, demanded=secrets)
+                outcome = repair_plan(plan, attempt, sizes[0])
             except _TimeIsUpError:
                 return Failed("the time is up", rules_out_all_sizes=True)
             if isinstance(outcome, Failed):
@@ -253,7 +269,7 @@ class _Search:
 
         given = self.options
         secrets, diverse = left(self._secrets), left(plan.diverse)
-        is_asked = any(given.get(name) is not None for name in _DEMANDS)
+        is_asked = any(given.get(name) is not None for name in _VALUES)
         demand: SecretDemand = {"l": plan.l} if is_asked else plan.demand(self.question.certain_from)
         options: SearchKeywords = {
             **given,

@@ -97,13 +97,14 @@ class Verdict(Result):
         giving_back: kept columns that give back what was made coarser.
         not_asked: of these, the columns that do so by their missing cells alone (skip patterns).
         given_back: how each column of `giving_back` does so.
+        linking: kept columns that link the people of a household, where each person is counted.
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
         unanswered: the internal reasons that are about what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked", "given_back"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked", "given_back", "linking"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -127,6 +128,7 @@ class Verdict(Result):
     found_if_declared: int = 0
     not_asked: tuple[str, ...] = ()
     given_back: tuple[RecoveringColumn, ...] = ()
+    linking: tuple[str, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -287,6 +289,7 @@ def decide(
         giving_back=tuple(one.column for one in evidence.given_back),
         not_asked=_not_asked(evidence),
         given_back=evidence.given_back,
+        linking=evidence.linking,
         attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,6 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import Progress, part
 from incrowd.assessment.command_line import to_command, to_words, words_of
 from incrowd.assessment.question import Question, command_words
-from incrowd.assessment.reasons import kept_household
 from incrowd.assessment.search import (
     Attempt,
     Cost,
@@ -55,6 +55,8 @@ def way_to_yes(work: AssessmentState) -> Action:
             trials[k] = done
             work.search_progress(f"trying classes of {k}: {doing}", 1 - _LEFT ** sum(trials.values()))
 
+        if work.until is not None and time.monotonic() >= work.until:
+            return Failed("the time is up", rules_out_all_sizes=True)
         return _try_size(work, k, follow)
 
     work.search_progress("trying protections", 0.0)
@@ -92,6 +94,7 @@ def _try_size(work: AssessmentState, k: int, progress: Progress) -> Attempt | Fa
 def _how_they_tell(tried: Attempt, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The columns that make a verdict a no, and how they do; `~` stands for the s of a verb of one column."""
     yield from ((name, f"which classes of {tried.plan.k} do not hide") for name in tried.verdict.disclosed)
+    yield from ((name, "which link~ people") for name in tried.verdict.linking)
     for one in tried.verdict.given_back:
         if one.missing:
             how = "whose missing cells tell what is made coarser"
@@ -107,7 +110,7 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
     gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
-    gone += [name for name in [kept_household(work.question, roles, evidence)] if name is not None]
+    gone += evidence.linking
     return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 

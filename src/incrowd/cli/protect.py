@@ -36,6 +36,8 @@ _IN_QUESTION = frozenset(
     | {"recipient", "highest"}
 )  # a household is suggested as --person, which is the same to the methods
 
+_ADVICE_SECONDS = 300.0  # after which no further way to a yes is tried
+
 
 @opens_table
 @with_options(PROTECT, after=("table", "out"))
@@ -214,9 +216,9 @@ def _protect_and_write(
                 write_kept_rows(safe, kept_rows, force=force)
         verdict = None if question is None else _judge(safe, out, question)
         if question is not None and verdict is not None and verdict.decision != "within" and not rows_are_remote:
-            progress("looking for a way to a yes", 0.95)
-            actions = _next_actions(table, question, arguments, safe, trials, part(progress, 0.95, 1.0))
-            verdict = replace(verdict, actions=actions)
+            tell = part(progress, 0.95, 1.0)
+            tell("looking for a way to a yes", 0.0)
+            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials, tell))
         return WrittenRelease(safe, cost, linkage, trials, verdict)
 
 
@@ -243,4 +245,4 @@ def _next_actions(
     by_search = {name for trial in trials for name in trial.left_out if trial.chosen}
     named = [name for name in safe.removed if name not in {*left_out, *by_search}]
     asked = replace(question, identifiers=tuple(named), drop=tuple(left_out))
-    return advise(table, asked, progress=progress).actions
+    return advise(table, asked, seconds=_ADVICE_SECONDS, progress=progress).actions

@@ -21,16 +21,19 @@ from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
-from incrowd.tables import RowKind, SuggestedRole, describe_rows
+from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
+from incrowd.tables.roles.linked_rows import groups_agree
 from incrowd.wording import Advice, listed, people, percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
     from incrowd.assessment.result import Assessment
     from incrowd.assessment.verdict import Verdict
 
 ORIGINAL = ("original",)
 """The hint of what only the original can answer."""
 
+_LINKING = 0.98  # values for each person, below which a column puts people together
 _MOST_ALONE = 400  # columns that are counted one by one; of more, only all together
 
 
@@ -71,6 +74,7 @@ class Evidence(Result):
         row_order: columns that the order of the rows follows, so that neighbours tell more than their cells do.
         is_release: whether the table was made coarser, so that its order undoes that.
         not_counted: what the file holds, or tells apart, and the rows that were counted do not.
+        linking: kept columns that link the people of a household, where each person is counted.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -84,7 +88,8 @@ class Evidence(Result):
     is_release: bool = False
     not_counted: tuple[str, ...] = ()
     expected: tuple[RecoveringColumn, ...] = ()
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted"})
+    linking: tuple[str, ...] = ()
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -140,6 +145,41 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         original is not None or bool(roles.generalised_quasi_identifiers),
         table.not_counted,
         tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
+        linking_columns(table, work.question, roles, rows),
+    )
+
+
+def linking_columns(table: Table, question: Question, roles: Roles, rows: RowKind) -> tuple[str, ...]:
+    """Columns that are kept and link the people of a household, where each person is counted and not the household.
+
+    They are recognised by name, or by what the rows that share a value have in common. Random numbers that `protect`
+    drew are no such columns where enough whole households look alike.
+
+    Args:
+        table: the table.
+        question: what is asked.
+        roles: its columns by role.
+        rows: what a row is.
+    """
+    if not question.rows_are_people and roles.person is None:
+        return ()  # what a row is has to be settled first
+    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive")]
+    distinct = {one.column: one.distinct for one in roles.suggested}
+    people = distinct.get(roles.person, table.rows) if roles.person is not None else table.rows
+    found = [one.column for one in roles.suggested if one.topic == "household number"]
+    found += [] if rows.household is None else [rows.household]
+    if rows.person in kept and groups_agree(table, rows.person, roles.suggested):
+        found.append(rows.person)
+    names = [name for name in dict.fromkeys(found) if name in kept and name not in roles.identifiers_kept]
+    least, known = question.limits.class_size, list(roles.quasi_identifiers)
+    return tuple(
+        name
+        for name in names
+        if distinct[name] < _LINKING * people
+        and not (
+            name in roles.pseudonyms
+            and ClassSizes.from_table(table, quasi_identifiers=known, person=name).smallest >= least
+        )
     )
 
 

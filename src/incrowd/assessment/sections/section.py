@@ -49,7 +49,8 @@ class AssessmentState:
     be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
     keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
     shares of the progress; what is left after the last one is for the way to a yes. `judge` is `judge_release`, by
-    which a protection that is tried is judged as any table is.
+    which a protection that is tried is judged as any table is. After `until`, by the clock of `time.monotonic`, no
+    further protection is tried.
     """
 
     table: Table
@@ -67,6 +68,7 @@ class AssessmentState:
     release_of: Table | None = None
     holdout: Table | None = None
     kept_rows: Any = None
+    until: float | None = None
 
     @property
     def seed(self) -> int:

@@ -84,6 +84,40 @@ def _find_linked(
     return None
 
 
+def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole]) -> bool:
+    """Whether rows that share a value of a column are as few as a household, and nearly always agree in another column.
+
+    Args:
+        table: the table.
+        name: the column.
+        columns: what is suggested for all its columns.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.tables import suggest_roles
+    >>> draw = np.random.default_rng(0)
+    >>> group, area = draw.permutation(200), draw.integers(0, 9, 200)
+    >>> table = read_table({"group": np.repeat(group, 4), "area": np.repeat(area, 4)})
+    >>> groups_agree(table, "group", suggest_roles(table))
+    True
+    """
+
+    def agree() -> bool:
+        (column,) = encode(table, [name])
+        rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
+        if starts.size < _FEWEST or rows.size > _IN_HOUSEHOLD * starts.size:
+            return False
+        others = [one for one in columns if one.distinct >= 2 and one.kind != "nested" and one.column != name]
+        for one in [one for one in others if 2 * one.distinct <= column.filled_size][:_TRIED]:
+            codes = np.asarray(encode(table, [one.column])[0].codes[rows], dtype=np.int64)
+            usual, errors = _usual_values(codes, starts)
+            pairs = codes.size - starts.size
+            if _is_constant(pairs, errors, pairs * _disagreement(codes)) and _differs_between(usual):
+                return True
+        return False
+
+    return table.backend.examine_rows(agree, otherwise=False)
+
+
 def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int, str] | None:
     """Find a number or a time that increases from row to row and restarts, while an attribute of people stays the same.
 

@@ -119,7 +119,8 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
         else f"rows share values of {column} to the last digit, far more often than chance makes them"
     )
     reason += ": they look like several records of one person, or people of one household"
-    return RowKind("transactions", reason, "medium", column if shown_by else None)
+    known = column if shown_by else None
+    return RowKind("transactions", reason, "medium", person=known, household=known)
 
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
