@@ -156,11 +156,29 @@ def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, tab
     assert script.get(f"{table}/record.html", params={"number": 0}).text == old
 
 
+@pytest.mark.parametrize("decision", ["release", "refuse", "later"])
+@pytest.mark.parametrize("since", [{"roles": {"city": "sensitive", "sex": "drop"}}, {"recipient": "strict"}, "reading"])
+def test_a_candidate_of_another_question_is_not_decided_on(script, table, protected, decision, since):
+    if since == "reading":
+        assert script.post(f"{table}/reading", json={"reading": {"null": "A"}}).status_code == 200
+    else:
+        assert script.patch(f"{table}/settings", json=since).status_code == 200
+    new = {"decision": decision, "by": "me", "note": "all the same", "candidate": protected}
+    refused = script.post(f"{table}/decisions", json=new)
+    assert refused.status_code == 409
+    assert "judged anew since this candidate was made; protect again" in refused.text
+    assert script.get(f"{table}/decisions").json() == []
+    assert script.get(f"{table}/record.html").status_code == 409
+
+
 def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table, protected, wait_for):
     script.patch(f"{table}/settings", json={"recipient": "strict"})
     assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
     assert wait_for(script, assessed)["state"] == "done"
-    made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
+    new = {"decision": "release", "by": "me", "candidate": protected}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409
+    script.patch(f"{table}/settings", json={"recipient": "trusted"})
+    made = script.post(f"{table}/decisions", json=new).json()
     assert (made["settings"]["recipient"], made["before"]["decision"]) == ("trusted", None)  # assessed for others only
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 

@@ -37,8 +37,6 @@ _BASES = {"table": "in the table", "population": "in the population", "attacks":
 def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequence[Job]) -> RecordedDecision:
     """The decision with its numbers and the settings by which they were judged.
 
-    A candidate was judged by the settings when it was made, which may be others than those of the table now.
-
     Args:
         new: what somebody decides.
         table: the table that it is about.
@@ -46,14 +44,21 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         jobs: the work on the table, the newest first.
 
     Raises:
-        Refusal: the candidate is none of this table, a table is released that nobody assessed by these settings, or
-            it is released against the verdict without a word why.
+        Refusal: the candidate is none of this table or was judged by another question than the table has now, a table
+            is released that nobody assessed by these settings, or it is released against the verdict without a word
+            why.
     """
     judged, settings = table, table.settings
     if candidate is not None:
         if not is_candidate(candidate) or candidate.table != table.id:
             raise Refusal(409, "only a protection of this table can be decided about")
-        judged, settings = candidate.source or table, candidate.settings or settings
+        if candidate.source is None or candidate.settings is None or candidate.question_changed:
+            raise Refusal(
+                409,
+                "the columns, the reading of the file or the recipient were judged anew since this candidate was made; "
+                "protect again, or go back to those settings, before you decide about it",
+            )
+        judged, settings = candidate.source, candidate.settings
     assessed = next((job for job in jobs if _has_assessed(job, judged, settings)), None)
     if new.decision == "release" and candidate is None and assessed is None:
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
