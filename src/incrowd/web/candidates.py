@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -61,6 +61,28 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         columns_left_out=len(result["removed"]),
         when_saved=earlier.summary if earlier else None,
     )
+
+
+def careful_sentences(found: Mapping[str, Any]) -> list[str]:
+    """What a reader of the result of a protection must not overlook: columns that undo it, or that name people."""
+    verdict = found["verdict"]
+    told = [] if verdict["giving_back"] else [f"Careful: {note}." for note in found["undone"]]
+    telling = [one for one in found["unchanged"] if one["nearly_unique"]]
+    if not telling:
+        return told
+    rows = f"{telling[0]['rows']:,}"
+    if len(telling) == 1:
+        (one,) = telling
+        passed_on = f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows} rows"
+        whoever = "it"
+    else:
+        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in telling)
+        passed_on = (
+            f"{len(telling):,} columns are passed on unchanged and have a different value in most of the {rows} rows: "
+            f"{names}"
+        )
+        whoever = "one of them"
+    return [*told, f"Careful: {passed_on}. Whoever knows {whoever} from elsewhere finds the person."]
 
 
 def name_of(made_by: ProtectionRequest) -> str:

@@ -7,7 +7,7 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.candidates import careful_sentences, describe_candidate, is_candidate, name_of
 from incrowd.web.downloads import release_hashes
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
@@ -71,7 +71,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         settings=without_cells(settings)[0],
         accepted=AcceptedRisk(highest=limits.highest, average=limits.average),
         before=_numbers_before(assessed, candidate),
-        after=DecidedNumbers(**candidate.answer().summary) if candidate else None,
+        after=_numbers_after(candidate) if candidate else None,
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
         files=_hash_files(candidate, made.name, judged) if candidate and made else {},
@@ -86,6 +86,11 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
     release = candidate.answer().release
     assert release is not None
     return release_hashes(release, name, table)
+
+
+def _numbers_after(candidate: Job) -> DecidedNumbers:
+    found = candidate.answer()
+    return DecidedNumbers(**found.summary, careful=careful_sentences(found.to_json()))
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
@@ -145,7 +150,7 @@ def record_page(decision: RecordedDecision) -> str:
         + f"<h2>Question</h2>{_table(('', ''), question)}"
         f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
-        + "".join(f"<p>{escape(condition)}</p>" for condition in (judged.conditions if judged else ()))
+        + "".join(f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ()))
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
         f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
