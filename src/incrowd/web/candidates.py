@@ -73,7 +73,9 @@ def careful_sentences(found: Mapping[str, Any]) -> list[str]:
     rows = f"{telling[0]['rows']:,}"
     if len(telling) == 1:
         (one,) = telling
-        passed_on = f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows} rows"
+        passed_on = (
+            f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows} rows"
+        )
         whoever = "it"
     else:
         names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in telling)

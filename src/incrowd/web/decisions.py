@@ -107,12 +107,18 @@ def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
     return job.settings.model_copy(update={"protection": settings.protection}) == settings
 
 
+def is_about(decision: RecordedDecision, table: OpenTable) -> bool:
+    """Whether a decision is about this table, however it is read: next year's table has its project's decisions too."""
+    about, columns = decision.table, [one.name for one in decision.table.columns]
+    return (about.name, about.rows, columns) == (table.name, table.table.rows, list(table.table.columns))
+
+
 def record_page(decision: RecordedDecision) -> str:
     """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
     name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    about = f"the protected table “{name}”" if name else "the table as it is"
+    about = f"{table.name}, " + (f"protected as “{name}”" if name else "the table as it is")
     question = [
         ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
         ("recipient", in_words(settings.recipient)),
@@ -150,7 +156,9 @@ def record_page(decision: RecordedDecision) -> str:
         + f"<h2>Question</h2>{_table(('', ''), question)}"
         f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
-        + "".join(f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ()))
+        + "".join(
+            f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ())
+        )
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
         f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
@@ -161,7 +169,7 @@ def record_page(decision: RecordedDecision) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>Decision on {escape(table.name)}</title><style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
+        f"<title>Decision of {when[:10]} on {escape(table.name)}</title><style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
         f"<body><main>{body}</main></body></html>\n"
     )
 

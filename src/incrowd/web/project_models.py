@@ -131,6 +131,12 @@ class RecordedDecision(Model):
         return self.decision == "release" and (judged is None or judged.decision != "within")
 
 
+class ListedDecision(RecordedDecision):
+    """A decision beside the table that is open: whether it is about that one, or about another of its project."""
+
+    on_this_table: bool
+
+
 class ProjectRun(Model):
     """Work that was done: what was asked, what came out in a few numbers, and how long it took.
 
