@@ -249,6 +249,7 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view
     assert "1 of 4 columns left out" in view
+    assert "By the 2 columns that others may know, and no other: no record is unique" in view
     new = {"decision": "release", "by": "A. Reviewer", "candidate": job}
     assert script.post(f"{table}/decisions", json=new).status_code == 201
     assert f"<p>{secret}</p>" in script.get(f"{table}/record.html").text

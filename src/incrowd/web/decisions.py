@@ -169,7 +169,8 @@ def record_page(decision: RecordedDecision) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>Decision of {when[:10]} on {escape(table.name)}</title><style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
+        f"<title>Decision of {when[:10]} on {escape(table.name)}</title>"
+        f"<style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
         f"<body><main>{body}</main></body></html>\n"
     )
 
