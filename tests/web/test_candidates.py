@@ -206,6 +206,12 @@ def test_candidates_of_the_same_settings_have_names_that_differ(script, table, p
     first, second = protect(k=5), protect(k=5)
     names = {one["id"]: one["name"] for one in script.get(f"{table}/candidates").json()}
     assert names == {first: "partition, k = 5", second: "partition, k = 5 (2)"}
+    others = [protect(k=5, leave_out=["illness"]), protect(k=5, sensitive=["illness"])]
+    named = {one["id"]: one["name"] for one in script.get(f"{table}/candidates").json()}
+    assert [named[one] for one in others] == [
+        "partition, k = 5, without illness",
+        "partition, k = 5, illness kept secret",
+    ]
     assert script.post(f"/api/v1/jobs/{second}/name", json={"name": "partition, k = 5"}).json()["name"].endswith("(2)")
     assert "people-partition-k-5-2" in script.get(f"/api/v1/jobs/{second}/table").headers["content-disposition"]
 
