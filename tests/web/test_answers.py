@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from incrowd.protection import METHODS
 from incrowd.wording import percent
 
 TABLES = "/api/v1/tables"
@@ -269,6 +270,24 @@ def test_the_comparison_says_of_every_way_what_protecting_so_says(script, table,
             assert all(f"<p>{one}</p>" in html.unescape(page) for one in point["conditions"])
     assert page.count('<details class="conditions small">') == sum(bool(one["conditions"]) for one in result["points"])
     assert any(point["conditions"] for point in result["points"])
+
+
+def test_the_comparison_says_which_methods_it_left_out_and_why(script, found_by):
+    rows = "who,sex,region\n" + "".join(f"{n // 2},{'fm'[n // 2 % 2]},{'NS'[n % 3 % 2]}\n" for n in range(80))
+    table = script.post(TABLES, files={"file": ("visits.csv", rows.encode())}).json()["id"]
+    roles = {"who": "person", "sex": "quasi-identifier", "region": "quasi-identifier"}
+    script.put(f"{TABLES}/{table}/settings", json={"roles": roles})
+    result, page = found_by(f"{TABLES}/{table}/frontiers", {"k": [3]})
+    compared, left = ({one["words"] for one in result[part]} for part in ("points", "not_compared"))
+    assert compared
+    assert not compared & left
+    assert len(compared | left) >= len(METHODS)
+    reasons = {one["why"] for one in result["not_compared"]}
+    assert "it cannot keep the records of one person together" in reasons
+    assert "it needs a hierarchy for every column" in reasons
+    assert "it made no table" not in reasons
+    for one in result["not_compared"]:
+        assert f"<li>{one['words']}: {one['why']}.</li>" in page
 
 
 def test_suggested_roles_are_no_decision(script, found_by):

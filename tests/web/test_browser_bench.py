@@ -199,19 +199,24 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
 
 def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(opened, tmp_path):
     page = opened()
-    names = [*(f"answer_{number:02}" for number in range(11)), "a_name_that_takes_two_lines"]
+    names = [*(f"income_{number:02}" for number in range(11)), "answer_0", "a_name_that_takes_two_lines"]
     file = tmp_path / "some.csv"
     file.write_text("\n".join([",".join(names), *(",".join(str(row % 3) for _ in names) for row in range(40))]))
     page.set_input_files("#file", file)
     page.wait_for_url("**/crowd")
     settled(page)
-    expect(page.locator("#confirm-all")).to_have_text("Confirm all")
-    page.fill("#search", "answer_0")
+    expect(page.locator("#confirm-all")).to_have_text("Confirm 11")  # nothing is suggested for the others
+    page.fill("#search", "income_0")
     expect(page.locator("#confirm-all")).to_have_text("Confirm 10")
     page.click("#confirm-all")
-    expect(page.locator("#tile-columns strong")).to_have_text("10 of 12")
+    expect(page.locator("#tile-columns strong")).to_have_text("10 of 13")
     expect(page.locator("#confirm-all")).to_be_hidden()
     page.fill("#search", "")
+    page.click("#confirm-all")
+    expect(page.locator("#decided")).to_have_text("11 of 13 decided, 2 without a suggestion")
+    expect(page.locator("#columns .column")).to_have_count(2)  # those that remain are shown
+    expect(page.locator("#confirm-all")).to_be_hidden()
+    page.select_option("#filter", "all")
     choose(page, names[-1])
     line, box = (page.locator(place).bounding_box() for place in (f"[data-column={names[-1]}]", "#columns"))
     assert line["y"] + line["height"] <= box["y"] + box["height"] + 1

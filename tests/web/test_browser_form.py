@@ -72,6 +72,13 @@ def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(
     expect(page.locator("#apart :checked")).to_have_count(3)
     assert chosen(page, "#apart") == NOT_ASKED
     expect(page.locator("#protected-title")).to_contain_text("Yes")
+    expect(page.locator("#tile-after small")).to_contain_text(
+        "in the table; may go out, on conditions: partition, k = 11"
+    )
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#tile-after small")).to_be_visible()  # a risk is never shown without whose it is
+    expect(page.locator("#tile-detail small")).to_contain_text("of the columns known to others")
+    expect(page.locator("#tile-detail small")).to_be_visible()
 
 
 @pytest.mark.parametrize(

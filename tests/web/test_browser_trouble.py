@@ -109,7 +109,9 @@ def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base, 
     answered(page, "#risk-view")
     hold("assessment")
     page.click("#renew")
-    expect(page.locator("#tile-risk small")).to_have_text("being assessed")  # and nothing of the one before is done
+    expect(page.locator("#tile-risk small")).to_have_text(
+        "in the table; being assessed"
+    )  # and nothing of the one before is done
     expect(page.locator("#tile-report")).to_have_attribute("data-state", "open")
     page.click("#verdict-wait .waiting button")
     page.wait_for_selector("#risk-view .instead")

@@ -1,6 +1,7 @@
 """Candidates: cards with the settings that made them, comparisons, rows side by side, downloads, and the search."""
 
 import io
+import random
 
 import pyarrow.parquet
 import pytest
@@ -36,6 +37,23 @@ def protect(script, table, wait_for):
         return job["id"]
 
     return made
+
+
+def test_what_is_kept_secret_follows_the_roles_unless_somebody_chose_other_columns(script, table):
+    def kept_after(roles, **asked):
+        changes = {"roles": roles} | ({"protection": asked} if asked else {})
+        return script.patch(f"{table}/settings", json=changes).json()["settings"]["protection"]
+
+    kept_after({}, sensitive=["illness"], l=2)
+    after = kept_after({"city": "sensitive"})
+    assert (after["sensitive"], after["l"]) == (["city", "illness"], 2)
+    assert kept_after({"sex": "sensitive"}, leave_out=["city"])["sensitive"] == ["city", "illness"]  # named by somebody
+    assert kept_after({"age": "sensitive"}, sensitive=["sex", "illness"])["sensitive"] == ["sex", "illness"]
+    assert kept_after({"age": "other"})["sensitive"] == ["sex", "illness"]
+    gone = kept_after({"sex": "other", "illness": "other", "city": "other"})
+    assert (gone["sensitive"], gone["l"]) == (None, None)
+    assert script.post(f"{table}/settings/undo").json()["settings"]["protection"]["sensitive"] == ["sex", "illness"]
+    assert kept_after({"city": "quasi-identifier"})["sensitive"] == ["sex", "illness"]
 
 
 def test_each_candidate_keeps_its_own_settings_risk_and_verdict(script, table, protect):
@@ -188,6 +206,12 @@ def test_candidates_of_the_same_settings_have_names_that_differ(script, table, p
     first, second = protect(k=5), protect(k=5)
     names = {one["id"]: one["name"] for one in script.get(f"{table}/candidates").json()}
     assert names == {first: "partition, k = 5", second: "partition, k = 5 (2)"}
+    others = [protect(k=5, leave_out=["illness"]), protect(k=5, sensitive=["illness"])]
+    named = {one["id"]: one["name"] for one in script.get(f"{table}/candidates").json()}
+    assert [named[one] for one in others] == [
+        "partition, k = 5, without illness",
+        "partition, k = 5, illness kept secret",
+    ]
     assert script.post(f"/api/v1/jobs/{second}/name", json={"name": "partition, k = 5"}).json()["name"].endswith("(2)")
     assert "people-partition-k-5-2" in script.get(f"/api/v1/jobs/{second}/table").headers["content-disposition"]
 
@@ -231,11 +255,40 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view
     assert "1 of 4 columns left out" in view
+    assert "By the 2 columns that others may know, and no other: no record is unique" in view
     new = {"decision": "release", "by": "A. Reviewer", "candidate": job}
     assert script.post(f"{table}/decisions", json=new).status_code == 201
     assert f"<p>{secret}</p>" in script.get(f"{table}/record.html").text
     script.patch(f"{table}/settings", json={"recipient": "strict"})
     assert secret not in script.get(f"/jobs/{job}/view").text  # nor the yes
+
+
+@pytest.mark.parametrize("visit", ["other", "drop"])
+def test_the_record_names_every_column_of_a_condition_and_says_what_to_be_careful_with(script, wait_for, visit):
+    kept, draws = [f"answer_{number}" for number in range(12)], random.Random(1)
+    visits = draws.sample(range(1_000, 9_000), 200)
+    rows = [[draws.choice("fm"), one, *(draws.randrange(4) for _ in kept)] for one in visits]
+    text = "\n".join(",".join(map(str, row)) for row in [["sex", "visit", *kept], *rows])
+    opened = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{opened['id']}"
+    roles = {"sex": "quasi-identifier", "visit": visit} | dict.fromkeys(kept, "other")
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True})
+    job = script.post(f"{address}/protections", json={"protection": {"k": 11}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    (card,) = script.get(f"{address}/candidates").json()
+    new = {"decision": "later", "by": "A. Reviewer", "candidate": job["id"]}
+    assert script.post(f"{address}/decisions", json=new).status_code == 201
+    record = script.get(f"{address}/record.html").text
+    if visit == "drop":
+        assert card["decision"] == "within"
+        named = f"nobody outside knows {', '.join(kept)}: "
+        assert any(named in condition for condition in card["conditions"])
+        assert named in record
+        assert "Careful" not in record
+    else:
+        careful = "Careful: visit is passed on unchanged and has 200 different values in 200 rows. Whoever knows it"
+        assert careful in script.get(f"/jobs/{job['id']}/view").text
+        assert f"<p>{careful}" in record
 
 
 def test_a_candidate_of_another_question_is_not_recommended(script, table, protect):

@@ -33,6 +33,8 @@ def test_a_result_carries_what_made_it(script, table, wait_for):
     info = script.get(f"/api/v1/jobs/{job['id']}").json()
     assert info["question"]["k"] == 3
     assert info["stale"]
+    assert made_by["protection"]["k"] == 5  # what one job asks for is not the form's
+    made_by["protection"]["k"] = 3
     assert script.get(f"/api/v1/jobs/{job['id']}/settings").json() == made_by
     assert made_by["recipient"] == "public"
 

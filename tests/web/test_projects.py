@@ -101,6 +101,28 @@ def test_on_another_file_what_changed_is_told_and_open(script, table):
     assert settings["protection"]["k"] == 7
 
 
+def test_a_decision_about_last_years_table_is_not_one_about_this_years(script, table):
+    made = script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"}).json()
+    project = script.get(f"{table}/project").json()
+    other = upload(script, as_csv(ROWS[:90]), "people next.csv")
+    script.post(f"{other}/project", json=project)
+    (listed,) = script.get(f"{other}/decisions").json()
+    assert listed == made | {"on_this_table": False}
+    refused = script.get(f"{other}/record.html")
+    assert refused.status_code == 409
+    assert "nothing was decided yet about people next.csv; its project has decisions about people.csv" in refused.text
+    old = script.get(f"{other}/record.html", params={"number": 0})
+    day = made["at"][:10]
+    assert f'filename="people-decision-{day}.html"' in old.headers["content-disposition"]
+    assert "<h1>Must not go out: people.csv, the table as it is</h1>" in old.text
+    assert f"<title>Decision of {day} on people.csv</title>" in old.text
+    script.post(f"{other}/decisions", json={"decision": "later", "by": "me"})
+    assert [one["on_this_table"] for one in script.get(f"{other}/decisions").json()] == [False, True]
+    here = script.get(f"{other}/record.html")
+    assert "<h1>Not decided yet: people next.csv, the table as it is</h1>" in here.text
+    assert f'filename="people-next-decision-{day}.html"' in here.headers["content-disposition"]
+
+
 @pytest.mark.parametrize(
     "damage", [{"format": "other"}, {"version": 2}, {"settings": {"recipient": "nobody"}}, {"x": 1}]
 )
@@ -156,11 +178,29 @@ def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, tab
     assert script.get(f"{table}/record.html", params={"number": 0}).text == old
 
 
+@pytest.mark.parametrize("decision", ["release", "refuse", "later"])
+@pytest.mark.parametrize("since", [{"roles": {"city": "sensitive", "sex": "drop"}}, {"recipient": "strict"}, "reading"])
+def test_a_candidate_of_another_question_is_not_decided_on(script, table, protected, decision, since):
+    if since == "reading":
+        assert script.post(f"{table}/reading", json={"reading": {"null": "A"}}).status_code == 200
+    else:
+        assert script.patch(f"{table}/settings", json=since).status_code == 200
+    new = {"decision": decision, "by": "me", "note": "all the same", "candidate": protected}
+    refused = script.post(f"{table}/decisions", json=new)
+    assert refused.status_code == 409
+    assert "judged anew since this candidate was made; protect again" in refused.text
+    assert script.get(f"{table}/decisions").json() == []
+    assert script.get(f"{table}/record.html").status_code == 409
+
+
 def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table, protected, wait_for):
     script.patch(f"{table}/settings", json={"recipient": "strict"})
     assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
     assert wait_for(script, assessed)["state"] == "done"
-    made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
+    new = {"decision": "release", "by": "me", "candidate": protected}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409
+    script.patch(f"{table}/settings", json={"recipient": "trusted"})
+    made = script.post(f"{table}/decisions", json=new).json()
     assert (made["settings"]["recipient"], made["before"]["decision"]) == ("trusted", None)  # assessed for others only
     assert "a trusted recipient" in script.get(f"{table}/record.html").text
 

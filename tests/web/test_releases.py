@@ -59,6 +59,18 @@ def test_advice_leads_from_an_open_table_to_a_yes_by_clicks(script, table, done,
     assert candidate["after"]["k"] >= first["expected"]["k"]
 
 
+def test_advice_confirms_nothing_that_has_no_reason(script, done):
+    text = "sex,answer_a,answer_b\n" + "".join(f"{'fm'[n % 2]},{n % 3},{n % 5}\n" for n in range(60))
+    opened = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    assessed = done(f"/api/v1/tables/{opened['id']}/assessments", protection=False)
+    (judged,) = [one for one in script.get(f"{assessed}/actions").json() if one["does"] == "columns"]
+    assert "Nothing is suggested for answer_a, answer_b: a person must decide" in judged["sentence"]
+    (choice,) = judged["choices"]
+    assert choice["settings"]["roles"] == {"sex": "quasi-identifier"}
+    answer = script.post(f"{assessed}/actions/{judged['number']}", json={"choice": 0})
+    assert answer.json()["settings"]["settings"]["decided"] == ["sex"]
+
+
 def test_advice_on_other_settings_is_not_taken(script, table, done):
     assessed = done(f"{table}/assessments", protection=False)
     actions = script.get(f"{assessed}/actions").json()

@@ -92,6 +92,7 @@ def test_tables_settings_decisions_and_candidates_are_there_again(tmp_path):
         assert client.post(f"{table}/settings/undo").json()["settings"]["recipient"] == "public"
         assert client.get("/api/v1/session").json() == {"kept_in": str(keep), "lost": []}
         assert client.post(f"{table}/crowd").json()["people"] == 60
+        assert "Assessments, reports, comparisons and forecasts are not kept" in client.get("/").text
 
 
 def test_work_that_was_kept_before_readings_were_opens(tmp_path):

@@ -77,11 +77,27 @@ def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
 
 
 def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
-    """Confirm what is suggested for the columns that nobody has decided about, and that in words for the page."""
-    decided = {*table.settings.decided}
-    roles: dict[str, ChosenRole] = {name: role for name, role in table.settings.roles.items() if name not in decided}
-    if not roles:
+    """Confirm what is suggested with a reason for columns that nobody has judged, and that in words for the page.
+
+    Where nothing was found a person must decide: such columns are named, and not confirmed with the others.
+    """
+    decided, now = {*table.settings.decided}, table.settings.roles
+    is_open = [one for one in table.columns if one.column not in decided]
+    if not is_open:
         return [], "Give every column a role in the list."
-    columns = counted(len(roles), "column", "columns")
-    sentence = f"Judge {columns}: {listed(roles)}. Confirm what is suggested, or give another role in the list."
-    return [ActionChoice(label=f"Confirm all suggestions ({columns})", settings=TableSettings(roles=roles))], sentence
+    roles: dict[str, ChosenRole] = {
+        one.column: now[one.column]
+        for one in is_open
+        if now[one.column] != "other" or (table.history.suggested[one.column] == "other" and one.confidence != "low")
+    }
+    left = [one.column for one in is_open if one.column not in roles]
+    sentence = f"Judge {counted(len(is_open), 'column', 'columns')}"
+    choices = []
+    if roles:
+        columns = counted(len(roles), "column", "columns")
+        sentence += f": {listed(roles)}. Confirm what is suggested, or give another role in the list"
+        label = f"Confirm all suggestions ({columns})" if not left else f"Confirm {columns} with a reason"
+        choices = [ActionChoice(label=label, settings=TableSettings(roles=roles))]
+    if left:
+        sentence += f". Nothing is suggested for {', '.join(left)}: a person must decide, in the list"
+    return choices, f"{sentence}."

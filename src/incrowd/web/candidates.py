@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -63,18 +63,51 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     )
 
 
+def careful_sentences(found: Mapping[str, Any]) -> list[str]:
+    """What a reader of the result of a protection must not overlook: columns that undo it, or that name people."""
+    verdict = found["verdict"]
+    told = [] if verdict["giving_back"] else [f"Careful: {note}." for note in found["undone"]]
+    telling = [one for one in found["unchanged"] if one["nearly_unique"]]
+    if not telling:
+        return told
+    rows = f"{telling[0]['rows']:,}"
+    if len(telling) == 1:
+        (one,) = telling
+        passed_on = (
+            f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows} rows"
+        )
+        whoever = "it"
+    else:
+        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in telling)
+        passed_on = (
+            f"{len(telling):,} columns are passed on unchanged and have a different value in most of the {rows} rows: "
+            f"{names}"
+        )
+        whoever = "one of them"
+    return [*told, f"Careful: {passed_on}. Whoever knows {whoever} from elsewhere finds the person."]
+
+
 def name_of(made_by: ProtectionRequest) -> str:
     """A name that says how a table was protected.
 
     >>> name_of(ProtectionRequest(k=11, l=2, sensitive="illness"))
     'partition, k = 11, l = 2'
+    >>> name_of(ProtectionRequest(k=11, leave_out=["note"]))
+    'partition, k = 11, without note'
     """
     parts = [METHODS[made_by.method].label]
     if METHODS[made_by.method].guarantees_k:
         parts.append(f"k = {made_by.k:,}")
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
+    parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
+    parts += [f"those not asked about {_few(made_by.apart)} apart"] if made_by.apart else []
     return ", ".join(parts)
+
+
+def _few(names: Sequence[str]) -> str:
+    """One or two names, or how many they are."""
+    return f"{len(names):,} columns" if len(names) > 2 else " and ".join(name[:20] for name in names)
 
 
 def asked_by(job: Job) -> ProtectionRequest | None:
@@ -90,7 +123,10 @@ def name_candidates(jobs: Iterable[Job]) -> None:
     taken = {job.name for job in candidates}
     for job in candidates:
         if not job.name:
-            job.name = distinct_name(name_of(_made_by(job)), taken)
+            name, made_by = name_of(_made_by(job)), _made_by(job)
+            if name in taken and made_by.secrets:
+                name += f", {_few(made_by.secrets)} kept secret"
+            job.name = distinct_name(name, taken)
             taken.add(job.name)
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.candidates import careful_sentences, describe_candidate, is_candidate, name_of
 from incrowd.web.downloads import release_hashes
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
@@ -37,8 +37,6 @@ _BASES = {"table": "in the table", "population": "in the population", "attacks":
 def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequence[Job]) -> RecordedDecision:
     """The decision with its numbers and the settings by which they were judged.
 
-    A candidate was judged by the settings when it was made, which may be others than those of the table now.
-
     Args:
         new: what somebody decides.
         table: the table that it is about.
@@ -46,14 +44,21 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         jobs: the work on the table, the newest first.
 
     Raises:
-        Refusal: the candidate is none of this table, a table is released that nobody assessed by these settings, or
-            it is released against the verdict without a word why.
+        Refusal: the candidate is none of this table or was judged by another question than the table has now, a table
+            is released that nobody assessed by these settings, or it is released against the verdict without a word
+            why.
     """
     judged, settings = table, table.settings
     if candidate is not None:
         if not is_candidate(candidate) or candidate.table != table.id:
             raise Refusal(409, "only a protection of this table can be decided about")
-        judged, settings = candidate.source or table, candidate.settings or settings
+        if candidate.source is None or candidate.settings is None or candidate.question_changed:
+            raise Refusal(
+                409,
+                "the columns, the reading of the file or the recipient were judged anew since this candidate was made; "
+                "protect again, or go back to those settings, before you decide about it",
+            )
+        judged, settings = candidate.source, candidate.settings
     assessed = next((job for job in jobs if _has_assessed(job, judged, settings)), None)
     if new.decision == "release" and candidate is None and assessed is None:
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
@@ -66,7 +71,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
         settings=without_cells(settings)[0],
         accepted=AcceptedRisk(highest=limits.highest, average=limits.average),
         before=_numbers_before(assessed, candidate),
-        after=DecidedNumbers(**candidate.answer().summary) if candidate else None,
+        after=_numbers_after(candidate) if candidate else None,
         candidate=made.name if made else None,
         protection=without_rows(made.protection) if made else None,
         files=_hash_files(candidate, made.name, judged) if candidate and made else {},
@@ -83,6 +88,11 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
     return release_hashes(release, name, table)
 
 
+def _numbers_after(candidate: Job) -> DecidedNumbers:
+    found = candidate.answer()
+    return DecidedNumbers(**found.summary, careful=careful_sentences(found.to_json()))
+
+
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
     """Numbers of the assessment, or else the counts made with the candidate, which are no verdict."""
     if assessed is not None:
@@ -97,12 +107,18 @@ def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
     return job.settings.model_copy(update={"protection": settings.protection}) == settings
 
 
+def is_about(decision: RecordedDecision, table: OpenTable) -> bool:
+    """Whether a decision is about this table, however it is read: next year's table has its project's decisions too."""
+    about, columns = decision.table, [one.name for one in decision.table.columns]
+    return (about.name, about.rows, columns) == (table.name, table.table.rows, list(table.table.columns))
+
+
 def record_page(decision: RecordedDecision) -> str:
     """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
     name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    about = f"the protected table “{name}”" if name else "the table as it is"
+    about = f"{table.name}, " + (f"protected as “{name}”" if name else "the table as it is")
     question = [
         ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
         ("recipient", in_words(settings.recipient)),
@@ -140,7 +156,9 @@ def record_page(decision: RecordedDecision) -> str:
         + f"<h2>Question</h2>{_table(('', ''), question)}"
         f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
-        + "".join(f"<p>{escape(condition)}</p>" for condition in (judged.conditions if judged else ()))
+        + "".join(
+            f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ())
+        )
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
         f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
@@ -151,7 +169,8 @@ def record_page(decision: RecordedDecision) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>Decision on {escape(table.name)}</title><style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
+        f"<title>Decision of {when[:10]} on {escape(table.name)}</title>"
+        f"<style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
         f"<body><main>{body}</main></body></html>\n"
     )
 

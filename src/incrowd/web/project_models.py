@@ -14,6 +14,7 @@ from incrowd.web.protection_models import ProtectionRequest
 MOST_DECISIONS = 1_000  # about one table
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
+Sentence = Annotated[str, StringConstraints(max_length=1_000_000)]  # one that may name every column
 Count = Annotated[int, Field(ge=0, le=10**15), WHOLE]
 _DEEPEST = 20  # lists and objects within each other
 
@@ -83,13 +84,15 @@ class DecidedNumbers(Model):
     """The numbers of a table that a decision rests on; those that were not counted are null.
 
     `risk` and `highest` are those of the verdict, about the people of its `basis`: the table, or a population.
-    `correctness` is the average risk within the table, `conditions` are what a yes rests on.
+    `correctness` is the average risk within the table, `conditions` are what a yes rests on, `careful` what stands
+    beside the verdict of a candidate.
     """
 
     decision: Short | None = None
     headline: Text | None = None
     recommendation: Text | None = None
-    conditions: Annotated[list[Text], Field(max_length=1_000)] = []
+    conditions: Annotated[list[Sentence], Field(max_length=1_000)] = []
+    careful: Annotated[list[Sentence], Field(max_length=1_000)] = []
     risk: float | None = None
     highest: float | None = None
     basis: Short | None = None
@@ -126,6 +129,12 @@ class RecordedDecision(Model):
         """True if a table goes out whose verdict is not yes, or is not known."""
         judged = self.before if self.candidate is None else self.after
         return self.decision == "release" and (judged is None or judged.decision != "within")
+
+
+class ListedDecision(RecordedDecision):
+    """A decision beside the table that is open: whether it is about that one, or about another of its project."""
+
+    on_this_table: bool
 
 
 class ProjectRun(Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -86,6 +86,8 @@ class TableHistory:
             named = {name: getattr(changes, name) for name in changes.model_fields_set}
             named["protection"] = changed_protection(self.settings.protection, changes.protection)
             named["roles"] = self.settings.roles | changes.roles
+            if "sensitive" not in changes.protection.model_fields_set:
+                named["protection"] = _follow_secrets(named["protection"], self.settings.roles, named["roles"])
             before = [name for name in self.settings.decided if name not in changes.roles]
             named["decided"] = [*before, *_decided_by(changes)]
             self._change(self.settings.model_copy(update=named))
@@ -207,6 +209,21 @@ def _difference(before: models.TableSettings, after: models.TableSettings) -> di
     found |= {"open again": open_again} if open_again else {}
     others = [name for name in ("secrets", "groups", "protection") if getattr(before, name) != getattr(after, name)]
     return found | ({"also": others} if others else {})
+
+
+def _follow_secrets(
+    asked: ProtectionRequest, before: Mapping[str, ChosenRole], now: Mapping[str, ChosenRole]
+) -> ProtectionRequest:
+    """A protection that kept every secret keeps those of the new roles; one that names others stays as it is."""
+    was, secrets = (
+        [name for name, role in roles.items() if role == "sensitive" and name not in asked.leave_out]
+        for roles in (before, now)
+    )
+    if not was or {*asked.secrets} != {*was}:
+        return asked
+    if not secrets:
+        return asked.model_copy(update={"sensitive": None, "l": None, "t": None, "diverse": []})
+    return asked.model_copy(update={"sensitive": secrets, "diverse": [one for one in asked.diverse if one in secrets]})
 
 
 def _decided_by(sent: models.TableSettings) -> list[str]:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignRole, confirmRoles, filledGroups, undecided, withRole } from "./roles.js";
+import { assignRole, confirmRoles, filledGroups, followSecrets, mayBeKnown, undecided, withReason, withRole } from "./roles.js";
 
 const columns = ["age", "__proto__", "id", "note"].map((name) => ({ name }));
 const roles = Object.fromEntries([["age", "quasi-identifier"], ["__proto__", "quasi-identifier"], ["id", "person"], ["note", "other"]]);
@@ -27,4 +27,25 @@ test("a name such as __proto__ is a name like any other", () => {
 test("a suggestion is confirmed once, and an empty group is not kept", () => {
   assert.deepEqual(confirmRoles(settings, ["note", "age"]).changes.decided, ["age", "id", "note"]);
   assert.deepEqual(filledGroups({ a: [], b: ["age"] }), { b: ["age"] });
+});
+test("without a reason nothing is confirmed with the others: a person must decide", () => {
+  const found = [["age", "quasi-identifier", "low"], ["orientation", "other", "low"], ["empty", "other", "high"], ["id", "person", "medium"], ["sex", "quasi-identifier", "high"]];
+  const all = found.map(([name, suggested, confidence]) => ({ name, suggested, confidence })), given = Object.fromEntries(found);
+  const now = { roles: { ...given, id: "other" }, decided: ["sex"] }; // another column was made the person
+  assert.deepEqual(withReason(all, now), ["age", "empty"]);
+  assert.deepEqual(undecided(all, now), ["age", "orientation", "empty", "id"]);
+});
+test("what a column adds is told of secrets too, and of what nobody is said to know", () => {
+  const now = { roles: { age: "sensitive", __proto__: null, id: "person", note: "other", gone: "drop" }, decided: ["age", "id", "note", "gone"] };
+  assert.deepEqual(mayBeKnown([...columns, { name: "gone" }].filter(({ name }) => name !== "__proto__"), now), ["age", "note"]);
+  assert.deepEqual(mayBeKnown([{ name: "id" }], { ...now, decided: [] }), ["id"]);
+});
+test("what is kept secret follows the roles unless somebody chose other columns", () => {
+  const after = { age: "sensitive", note: "sensitive", id: "person" }, before = { ...after, age: "other" };
+  const asked = (protection, now = after) => followSecrets(columns, { roles: before, protection }, now)?.sensitive;
+  assert.deepEqual(asked({ sensitive: "note", leave_out: [] }), ["age", "note"]);
+  assert.deepEqual(asked({ sensitive: ["id"], leave_out: [] }), ["id"]);
+  assert.equal(asked({ sensitive: null, leave_out: [] }), null);
+  assert.equal(asked({ sensitive: ["note"], l: 2, leave_out: [] }, { ...before, note: "other" }), null);
+  assert.deepEqual(assignRole(columns, { ...settings, roles: { ...settings.roles, note: "sensitive" }, protection: { sensitive: ["note"], leave_out: [] } }, ["age"], "sensitive").changes.protection.sensitive, ["age", "note"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WAYS, inWords, setFor, wayOf, waysOf, withSet } from "./ways.js";
+import { inWords, sameProtection, setFor, wayOf, WAYS, waysOf, withSet } from "./ways.js";
 
 test("every rule of the library has its way", () => {
   const rules = { "cuts:18,65/65": "cuts", "5,10": "widths", "quantiles:10": "quantiles", "prefix:3,1": "prefix", dates: "dates", places: "places", auto: "auto" };
@@ -27,4 +27,12 @@ test("a column may be called like something that every object has", () => {
   assert.deepEqual(Object.keys(set), ["age", "__proto__"]);
   assert.equal(setFor(set, "__proto__"), "dates");
   assert.deepEqual(withSet(set, "__proto__", null), { age: "5,10" });
+});
+test("the same protection is known whatever the order of its columns", () => {
+  const asked = { k: 11, l: 2, sensitive: ["b", "a"], diverse: ["a", "b"], leave_out: ["x", "y"], t: null };
+  assert.ok(sameProtection(asked, { k: 11, l: 2, sensitive: ["a", "b"], diverse: [], leave_out: ["y", "x"] }));
+  assert.ok(sameProtection({ k: 5, sensitive: "a" }, { sensitive: ["a"], k: 5 }));
+  assert.ok(!sameProtection(asked, { ...asked, leave_out: ["x"] }));
+  assert.ok(!sameProtection(asked, { ...asked, diverse: ["a"] }));
+  assert.ok(!sameProtection(asked, { ...asked, k: 12 }));
 });

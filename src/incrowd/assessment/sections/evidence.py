@@ -193,8 +193,12 @@ def note_reliance_on_declared(work: AssessmentState, verdict: Verdict) -> Verdic
     found, reason = _found_by(work, declared, verdict.limits.class_size)
     _, of_secrets = _found_by(work, secret, verdict.limits.class_size)
     rests_on = [
-        *([f"This yes rests on your word that nobody outside knows {listed(declared)}: {reason}."] if reason else ()),
-        *([f"This yes takes {listed(secret)} as secret: {of_secrets}."] if of_secrets else ()),
+        *(
+            [f"This yes rests on your word that nobody outside knows {', '.join(declared)}: {reason}."]
+            if reason
+            else ()
+        ),
+        *([f"This yes takes {', '.join(secret)} as secret: {of_secrets}."] if of_secrets else ()),
     ]
     told = (*map(Advice, rests_on), *verdict.internal_reasons)
     return replace(verdict, found_if_declared=found, internal_reasons=told)

@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.web import project_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.result_routes import HTML_PAGE
-from incrowd.web.decisions import decide, record_page
+from incrowd.web.decisions import decide, is_about, record_page
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.jobs import Job
 from incrowd.web.projects import describe_saved_work, load_project, save_project, saved_reading
@@ -19,6 +19,7 @@ from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
+from incrowd.wording import listed
 
 router = APIRouter(tags=["projects"])
 
@@ -64,9 +65,9 @@ def forget_saved_work(table: TheTable) -> Response:
 
 
 @router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))
-def list_decisions(table: TheTable) -> list[models.RecordedDecision]:
-    """The decisions about a table, the oldest first."""
-    return list(table.history.decisions)
+def list_decisions(table: TheTable) -> list[models.ListedDecision]:
+    """The decisions about a table and those of its project about other tables, the oldest first."""
+    return [models.ListedDecision(**dict(one), on_this_table=is_about(one, table)) for one in table.history.decisions]
 
 
 @router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
@@ -98,14 +99,18 @@ def read_trail(table: TheTable) -> list[models.TrailEntry]:
 def download_record(
     table: TheTable, number: Annotated[int | None, Query(ge=0, le=10_000, description="Which decision.")] = None
 ) -> Response:
-    """The record of a decision as one page to sign: the last one, unless another is asked for."""
-    if not table.history.decisions:
-        raise Refusal(409, "nothing was decided yet; write down a decision first")
-    place = len(table.history.decisions) - 1 if number is None else number
-    if place >= len(table.history.decisions):
+    """The record of a decision as one page to sign: the last one about this table, unless another is asked for."""
+    decisions = table.history.decisions
+    here = [place for place, one in enumerate(decisions) if is_about(one, table)]
+    if number is None and not here:
+        elsewhere = f"; its project has decisions about {listed({one.table.name for one in decisions})}"
+        raise Refusal(409, f"nothing was decided yet about {table.name}{elsewhere if decisions else ''}")
+    place = here[-1] if number is None else number
+    if place >= len(decisions):
         raise not_found("decision")
-    name = file_name(table.name, "decision", "html")
-    return Response(record_page(table.history.decisions[place]), media_type="text/html", headers=as_attachment(name))
+    decision = decisions[place]
+    name = file_name(decision.table.name, f"decision-{decision.at[:10]}", "html")
+    return Response(record_page(decision), media_type="text/html", headers=as_attachment(name))
 
 
 def _jobs(table: OpenTable, server: Server, session: Session) -> list[Job]:

@@ -3,6 +3,7 @@ import { api, follow, make, problem, say, short, turns } from "./app.js";
 import { allKept, reread } from "./bench.js";
 import { shelved } from "./candidates.js";
 import { look } from "./lenses.js";
+import { sameProtection } from "./ways.js";
 
 const place = document.getElementById("todo");
 
@@ -28,7 +29,7 @@ async function run(job, action, choice, button) {
 
 /** A protection that is made already is shown, not made again. */
 function button(job, action, choice, index) {
-  const made = choice.protection && shelved().find((one) => !one.question_changed && JSON.stringify(one.protection) === JSON.stringify(choice.protection));
+  const made = choice.protection && shelved().find((one) => !one.question_changed && sameProtection(one.protection, choice.protection));
   return made ? make("button", { type: "button", class: "made", onclick: () => look("candidates") }, `Done: show ${short(made.name, 40)}`)
     : make("button", { type: "button", onclick: (event) => run(job, action, index, event.currentTarget) }, choice.label);
 }

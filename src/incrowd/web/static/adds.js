@@ -1,16 +1,17 @@
 // What columns add to what others know: asked a few at a time, once they are looked at, and again when the roles have changed.
 import { bench, known, on, person } from "./bench.js";
 import { api, problem, table } from "./app.js";
+import { mayBeKnown } from "./roles.js";
 
 const AT_ONCE = 12;
 export const adds = new Map(); // by the name of a column
 let asked = 0;
 
-/** Ask about the columns nobody decided, in small batches; what is no longer asked for is left out. */
+/** Ask about every column that others may come to know, in small batches; what is no longer asked for is left out. */
 async function ask() {
   const mine = ++asked;
   adds.clear();
-  const open = bench.columns.map((column) => column.name).filter((name) => !bench.now.decided.includes(name) || bench.now.roles[name] === "quasi-identifier");
+  const open = mayBeKnown(bench.columns, bench.now);
   for (let place = 0; place < open.length; place += AT_ONCE) {
     const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + AT_ONCE), quasi_identifiers: known(), person: person() });
     if (mine !== asked) return;

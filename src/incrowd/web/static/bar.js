@@ -1,6 +1,6 @@
 // The bar that is always there: where each step stands, the risk now and after, the limit, what detail is kept.
 import { bench, classSize, limit, on } from "./bench.js";
-import { count, make, percent } from "./app.js";
+import { count, make, percent, short } from "./app.js";
 import { undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
@@ -35,7 +35,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
-  const words = { open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: `${basisInWords(judged?.basis)}; assessed` }[state];
+  const words = `${basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
   fill("risk", judged ? percent(judged.highest) : bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
@@ -46,11 +46,10 @@ function drawAfter(candidate) {
     return;
   }
   const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
-  const words = { stale: "old settings", done: "may go out", open: "not yes" }[state];
-  const basis = basisInWords(candidate.highest_basis), ifs = state === "done" ? candidate.conditions : [];
+  const ifs = state === "done" ? candidate.conditions : [], words = { stale: "old settings", done: ifs.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
   tile("after").toggleAttribute("data-ifs", ifs.length > 0);
-  fill("after", percent(candidate.highest), ifs.length ? `${words}, on conditions` : `${basis}; ${words}`, state, ifs.length ? [basis, ...ifs] : []);
-  fill("detail", percent(candidate.detail), leftOut(candidate) || `with k = ${count(candidate.after.k)}`, "", [`k = ${count(candidate.after.k)}`]);
+  fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}: ${short(candidate.name, 40)}`, state, ifs);
+  fill("detail", percent(candidate.detail), `of the columns known to others${leftOut(candidate) && `; ${leftOut(candidate)}`}`, "", [`k = ${count(candidate.after.k)}`]);
 }
 export { drawAfter };
 

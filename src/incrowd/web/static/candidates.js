@@ -43,7 +43,7 @@ function card(one) {
   const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
   const meters = make("div", { class: "meters" },
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
-    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept${leftOut(one) && ` · ${leftOut(one)}`}`));
+    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept of the columns known to others${leftOut(one) && ` · ${leftOut(one)}`}`));
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),

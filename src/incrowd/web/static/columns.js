@@ -3,7 +3,7 @@ import { bench, on, put } from "./bench.js";
 import { count, make, patch, say, settled, short } from "./app.js";
 import { adds } from "./adds.js";
 import { inspect } from "./inspector.js";
-import { ROLES, assignRole, confirmRoles, undecided } from "./roles.js";
+import { ROLES, assignRole, confirmRoles, undecided, withReason } from "./roles.js";
 import { filterCounts, neighbour, select, shownColumns } from "./triage.js";
 
 const list = document.getElementById("columns"), search = document.getElementById("search"), filter = document.getElementById("filter"), order = document.getElementById("order");
@@ -33,10 +33,10 @@ function draw() {
   patch(list, shown.length ? shown.map(row) : [make("li", { class: "soft none", role: "presentation" }, "No column is like that.")]);
   if (had) lineOf(focused)?.focus({ preventScroll: true });
   const open = undecided(bench.columns, bench.now).length, all = bench.columns.length;
-  progress.textContent = `${count(all - open)} of ${count(all)} decided`;
-  const openHere = undecided(shown, bench.now).length;
+  const alone = open - withReason(bench.columns, bench.now).length, openHere = withReason(shown, bench.now).length;
+  progress.textContent = `${count(all - open)} of ${count(all)} decided${alone ? `, ${count(alone)} without a suggestion` : ""}`;
   confirmAll.hidden = !openHere;
-  confirmAll.textContent = openHere < open ? `Confirm ${count(openHere)}` : "Confirm all"; // nothing is confirmed unseen
+  confirmAll.textContent = openHere < open ? `Confirm ${count(openHere)}` : "Confirm all"; // nothing is confirmed unseen, or without a reason
   const counts = filterCounts(bench.columns, bench.now, ROLES.map(({ role }) => role));
   for (const choice of filter.options) choice.textContent = `${choice.dataset.words} (${count(counts[choice.value])})`;
   drawChosen();
@@ -112,7 +112,15 @@ roleButtons.addEventListener("click", (event) => {
   if (button?.dataset.role) give(button.dataset.role);
   else if (button?.matches(".confirm")) confirm(meant());
 });
-confirmAll.addEventListener("click", () => confirm(names));
+/** Confirm the suggestions in sight that have a reason; the columns for which there is none are shown, to be decided by somebody. */
+function confirmSuggested() {
+  const shown = bench.columns.filter(({ name }) => names.includes(name)), sure = withReason(shown, bench.now), left = undecided(shown, bench.now).length - sure.length;
+  confirm(sure);
+  if (!left) return;
+  showUndecided();
+  say(`${count(sure.length)} confirmed. ${left > 1 ? `${count(left)} columns remain` : "One column remains"}: nothing is suggested there, so decide one by one, or select several.`);
+}
+confirmAll.addEventListener("click", confirmSuggested);
 search.addEventListener("input", settled(draw, 80));
 search.addEventListener("keydown", (event) => { if (event.key === "ArrowDown" && names.length) { event.preventDefault(); move(names[0], "one"); } });
 for (const choice of [filter, order]) choice.addEventListener("change", draw);

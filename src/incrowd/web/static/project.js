@@ -33,11 +33,13 @@ async function draw() {
   const [all, steps, candidates] = await Promise.all([api("GET", `/tables/${table}/decisions`), api("GET", `/tables/${table}/trail`), api("GET", `/tables/${table}/candidates`)]);
   if (!isNewest()) return;
   shelved = candidates;
-  decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: ${one.candidate ? short(one.candidate, 60) : "the table as it is"} ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
-    make("br"), make("a", { class: "button quiet", href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
+  const line = ([one, index]) => make("li", { class: one.on_this_table ? "" : "elsewhere" }, `${one.at.slice(0, 10)}: ${short(one.table.name, 60)}, ${one.candidate ? short(one.candidate, 60) : "the table as it is"}, ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
+    make("br"), make("a", { class: "button quiet", href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, one.on_this_table ? "Record to sign" : `Record of ${short(one.table.name, 40)}`));
+  const numbered = all.map((one, index) => [one, index]), elsewhere = numbered.filter(([one]) => !one.on_this_table);
+  decided.replaceChildren(...numbered.filter(([one]) => one.on_this_table).map(line), ...(elsewhere.length ? [make("li", {}, make("b", {}, "Not about this table: decided about earlier ones of the project")), ...elsewhere.map(line)] : []));
   const chosen = which.value;
-  which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id }, short(one.name, 60))));
-  if (candidates.some((one) => one.id === chosen)) which.value = chosen; // not another table than the one that was chosen
+  which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id, disabled: one.question_changed }, `${short(one.name, 60)}${one.question_changed ? " (out of date: protect again)" : ""}`)));
+  if (candidates.some((one) => one.id === chosen && !one.question_changed)) which.value = chosen; // not another table than the one that was chosen
   else if (!picked) which.value = candidates.find((one) => one.decision === "within" && !one.question_changed)?.id ?? "";
   drawConditions();
   trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(step.what, 120)}`)));

@@ -31,7 +31,9 @@ function asOne(names) {
   several.set(value, names);
   return value;
 }
-let known = [], filled = "", listed = "", untouched = true;
+/** The columns of a choice in words. */
+const namesOf = (value) => short((several.get(value) ?? [value]).join(", "), 60);
+let known = [], filled = "", keptSecret = "", listed = "", untouched = true;
 const SOLVING = `solving ${table}`; // the search that was asked for in this tab: a reload does not forget it
 
 const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"] }; // parts of the form and the inputs they serve
@@ -188,7 +190,7 @@ function fillLists() {
   const secrets = of("sensitive").map(({ name }) => name);
   sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, short(name))));
   if (secrets.length > 1) sensitive.append(make("option", { value: asOne(secrets) }, `all ${secrets.length} of them`));
-  choose(sensitive, kept, short(kept));
+  if (suggested.hidden) choose(sensitive, kept, namesOf(kept)); // what was only suggested is suggested anew
   drawKept(chosen(apart), chosen(leftOut));
   delete columns.dataset.method;
 }
@@ -200,6 +202,12 @@ function drawKept(keptApart, gone) {
   drawChips(leftOut, kept, gone);
 }
 
+/** What is kept secret, as the settings have it. */
+function fillSecrets() {
+  const names = [bench.now.protection.sensitive ?? []].flat(), value = names.length > 1 ? asOne(names) : names[0] ?? "";
+  choose(sensitive, value, namesOf(value));
+}
+
 /** The form as the settings have it. */
 function fill() {
   const kept = bench.now.protection;
@@ -207,8 +215,7 @@ function fill() {
   k.max = String(Math.max(50, kept.k));
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") choose(resolution, String(kept.resolution));
-  const secret = Array.isArray(kept.sensitive) && kept.sensitive.length > 1 ? asOne(kept.sensitive) : [kept.sensitive ?? ""].flat()[0] ?? "";
-  choose(sensitive, secret, short([kept.sensitive ?? ""].flat().join(", ")));
+  fillSecrets();
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
   kMap.value = kept.k_map ?? "";
@@ -236,12 +243,14 @@ function suggest() {
 
 /** What was typed and not yet used stays, unless the settings it is about have changed. */
 function follow() {
-  const roles = JSON.stringify(bench.columns.map((column) => bench.now.roles[column.name])), kept = JSON.stringify({ ...bench.now.protection, hierarchies: null, importance: null }); // those have an editor of their own
+  const roles = JSON.stringify(bench.columns.map((column) => bench.now.roles[column.name])), kept = JSON.stringify({ ...bench.now.protection, hierarchies: null, importance: null, sensitive: null, diverse: null }); // those have an editor of their own, or follow the roles
+  const secrets = JSON.stringify(bench.now.protection.sensitive), had = sensitive.options.length > 1;
   const asks = `${bench.now.recipient} ${bench.now.highest}`;
   if (roles !== listed) fillLists();
   if (kept !== filled) fill();
-  if (untouched && (roles !== listed || kept !== filled || asks !== form.dataset.asks)) suggest();
-  [listed, filled, form.dataset.asks] = [roles, kept, asks];
+  else if (secrets !== keptSecret) fillSecrets();
+  if ((untouched || !had) && (roles !== listed || kept !== filled || asks !== form.dataset.asks)) suggest();
+  [listed, filled, keptSecret, form.dataset.asks] = [roles, kept, secrets, asks];
   fits();
 }
 on("settings", follow);

@@ -5,7 +5,7 @@ import { madeBy } from "./candidates.js";
 import { ready } from "./protect.js";
 import { assess } from "./verdict.js";
 
-const shelf = document.getElementById("reopened"), told = document.getElementById("project-changed");
+const shelf = document.getElementById("reopened"), told = document.getElementById("project-changed"), differs = document.getElementById("reopened-changed");
 const day = (saved) => saved.slice(0, 10);
 const asked = turns();
 
@@ -38,9 +38,10 @@ async function draw() {
       possible.length > 1 ? make("button", { type: "button", class: "remake-all", onclick: () => makeAgain(possible).catch(problem) }, "Make all again") : null,
       make("button", { type: "button", class: "quiet", onclick: () => api("DELETE", `/tables/${table}/project/saved`).then(draw).catch(problem) }, "Forget them")),
     make("ul", { class: "shelf" }, left.map(card))] : []));
-  told.replaceChildren(...(saved ? [
-    make("p", {}, `Reopened: the project of ${short(saved.of)}, saved on ${day(saved.saved)}. ${saved.changed.length ? "What is different in this table:" : "The table has the same columns."}`),
-    make("ul", {}, saved.changed.map((line) => make("li", {}, short(line, 200)))),
+  const changed = () => [make("p", {}, `Reopened: the project of ${short(saved.of)}, saved on ${day(saved.saved)}. ${saved.changed.length ? "What is different in this table:" : "The table has the same columns."}`),
+    make("ul", {}, saved.changed.map((line) => make("li", {}, short(line, 200))))];
+  differs.replaceChildren(...(saved?.changed.length ? changed() : [])); // where a project opens
+  told.replaceChildren(...(saved ? [...changed(),
     ...(saved.assessment ? [make("p", {}, `The verdict then: ${saved.assessment.headline}.`), make("p", { id: "verdict-again" })] : [])] : []));
   compare(saved);
   return saved;

@@ -14,12 +14,25 @@ const ALONE = ["person", "weight"]; // at most one column has such a role
 export const withRole = (columns, settings, role) => columns.filter((column) => settings.roles[column.name] === role).map((column) => column.name);
 export const undecided = (columns, settings) => columns.filter((column) => !settings.decided.includes(column.name)).map((column) => column.name);
 
+/** Of the undecided, those with a reason for their role: that nobody outside knows a column needs one, or a person must decide. */
+export const withReason = (columns, settings) => undecided(columns.filter(({ name, suggested, confidence }) => settings.roles[name] !== "other" || (suggested === "other" && confidence !== "low")), settings);
+/** The columns of which it matters how many people are alone once they are known: all but those that go, and those that tell whose record it is. */
+export const mayBeKnown = (columns, settings) => columns.map(({ name }) => name).filter((name) => !settings.decided.includes(name) || ["quasi-identifier", "sensitive", "other"].includes(settings.roles[name]));
+
 /** Groups that have columns; one without is not kept until it has some. */
 export const filledGroups = (groups) => Object.fromEntries(Object.entries(groups || {}).filter(([, members]) => members.length));
 
 /** Somebody read the suggestions for these columns and found them right. */
 export function confirmRoles(settings, names) {
   return { changes: { decided: [...new Set([...settings.decided, ...names])] }, kept: { decided: names } };
+}
+
+/** The protection by new roles: one that kept every secret keeps those of now, as the server does; one that names others stays. */
+export function followSecrets(columns, settings, roles) {
+  const asked = settings.protection, chosen = asked?.sensitive ? [asked.sensitive].flat() : [];
+  const of = (now) => withRole(columns, { roles: now }, "sensitive").filter((name) => !asked?.leave_out?.includes(name)), was = of(settings.roles), secrets = of(roles);
+  if (!was.length || chosen.length !== was.length || !was.every((name) => chosen.includes(name))) return asked;
+  return secrets.length ? { ...asked, sensitive: secrets, diverse: (asked.diverse ?? []).filter((name) => secrets.includes(name)) } : { ...asked, sensitive: null, l: null, t: null, diverse: [] };
 }
 
 /** Give columns a role: what the page shows at once (`changes`) and what is sent to be kept (`kept`); null where it cannot be. */
@@ -31,5 +44,5 @@ export function assignRole(columns, settings, names, role) {
   const known = new Set(withRole(columns, { roles }, "quasi-identifier"));
   const groups = Object.fromEntries(Object.entries(settings.groups || {}).map(([label, members]) => [label, members.filter((one) => known.has(one))]));
   const decided = [...settings.decided.filter((name) => !displaced.includes(name) && !names.includes(name)), ...names]; // whoever was displaced is undecided
-  return { changes: { roles, groups, decided }, kept: { roles: changed, groups: filledGroups(groups), decided: names } };
+  return { changes: { roles, groups, decided, protection: followSecrets(columns, settings, roles) }, kept: { roles: changed, groups: filledGroups(groups), decided: names } };
 }

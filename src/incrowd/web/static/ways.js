@@ -41,3 +41,14 @@ export function inWords(hierarchy, importance) {
   const first = way === "" ? "as the method makes it" : `${WAYS[way].words}${numbers ? `: ${numbers}` : rows}`;
   return importance === undefined ? first : `${first}; importance ${importance}`;
 }
+
+/** Whether two protections ask for the same, in whatever order columns are named: one column, or a list of it alone; all secrets diverse, or none named. */
+export function sameProtection(a, b) {
+  const plain = (asked) => {
+    const listed = Object.entries({ ...asked, sensitive: [asked.sensitive ?? []].flat() }).map(([name, value]) => [name, Array.isArray(value) && value.every((one) => typeof one === "string") ? [...value].sort() : value]);
+    const found = Object.fromEntries(listed);
+    if (JSON.stringify(found.diverse) === JSON.stringify(found.sensitive)) found.diverse = [];
+    return JSON.stringify(Object.entries(found).filter(([, value]) => value !== null && value !== undefined && !(Array.isArray(value) && !value.length)).sort());
+  };
+  return plain(a) === plain(b);
+}

@@ -12,7 +12,7 @@ from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint, sizes_to_compare, worth_choosing
 from incrowd.figures.protection_charts import NAMES, frontier_chart
-from incrowd.protection import protect
+from incrowd.protection import METHODS, protect
 from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
@@ -52,6 +52,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
             "records": measured.records,
             "recipient": in_words(table.settings.recipient),
             "limits": limits.to_dict(),
+            "not_compared": [] if question.methods else _not_compared(measured, question, person),
             "points": [
                 {
                     **point.to_dict(),
@@ -66,6 +67,26 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
         return Outcome(measured, lambda: result, lambda: as_figures([_frontier_figure(measured, decisions, best)]))
 
     return run
+
+
+def _not_compared(found: Frontier, question: models.FrontierQuestion, person: str | None) -> list[dict[str, str]]:
+    """The methods that no point was made by, with the reason in a few words."""
+    compared, left = {point.method for point in found.points}, []
+    for name, method in FRONTIER_METHODS.items():
+        reasons = {
+            "it needs a hierarchy for every column": method.entry.needs_hierarchies,
+            "it cannot keep the records of one person together": person is not None
+            and (method.entry.run_by_person is None or method.is_t_close),
+            "it needs exactly one column that is kept secret": method.needs_secret and len(question.secrets) != 1,
+        }
+        why = next((reason for reason, holds in reasons.items() if holds), "it made no table")
+        left += [] if name in compared else [{"words": NAMES[name], "why": why}]
+    chosen = [
+        {"words": entry.label, "why": "it does what is said for each column, so there is nothing to compare"}
+        for entry in METHODS.values()
+        if entry.compared_by is None
+    ]
+    return [*left, *chosen]
 
 
 def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
