@@ -206,3 +206,16 @@ def test_a_profile_names_guessed_codes_and_suspected_missing_values_apart(capsys
     assert (code, err) == (0, "")
     assert "Taken as codes, not quantities, by their names: sex" in out
     assert "Codes that may stand for missing values in age" in out
+
+
+def test_profile_tells_of_dates_that_are_read_as_text_and_what_mends_it(capsys, tmp_path):
+    days = [f"19{year}-0{month}-17" for year in range(40, 80) for month in range(1, 10)]
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(["born,sex", *(f"{day},m" for day in days), *["unbekannt,w"] * 3]))
+    code, out, _ = run(capsys, "profile", file)
+    assert code == 0
+    assert "Dates in born are read as text" in " ".join(out.split())
+    assert "--null unbekannt" in " ".join(out.split())
+    code, out, _ = run(capsys, "profile", file, "--null", "unbekannt")
+    assert code == 0
+    assert "read as text" not in " ".join(out.split())

@@ -453,3 +453,12 @@ def test_a_frontier_by_how_well_records_are_told_from_original_ones(capsys, peop
     assert "least pMSE within the limits" in " ".join(run(capsys, *asked, "--loss", "pmse")[1].split())
     code, _, err = run(capsys, *asked, "--loss", "beauty")
     assert (code, "granularity or pmse" in " ".join(err.split())) == (2, True)
+
+
+def test_perturbation_without_steps_shows_one_as_it_is_typed(capsys, tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("age,income\n" + "\n".join(f"{number % 9},{number}" for number in range(40)))
+    code, _, err = run(capsys, "protect", file, "--qi", "age", "--method", "perturb", "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "--step income:noise=0.1" in " ".join(err.split())
+    assert "[(" not in err

@@ -197,11 +197,20 @@ def test_what_cannot_be_used_is_said(given, message):
         ([0.5, 0.5, 0.5], "look normalised"),
         ([0.6, 0.9, 1.5], "look normalised"),
         ([1, None, 3], "no weight"),
+        ([161_993, 110_831, 90_000], "implied decimals"),
+        ([1_499_999_999, 1, 1], "implied decimals"),
     ],
 )
 def test_weights_that_stand_for_nobody_are_refused(weights, message):
     with pytest.raises(InputError, match=message):
         population_risk({"a": [1, 2, 2], "w": weights}, quasi_identifiers=["a"], weights="w")
+
+
+def test_weights_with_implied_decimals_need_the_population():
+    rows = {"a": [1, 2, 2], "w": [161_993, 110_831, 90_000]}
+    assert population_risk(rows, quasi_identifiers=["a"], weights="w", population=3_000).population == 3_000
+    plausible = rows | {"w": [100_000] * 3}
+    assert population_risk(plausible, quasi_identifiers=["a"], weights="w").population == 300_000
 
 
 def test_weights_say_how_many_people_there_are():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd import UnsupportedError, demo_table, read_table, suggest_roles
+from incrowd import UnsupportedError, assess, demo_table, read_table, suggest_roles
 from incrowd.tables.roles import column_facts
 from incrowd.tables.roles.column_facts import look_at_columns
 from incrowd.tables.roles.linked_rows import find_linked_rows
@@ -249,3 +249,21 @@ def test_texts_that_take_more_memory_than_there_is_are_refused_before_they_are_c
     same = pa.array(["a", "b"] * 50).dictionary_encode()
     (found,) = suggest_roles(read_table(pa.table({"code": pa.chunked_array([same] * 100)})))
     assert found.distinct == 2  # what parts share is counted once
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_a_few_surnames_in_notes_are_a_no_whatever_the_notes_are_called(role):
+    surnames = ("Schäfer", "Müller", "Weber", "Becker")
+    notes = [f"Frau {name} kam zur Kontrolle" for name in surnames]
+    rows = {"sex": ["m", "w"] * 200, "note": [*notes * 5, *["unauffällig", "Kontrolle"] * 190]}
+    assert suggest_roles(read_table(rows))[1].topic == "person name"
+    verdict = assess(
+        rows, quasi_identifiers=["sex"], rows_are_people=True, recipient="public", **{role: ["note"]}
+    ).verdict
+    assert verdict.decision == "exposed"
+    assert any("note names people" in one for one in verdict.exposures)
+
+
+def test_words_for_sex_are_no_surnames():
+    found = suggest_roles(read_table({"x": ["Frau", "Herr", "Divers"] * 100}))[0]
+    assert (found.role, found.topic) == ("quasi-identifier", "sex")

@@ -83,8 +83,9 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
         few = facts.sizes.below(limits.class_size)
         alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
         return (
-            f"{people(few)} ({percent(few / facts.people)}) look like fewer than {limits.class_size - 1} "
-            f"others{alone}: whoever knows the attributes names them with a chance above 1/{limits.class_size}."
+            f"{people(few)} ({percent(few / facts.people)}) {'looks' if few == 1 else 'look'} like fewer than "
+            f"{limits.class_size - 1} others{alone}: whoever knows the attributes names them with a chance above "
+            f"1/{limits.class_size}."
         )
     alone_in_all = unique_in_population(facts.sizes, population)
     if alone_in_all >= 1:
@@ -169,8 +170,9 @@ def list_internal_reasons(
     """Reasons that would help an attacker."""
     if facts.uniques and population is not None:
         yield Advice(
-            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
-            "that one of them is in it finds them, so keep secret whose records these are."
+            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) {'looks' if facts.uniques == 1 else 'look'} like "
+            "nobody else in the table; whoever knows that one of them is in it finds them, so keep secret whose "
+            "records these are."
         )
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
         yield Advice(

@@ -23,12 +23,12 @@ _FLAGS = {option.name: option.flag for option in (*PROTECT_OPTIONS.values(), *OP
 def flag(hint: str) -> str:
     """A parameter as the flag that sets it.
 
-    >>> flag("quasi_identifiers"), flag("skip_bad_lines"), flag("method=tcloseness")
-    ('--qi', '--skip-bad-lines', '--method tcloseness')
+    >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known")
+    ('--qi', '--method tcloseness', "--null 'not known'")
     """
     name, equals, value = hint.partition("=")
     words = _FLAGS.get(name) or f"--{name.replace('_', '-')}"
-    return f"{words} {value}" if equals else words
+    return f"{words} {shlex.quote(value)}" if equals else words
 
 
 def words_typed(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import to_words
 from incrowd.assessment.question import command_words
 from incrowd.cli import options, terminal
-from incrowd.cli.hints import null_flags
+from incrowd.cli.hints import null_flags, with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.wording import counted, display_names, percent
 
@@ -36,6 +36,9 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     )
     _show_roles(table, roles)
     _show_reading(table, **suggested)
+    for one in roles:
+        if one.unread is not None:
+            terminal.line(f"{with_flags(one.unread.advice.sentence, one.unread.advice.hint)}.")
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {

@@ -14,6 +14,7 @@ from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import counted, percent, whole
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
+_LARGEST_COUNTRY, _MOST_EACH = 1.5e9, 100_000  # people, and of them for each record on average
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
 _STEP, _MOST_STRATA = 0.4, 8  # least width of a stratum of weights on the log scale, and how many there are at most
 
@@ -34,6 +35,11 @@ class Weights:
     def normalised(self) -> bool:
         """True if they add up to the number of records or to fewer: then they say nothing about the population."""
         return self.total <= self.values.size * (1.0 + _NEAR)
+
+    @property
+    def is_implausible(self) -> bool:
+        """Whether they add up to more people than any country has, or one record to more than any survey lets it."""
+        return self.total > _LARGEST_COUNTRY or self.total > _MOST_EACH * self.values.size
 
     def are_of_some_strata(self, population: int) -> bool:
         """True if weights that count people stand for fewer than the population has."""

@@ -232,6 +232,12 @@ def settle_population(
                 "say how many people there are: give the population too",
                 hint="population",
             )
+        if weights.is_implausible:
+            raise InputError(
+                f"the weights add up to {whole(weights.total)} people for {people:,} records; that is more than they "
+                "can stand for, so the weights may have implied decimals: give the population too",
+                hint="population",
+            )
         population = round(weights.total)
     if population is None:
         raise InputError(

@@ -79,8 +79,10 @@ def settle_columns(
 
     Raises:
         InputError: a column has two roles, or does not exist.
+        UnsupportedError: a quasi-identifier holds dates as text.
     """
-    notes = apply_scales(table, [name for name in [*known, *secrets] if name not in described])
+    notes = _refuse_unread_dates(table, [name for name in known if name not in described])
+    notes += apply_scales(table, [name for name in [*known, *secrets] if name not in described])
     unknown = table.require(other, "other columns") if other else []
     spoken_for = [*known, *secrets, person]
     _require_one_role(unknown, [*spoken_for, *(identifiers or ())], "be an other column and something else")
@@ -98,6 +100,21 @@ def settle_columns(
             "tell which records were drawn together; name them as other columns to pass them on"
         )
     return settled
+
+
+def _refuse_unread_dates(table: Table, known: Sequence[str]) -> list[str]:
+    """Refuse quasi-identifiers that hold dates as text, of which only sets of single days could be made.
+
+    Returns:
+        The notes on numbers that are held as text.
+    """
+    types = table.backend.types()
+    texts = [name for name in known if pa.types.is_string(types[name]) or pa.types.is_large_string(types[name])]
+    unread = [one.unread for one in suggest_roles(table, texts) if one.unread is not None] if texts else []
+    for one in unread:
+        if one.are_dates:
+            raise UnsupportedError(one.advice.sentence, hint=one.advice.hint)
+    return [one.advice.sentence for one in unread]
 
 
 def _require_one_role(names: Sequence[str], others: Sequence[str | None], what: str) -> None:

@@ -124,6 +124,8 @@ def gather_evidence(work: AssessmentState) -> Evidence:
             one = suggested[name]
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
+    unread = (suggested[name].unread for name in names if name in suggested)
+    unanswered += [one.advice for one in unread if one is not None and one.are_dates]
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)

@@ -107,7 +107,8 @@ def perturb(problem: Problem) -> Recoding:
     assert problem.table is not None
     if not options.steps:
         raise InputError(
-            f"perturbation needs steps such as [('income', 'noise=0.1')]; there are: {', '.join(STEPS)}", hint="step"
+            f"perturbation needs steps, such as noise for incomes; there are: {', '.join(STEPS)}",
+            hint="step=income:noise=0.1",
         )
     steps = read_steps(options.steps, problem.table)
     seed = None if options.seed is None else require_seed(options.seed)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
 from incrowd.tables.roles.direct_identifiers import find_codes, find_direct_identifier
 from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
+from incrowd.tables.roles.unread_values import UnreadValues, find_unread_values
 from incrowd.tables.roles.values import (
     MANY,
     counts_up,
@@ -44,9 +45,12 @@ class SuggestedRole(Result):
         also: another role that is equally defensible.
         secondary: a weight that is not proposed as the main weight: replicates, household weights, further weights.
         exact: a day of birth, or a place that few people share, which others know.
+        unread: dates or numbers that are held as text, if it is mostly such.
 
     The role "other" with low confidence means that nothing was found: a person must decide.
     """
+
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unread"})
 
     column: str
     kind: str
@@ -61,6 +65,7 @@ class SuggestedRole(Result):
     also: str = ""
     secondary: bool = False
     exact: bool = False
+    unread: UnreadValues | None = None
 
 
 def describe_role(
@@ -74,8 +79,8 @@ def describe_role(
 ) -> SuggestedRole:
     """A suggestion together with the counts of the column."""
     counts = (facts.name, facts.holds, facts.distinct, facts.nulls, facts.rows, facts.generalised)
-    exact = is_exact(facts, topic)
-    return SuggestedRole(*counts, role, reason, confidence, topic, also, secondary, exact)  # type: ignore[arg-type]
+    shown = (topic, also, secondary, is_exact(facts, topic), find_unread_values(facts, topic))
+    return SuggestedRole(*counts, role, reason, confidence, *shown)  # type: ignore[arg-type]
 
 
 def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:

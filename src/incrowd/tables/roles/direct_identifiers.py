@@ -17,6 +17,7 @@ _FEWEST = 10  # different values, below which they are no list of people
 _ALL, _MANY, _SOME = 0.9, 0.5, 0.1  # of the values that must look so, by how easily something else does
 _KNOWN_NAMES, _DIFFERENT = 0.3, 5  # of names of people that have a given name of the list: no list has all
 _SURNAMES_KNOWN = 0.2  # of surnames that the list has, or an ending of it
+_ADDRESSED_PEOPLE = 3  # different listed surnames after a title: their form is sure, so that few are enough
 _CODES, _ROWS_EACH = 50, 5  # different codes, each in so few rows on average that they may be of people
 _RANDOM_BITS, _SPARE_BITS = 48, 6  # of a text: no list of things has as many; beyond those that tell the values apart
 _LONGEST = 64  # characters of a code that are looked at
@@ -76,8 +77,8 @@ def _names_of_people(values: Collection[str]) -> Iterator[ValueEvidence]:
     named = {words_of(name) for names in addressed for name in names}
     is_surname = word_pattern("values", "surnames").fullmatch
     listed = sum(is_surname(name.split()[-1]) is not None for name in named if name)
-    if sum(map(bool, addressed)) >= max(_FEWEST, _SOME * len(values)) and listed >= max(
-        _DIFFERENT, _SURNAMES_KNOWN * len(named)
+    if sum(map(bool, addressed)) >= max(_ADDRESSED_PEOPLE, _SOME * len(values)) and listed >= max(
+        _ADDRESSED_PEOPLE, _SURNAMES_KNOWN * len(named)
     ):
         yield ValueEvidence("identifier", "person name", "its cells have surnames of people in them", "high")
     words = [words_of(value).split() for value in values]

@@ -1,0 +1,108 @@
+"""Columns of text that are mostly dates or numbers: single cells kept them from being read as such."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from incrowd.tables.infer_types import NUMBER
+from incrowd.tables.roles.column_facts import ColumnFacts
+from incrowd.tables.roles.values import MANY
+from incrowd.wording import Advice
+
+_MOST = 0.8  # of the cells that must be dates or numbers
+_FEW_WORDS, _TIMES = 5, 2  # different words that may stand for missing values, each seen so often: no names of people
+_TIME = r"(?:[T ]+\d\d?:\d\d.*)?"
+_YEAR = r"(?:18|19|20)\d\d"
+_IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])"
+_NOTATIONS = [
+    *(re.compile(rf"{_YEAR}{mark}{_IN_YEAR}{mark}{_IN_YEAR}{_TIME}") for mark in ("-", "/", r"\.")),
+    *(re.compile(rf"{_IN_YEAR}{mark}{_IN_YEAR}{mark}{_YEAR}{_TIME}") for mark in ("-", "/", r"\.", r"\. ?")),
+    re.compile(rf"{_IN_YEAR}[-/. ]*[^\W\d_]{{3,9}}[-/., ]*{_YEAR}{_TIME}"),
+    re.compile(rf"[^\W\d_]{{3,9}}\.? {_IN_YEAR},? {_YEAR}{_TIME}"),
+]
+_SHORT_YEARS = [
+    re.compile(rf"(?:0[1-9]|[12]\d|3[01]){mark}(?:0[1-9]|[12]\d|3[01]){mark}\d\d{_TIME}") for mark in ("-", "/", r"\.")
+]
+_NUMBER = re.compile(NUMBER.replace(r"\.", "[.,]"))
+_WORD = re.compile(r"[^\W\d_][^\d]{0,30}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadValues:
+    """Dates or numbers that are held as text.
+
+    Attributes:
+        column: the column.
+        are_dates: whether they are dates, and not numbers.
+        notations: in how many ways dates are written, in the cells that were looked at.
+        words: texts beside them that may stand for a missing value.
+    """
+
+    column: str
+    are_dates: bool
+    notations: int
+    words: tuple[str, ...]
+
+    @property
+    def advice(self) -> Advice:
+        """What is wrong, and what to do about it."""
+        what = "Dates" if self.are_dates else "Numbers"
+        said = f"{what} in {self.column} are read as text, so that ranges and detail are not what they seem: "
+        if self.notations > 1:
+            return Advice(
+                f"{said}they are written in {self.notations} ways; write all as year-month-day, and leave cells empty "
+                "that hold no date"
+            )
+        if self.words:
+            one = "date" if self.are_dates else "number"
+            return Advice(
+                f"{said}some cells are no {one}; if they stand for missing values, say so",
+                (f"null={','.join(self.words)}",),
+            )
+        return Advice(f"{said}write all as year-month-day, as dates, and leave cells empty that hold no date")
+
+
+def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
+    """Find dates to the day, or numbers beside a few words, in a column of text with many different values.
+
+    Args:
+        facts: the column.
+        topic: what it is about. Two-digit years up to 31 count in dates of birth, and beside years of four digits.
+
+    >>> cells = tuple(f"19{year}-05-{day:02d}" for year in range(50, 60) for day in range(1, 11)) + ("unknown",) * 2
+    >>> find_unread_values(ColumnFacts("born", "text", 101, 0, 102, sample=cells), "birth").words
+    ('unknown',)
+    """
+    if facts.kind != "text" or facts.generalised or facts.distinct <= MANY or not facts.sample:
+        return None
+    cells = [cell.strip() for cell in facts.sample]
+    used: Counter[int] = Counter()
+    others: Counter[str] = Counter()
+    full = any(form.fullmatch(cell) for cell in cells for form in _NOTATIONS)
+    short = [form for form in _SHORT_YEARS if full or topic == "birth" or _has_years(cells, form)]
+    for cell in cells:
+        form = next((at for at, form in enumerate([*_NOTATIONS, *short]) if form.fullmatch(cell)), None)
+        if form is None:
+            others[cell] += 1
+        else:
+            used[form] += 1
+    if used.total() >= _MOST * len(cells):
+        return UnreadValues(facts.name, True, len(used), _words(others))
+    others = Counter(cell for cell in cells if not _NUMBER.fullmatch(cell))
+    words = _words(others)
+    if words and others.total() <= (1 - _MOST) * len(cells):
+        return UnreadValues(facts.name, False, 1, words)
+    return None
+
+
+def _has_years(cells: list[str], form: re.Pattern[str]) -> bool:
+    """Whether some of the last two digits are neither days nor months, as those of versions and codes may be."""
+    return any(int(cell[6:8]) > 31 for cell in cells if form.fullmatch(cell))
+
+
+def _words(others: Counter[str]) -> tuple[str, ...]:
+    """The texts that stand beside dates or numbers, where they are a few words that repeat."""
+    told = len(others) <= _FEW_WORDS and all(_WORD.fullmatch(word) and others[word] >= _TIMES for word in others)
+    return tuple(sorted(others)) if told and not any(set(",;=") & set(word) for word in others) else ()

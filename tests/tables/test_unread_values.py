@@ -1,0 +1,102 @@
+"""Text columns that are mostly dates or numbers are recognised; harmless texts are not."""
+
+import datetime
+import random
+
+import pytest
+
+from incrowd import assess, protect, read_table
+from incrowd.errors import UnsupportedError
+from incrowd.tables import suggest_roles
+
+_DAYS = [datetime.date(1940, 1, 1) + datetime.timedelta(days=317 * number) for number in range(60)]
+
+
+def _cells(*forms: str, words: tuple[str, ...] = (), times: int = 12) -> list[str]:
+    """Days in one notation after the other, each several times, and words in place of some."""
+    cells = [f"{day:{forms[number % len(forms)]}}" for number, day in enumerate(_DAYS)] * times
+    for number, word in enumerate(words):
+        cells[number * 7 : number * 7 + 3] = [word] * 3
+    return cells
+
+
+def _unread(cells: list[str], name: str = "x"):
+    return suggest_roles(read_table({name: cells}))[0].unread
+
+
+@pytest.mark.parametrize(
+    ("forms", "words", "hint", "said"),
+    [
+        (["%Y-%m-%d"], ["unbekannt"], ("null=unbekannt",), "missing values"),
+        (["%d.%m.%Y"], ["k. A.", "unbekannt"], ("null=k. A.,unbekannt",), "missing values"),
+        (["%Y-%m-%d", "%d.%m.%Y"], [], (), "in 2 ways"),
+        (["%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y"], ["unbekannt"], (), "in 3 ways"),
+        (["%d %B %Y"], [], (), "year-month-day"),
+        (["%d.%m.%y"], [], (), "year-month-day"),
+        (["%Y-%m-%d %H:%M"], ["never"], ("null=never",), "missing values"),
+    ],
+)
+def test_texts_that_are_mostly_dates_are_recognised(forms, words, hint, said):
+    found = _unread(_cells(*forms, words=tuple(words)))
+    assert found.are_dates
+    assert found.advice.hint == hint
+    assert said in found.advice.sentence
+
+
+def test_a_text_that_occurs_once_is_not_named():
+    found = _unread([*_cells("%Y-%m-%d"), "Weber"])
+    assert found.are_dates
+    assert found.words == ()
+
+
+def test_numbers_beside_words_are_recognised():
+    found = _unread([*(str(number % 70 + 18) for number in range(700)), *["unknown"] * 9])
+    assert not found.are_dates
+    assert found.advice.hint == ("null=unknown",)
+
+
+_HARMLESS = {
+    "versions": lambda at: f"{at.randint(0, 20)}.{at.randint(0, 30)}.{at.randint(0, 99)}",
+    "padded versions": lambda at: f"{at.randint(10, 24)}.{at.choice(['04', '10'])}.{at.randint(10, 31)}",
+    "extensions": lambda at: f"{at.randint(10, 99)}-{at.randint(10, 99)}",
+    "telephones": lambda at: f"0{at.randint(30, 999)}/{at.randint(10000, 999999)}",
+    "sort codes": lambda at: f"{at.randint(10, 99)}-{at.randint(10, 99)}-{at.randint(10, 99)}",
+    "fractions": lambda at: f"{at.randint(1, 40)}/{at.randint(1, 40)}",
+    "blood pressures": lambda at: f"{at.randint(90, 180)}/{at.randint(50, 110)}",
+    "diagnoses": lambda at: f"{at.choice('ABCDE')}{at.randint(10, 99)}.{at.randint(0, 9)}",
+    "postcodes": lambda at: f"{at.randint(0, 99999):05d}",
+    "plates": lambda at: f"{at.choice(['M', 'HH', 'B'])}-{at.choice('ABC')} {at.randint(1, 9999)}",
+    "products": lambda at: f"{at.randint(32, 99)}.{at.randint(1, 99):02d}.{at.randint(1, 99):02d}",
+    "addresses": lambda at: ".".join(str(at.randint(0, 255)) for _ in range(4)),
+    "clocks": lambda at: f"{at.randint(0, 23):02d}:{at.randint(0, 59):02d}",
+    "years": lambda at: f"{at.randint(1990, 2010)}/{at.randint(11, 99)}",
+    "months": lambda at: f"{at.randint(1990, 2010)}-{at.randint(1, 12):02d}",
+    "rooms": lambda at: f"{at.randint(1, 9)}.{at.randint(1, 60):02d}",
+    "ranges": lambda at: f"{at.randint(1, 40)}-{at.randint(41, 90)}",
+    "codes": lambda at: at.choice(["A12", "B7", "C99"]) + str(at.randint(0, 99)),
+    "files": lambda at: f"20{at.randint(10, 24)}-{at.randint(100, 999)}-{at.randint(10, 99)}",
+    "words": lambda at: f"{at.choice(['may', 'march', 'june'])} {at.choice(['ward', 'way'])}{at.randint(1, 40)}",
+}
+
+
+@pytest.mark.parametrize("kind", _HARMLESS)
+def test_harmless_texts_are_not_taken_for_dates(kind):
+    for seed in range(11):
+        at = random.Random(f"{kind} {seed}")
+        assert _unread([_HARMLESS[kind](at) for _ in range(400)]) is None, seed
+
+
+def test_dates_as_text_are_no_yes_and_are_not_protected_as_sets():
+    cells = [*_cells("%Y-%m-%d", times=40), *["unbekannt"] * 30]
+    at = random.Random(1)
+    at.shuffle(cells)
+    rows = {"born": cells, "ill": at.choices("abcd", k=len(cells))}
+    asked = {"quasi_identifiers": ["born"], "sensitive": ["ill"]}
+    verdict = assess(rows, recipient="public", rows_are_people=True, **asked).verdict
+    assert verdict.decision == "undecided"
+    assert any("read as text" in str(one) for one in verdict.unanswered)
+    with pytest.raises(UnsupportedError, match="Dates in born are read as text") as refused:
+        protect(rows, k=3, **asked)
+    assert refused.value.hint == ("null=unbekannt",)
+    days = [None if cell == "unbekannt" else datetime.date.fromisoformat(cell) for cell in cells]
+    assert protect(rows | {"born": days}, k=3, **asked).table.num_rows == len(cells)
