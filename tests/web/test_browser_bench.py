@@ -147,7 +147,7 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     expect(page.locator("#tile-risk")).to_have_attribute("data-state", "done")  # not out of date
     page.click("#tab-report")
     expect(page.locator("#verdict-again")).to_have_text("Assessed again: the same.")
-    expect(page.locator("#decisions .elsewhere")).to_contain_text("A. Person")  # a file of another name is another table
+    expect(page.locator("#decisions .elsewhere")).to_contain_text("A. Person")  # a file of another name
 
 
 def test_two_tabs_are_in_step(opened, base):
