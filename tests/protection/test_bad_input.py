@@ -63,7 +63,7 @@ AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town"
         ({"k": 2, "method": "mask"}, "needs steps"),
         ({"k": 2, "method": "mask", "steps": [("age", "burn")]}, "use '*'"),
         ({"k": 2, "method": "mask", "steps": [("wage", "*")]}, "'wage'"),
-        ({"k": 2, "method": "generalise", "suppress": 1.0}, "0 up to 1"),
+        ({"k": 2, "method": "generalise", "suppress": 1.0}, "give 0 or more, below 1"),
         ({"k": 2, "hierarchies": {"pay": Hierarchy.automatic()}}, "not a quasi-identifier"),
         ({"k": 2, "hierarchies": {"age": Hierarchy.from_rows([("1", "x"), ("2", "x")])}}, "misses 2 of the 4"),
     ],
