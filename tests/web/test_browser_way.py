@@ -43,7 +43,8 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#confirm-all")
     page.wait_for_selector("#confirm-all", state="hidden")
     page.select_option("#filter", "all")  # what has no reason is left to a person, and alone in sight
-    for column in page.eval_on_selector_all(".column[data-decided=no]", "(all) => all.map((one) => one.dataset.column)"):
+    names = "(all) => all.map((one) => one.dataset.column)"
+    for column in page.eval_on_selector_all(".column[data-decided=no]", names):
         choose(page, column)
         page.click("#role-buttons .confirm")
         page.wait_for_selector(f".column[data-column={column}][data-decided=yes]")
