@@ -207,6 +207,21 @@ def test_importing_the_package_its_commands_its_readers_and_its_roles_loads_noth
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_the_list_of_commands_is_shown_without_anything_heavy():
+    code = """
+import sys
+from incrowd.cli import main
+try:
+    main(["--help"])
+finally:
+    print(sorted(%r & set(sys.modules)), file=sys.stderr)
+"""
+    heavy = HEAVY | {"psutil", "rich.progress", "urllib.request", "incrowd.tables", "incrowd.backends", "incrowd.measures"}
+    run = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)
+    assert "demo-data" in run.stdout
+    assert run.stderr == "[]\n"
+
+
 def test_no_room_has_the_name_of_a_function():
     assert set(rooms_on_the_map()).isdisjoint(incrowd.__all__)
 

@@ -9,8 +9,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import psutil
-
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import data_size
 
@@ -83,6 +81,8 @@ def hold_no_reserve() -> None:
 @cache
 def default_memory() -> int:
     """Three quarters of the physical memory, or of the container's limit where that is smaller."""
+    import psutil  # loads libraries that no other command needs
+
     limit = container_memory()
     physical = psutil.virtual_memory().total
     return int((physical if limit is None else min(physical, limit)) * _SHARE)

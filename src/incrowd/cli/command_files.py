@@ -108,18 +108,17 @@ def marked_parameters(command: Callable[..., Any], kind: type[Input] | type[Outp
 
 def check_files(command: Callable[..., None]) -> Callable[..., None]:
     """The verb, with all its output files checked against all its input files before it runs."""
-    inputs, outputs = marked_parameters(command, Input), marked_parameters(command, Output)
 
     @functools.wraps(command)
     def checked(**given: Any) -> None:
         read = []
-        for name, one in inputs.items():
+        for name, one in marked_parameters(command, Input).items():
             paths = list(one.paths(given[name])) if given.get(name) else []
             if not one.address and (addresses := [path for path in paths if is_address(path)]):
                 raise InputError(f"{masked(addresses[0])} is an address; name a file", hint=name)
             read += paths
         written: list[str] = []
-        for name, output in outputs.items():
+        for name, output in marked_parameters(command, Output).items():
             if given.get(name):
                 path = output.path(given[name], given)
                 _check_output(output, path, read, written, force=bool(given.get("force")), engine=given.get("engine"))

@@ -14,7 +14,6 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from incrowd._support import progress
@@ -134,6 +133,8 @@ def show_progress(doing: str, *, lines: bool = False) -> Iterator[progress.Progr
 
     With `lines`, for work of minutes, a note for each step is written where stderr is not a terminal.
     """
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     console = _err()
     if lines and not console.is_terminal:
         yield _progress_as_notes(doing)
@@ -155,8 +156,15 @@ def show_progress(doing: str, *, lines: bool = False) -> Iterator[progress.Progr
         if not bar.live.is_started and time.monotonic() - started > _BAR_DELAY:
             bar.start()
 
-    with _start_later(bar):
+    timer = threading.Timer(_BAR_DELAY, bar.start)  # even if the work reports no progress
+    timer.daemon = True
+    timer.start()
+    try:
         yield report
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
 def _progress_as_notes(doing: str) -> progress.Progress:
@@ -171,17 +179,3 @@ def _progress_as_notes(doing: str) -> progress.Progress:
 
     report(doing, 0.0)
     return report
-
-
-@contextmanager
-def _start_later(bar: Progress) -> Iterator[None]:
-    """Start the bar after a second, even if the work reports no progress."""
-    timer = threading.Timer(_BAR_DELAY, bar.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
