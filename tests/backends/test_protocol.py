@@ -120,7 +120,6 @@ def test_rows_that_can_be_read_here_are_not_protected_elsewhere(backend):
 
 
 def test_rows_that_can_be_read_here_are_examined_and_compared_here(backend):
-    assert backend.examine_rows(lambda: "found", otherwise="not made") == "found"
     assert (backend.way_to_compare(NAMES), backend.count_columns(NAMES, 100)) == ("rows", None)
     backend.needs = MemoryNeeds(class_value=10**12)
     assert backend.way_to_compare(NAMES) == "parts"
@@ -133,7 +132,7 @@ def test_of_rows_that_stay_elsewhere_columns_are_counted_and_nothing_is_examined
 
     rows = ROWS.append_column("pay", pa.array([1.5, float("nan"), -2.0, None, 1.5, 7.0]))
     there = SparkBackend(nw.from_native(pl.DataFrame(rows).lazy()), name="rows", memory=10**9)
-    assert there.examine_rows(pytest.fail, otherwise="not made") == "not made"
+    assert not there.rows_are_local
     assert there.way_to_compare(NAMES) == "distinct"
     assert there.fits_records(10**12)
     assert there.types()["town"] == read_table(pl.DataFrame(rows)).backend.types()["town"]

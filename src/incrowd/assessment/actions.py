@@ -81,7 +81,7 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             (command,) if command is not None else (),
         )
         return
-    tried = work.table.backend.examine_rows(lambda: way_to_yes(work), otherwise=None) if question.protection else None
+    tried = way_to_yes(work) if question.protection and work.table.backend.rows_are_local else None
     if tried is not None:
         yield tried
     elif verdict.decision in ("exposed", "over", "borderline"):

@@ -150,7 +150,7 @@ def _measured(
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
     """Number of rows, of columns, and of plain values of every quasi-identifier."""
     found = {"rows": table.rows, "columns": len(table.columns)}
-    columns: Iterable[tuple[str, Any]] = table.backend.examine_rows(lambda: table.read(names), otherwise=())
+    columns: Iterable[tuple[str, Any]] = table.read(names) if table.backend.rows_are_local else ()
     return found | {f"plain values of {name}": _count_plain(column) for name, column in columns}
 
 

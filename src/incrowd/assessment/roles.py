@@ -272,6 +272,5 @@ def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole],
     """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
     looks = next(one for one in suggested if one.column == weight)
     refuse_other_columns(looks, population_is_given=population_is_given)
-    table.backend.examine_rows(
-        lambda: read_weights(table, weight, population_is_given=population_is_given), otherwise=None
-    )
+    if table.backend.rows_are_local:
+        read_weights(table, weight, population_is_given=population_is_given)

@@ -181,7 +181,7 @@ class _Search:
         self.refused: IncrowdError | None = None
         self._secrets = tuple(options.get("sensitive") or question.sensitive or ())
         self._begun, self._done = 0, 0.0
-        self._rows = table.backend.examine_rows(lambda: describe_rows(table), otherwise=None)
+        self._rows = describe_rows(table) if table.backend.rows_are_local else None
         self._telling = self._columns_that_tell()
 
     def _columns_that_tell(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends.encode import Coded
-from incrowd.backends.protocol import Backend
+
+if TYPE_CHECKING:
+    from incrowd.backends.base import Backend
 
 Checked = TypeVar("Checked")
 

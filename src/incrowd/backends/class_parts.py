@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.backends.base import record_without_person
+from incrowd.backends.base import Backend
+from incrowd.backends.counts import record_without_person
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.protocol import Backend, MemoryNeeds
 from incrowd.backends.relational import comparable
-from incrowd.backends.scales import Scale
 from incrowd.errors import UnsupportedError
 from incrowd.wording import data_size
 
@@ -20,25 +18,19 @@ _SHARE = 3  # parts take a third of the memory on average: some are larger, and 
 _MOST_PARTS = 1_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ClassParts:
     """The parts of a table as files; they are removed together with this object."""
 
-    workspace: Workspace
-    files: tuple[Path, ...]
-    columns: tuple[str, ...]
-    name: str
-    memory: int
-    needs: MemoryNeeds
-    scales: dict[str, Scale]
+    def __init__(self, whole: Backend, columns: Sequence[str], workspace: Workspace, files: Sequence[Path]) -> None:
+        self._whole, self._workspace, self._files = whole, workspace, files
+        self._stored_as = {name: f"c{place}" for place, name in enumerate(columns)}
 
     def __iter__(self) -> Iterator[FileBackend]:
         """The parts, one after the other; each is opened when it is reached."""
-        stored_as = {name: f"c{place}" for place, name in enumerate(self.columns)}
-        for file in self.files:
-            known: dict[str, Any] = {"name": self.name, "memory": self.memory, "needs": self.needs}
-            part = FileBackend([str(file)], "parquet", stored_as=stored_as, **known)
-            part.scales = self.scales
+        known: dict[str, Any] = {name: getattr(self._whole, name) for name in ("name", "memory", "needs")}
+        for file in self._files:
+            part = FileBackend([str(file)], "parquet", stored_as=self._stored_as, **known)
+            part.scales = self._whole.scales
             yield part
 
 
@@ -51,6 +43,8 @@ def split_by_class(
     meet in the same part, whatever else meets them there, so that a hash decides where records are counted and never
     whether they are alike. DuckDB does the work within the memory limit.
     """
+    import duckdb
+
     wanted = [*names, *others, *([] if person is None else [person])]
     needed = max(backend.rows * backend.needs.split_record, backend.bytes_to_count(wanted) or 0)
     parts = -(-needed * _SHARE // backend.memory)
@@ -65,7 +59,7 @@ def split_by_class(
     keys = [f"c{place}" for place in range(len(names))]
     with engine_errors(backend.name):
         relation: Any = comparable(backend.lazy(wanted)).to_native()
-        if not _in_duckdb(relation):
+        if not isinstance(relation, duckdb.DuckDBPyRelation):
             raise UnsupportedError(
                 f"{backend.name}: telling {backend.rows:,} records their class takes more than the limit of "
                 f"{data_size(backend.memory)}; give more memory, or write the frame to Parquet and give that",
@@ -75,16 +69,10 @@ def split_by_class(
         if person is not None and relation.filter(f"{whose} IS NULL").limit(1).fetchall():
             raise record_without_person(person)
         sql = _by_records(keys, parts) if person is None else _by_people(keys, whose, parts)
-        relation.query("whole_table", sql).write_parquet(str(folder), partition_by=["part"], compression="lz4")
+        parted: Any = relation.query("whole_table", sql)
+        parted.write_parquet(str(folder), partition_by=["part"], compression="lz4")
     backend.check_unchanged()
-    files = tuple(sorted(folder.rglob("*.parquet")))
-    return ClassParts(workspace, files, tuple(wanted), backend.name, backend.memory, backend.needs, backend.scales)
-
-
-def _in_duckdb(relation: Any) -> bool:
-    import duckdb
-
-    return isinstance(relation, duckdb.DuckDBPyRelation)
+    return ClassParts(backend, wanted, workspace, sorted(folder.rglob("*.parquet")))
 
 
 def _by_records(keys: Sequence[str], parts: int) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.protocol import Backend
 from incrowd.backends.relational import comparable
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.backends.base import Backend
 
 CLASS_SIZE = "class_size"
 

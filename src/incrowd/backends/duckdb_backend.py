@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.backends.base import BaseBackend
+from incrowd.backends.base import Backend
+from incrowd.backends.counts import MemoryNeeds
 from incrowd.backends.engine_errors import disk_errors
-from incrowd.backends.protocol import MemoryNeeds
 from incrowd.backends.relational import quote_name
 from incrowd.errors import InputError, UnsupportedError
 
@@ -90,7 +90,7 @@ class Conversion(Protocol):
         """SQL that converts a stored column, given as SQL."""
 
 
-class FileBackend(BaseBackend):
+class FileBackend(Backend):
     """Parquet, Feather or ORC files.
 
     Args:
@@ -209,13 +209,10 @@ class FileBackend(BaseBackend):
         ]
         return pa.chunked_array(cells, conversion.type)
 
-    def types(self) -> dict[str, pa.DataType]:
-        """The type of every column, without reading it."""
-        if self._types is None:
-            schema = self._dataset.schema
-            stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
-            self._types = stored | {name: conversion.type for name, conversion in self._conversions.items()}
-        return self._types
+    def _read_types(self) -> dict[str, pa.DataType]:
+        schema = self._dataset.schema
+        stored = {name: schema.field(self._stored_as[name]).type for name in self.columns}
+        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""

@@ -15,7 +15,7 @@ from incrowd.backends.frame_backend import FrameBackend
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.backends.protocol import Backend
+    from incrowd.backends.base import Backend
     from incrowd.backends.spark.backend import SparkBackend
 
 ENGINES = (None, "duckdb", "spark")

@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from incrowd._support.memory import default_memory
 from incrowd.backends.arrow_columns import series_to_arrow
-from incrowd.backends.base import BaseBackend
+from incrowd.backends.base import Backend
+from incrowd.backends.counts import MemoryNeeds
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.protocol import MemoryNeeds
 from incrowd.backends.relational import quote_name
 
 if TYPE_CHECKING:
     import duckdb
 
 
-class FrameBackend(BaseBackend):
+class FrameBackend(Backend):
     """A frame the caller holds; it is not copied.
 
     A lazy frame groups its rows itself, and is run once where rows are needed.

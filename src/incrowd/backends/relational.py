@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.backends.counts import ClassCounts, ColumnCounts
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.protocol import Backend, ClassCounts, ColumnCounts
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.backends.base import Backend
 
 _SIZE, _CLASSES = "size", "classes"
 

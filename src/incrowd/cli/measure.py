@@ -92,9 +92,8 @@ def measure_table(
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=columns, force=force)
         fitting = count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
-    few = not fit and person is None and table.rows <= _LOOKED_THROUGH
-    coarse = table.backend.examine_rows(lambda: generalised_columns(table, columns), otherwise=()) if few else ()
-    if coarse:
+    few = not fit and person is None and table.rows <= _LOOKED_THROUGH and table.backend.rows_are_local
+    if few and (coarse := generalised_columns(table, columns)):
         where = ", ".join(coarse)
         terminal.note(f"masked values in {where} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:

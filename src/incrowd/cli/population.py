@@ -107,8 +107,8 @@ def _write_records(
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
-    risks = table.backend.examine_rows(lambda: record_risk(table, **known, **how), otherwise=None)
-    if risks is not None:
+    if table.backend.rows_are_local:
+        risks = record_risk(table, **known, **how)
         write_table(risks.to_arrow(), path, force=force)
         return dict(risks.telling_columns)
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}

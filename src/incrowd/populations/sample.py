@@ -206,7 +206,7 @@ def read_sample(
                 hint="population",
             )
         known = known.scaled_to(people)
-    notes = table.backend.examine_rows(lambda: _notes(table, names, sizes), otherwise=())
+    notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     every_note = (*notes, *(known.notes if known else ()))
     return Sample(sizes, people, table, tuple(names), person, known, every_note, in_strata, in_clusters)
 

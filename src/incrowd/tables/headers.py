@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from incrowd.backends.base import refuse_repeated
+from incrowd.backends.counts import refuse_repeated
 from incrowd.errors import InputError
 from incrowd.tables.infer_types import DAY, NUMBER
 

@@ -151,7 +151,7 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 
 def _cells(table: Table, names: Sequence[str]) -> Iterable[tuple[str, pa.ChunkedArray]]:
     """The named columns, as many as there are; none where rows stay in a cluster."""
-    return table.backend.examine_rows(lambda: table.read(names) if names else (), otherwise=())
+    return table.read(names) if names and table.backend.rows_are_local else ()
 
 
 def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:

@@ -319,13 +319,11 @@ def _find_recovering_columns(
     names, person = roles.quasi_identifiers, roles.person
     if not kept:
         return ()
-    facts = table.backend.examine_rows(
-        lambda: released_column_facts(table, names, kept, person, coarse=coarse, progress=progress), otherwise=None
-    )
-    if facts is None:
+    if not table.backend.rows_are_local:
         not_counted = Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere.")
         unanswered.extend([not_counted] if coarse else [])
         return ()
+    facts = released_column_facts(table, names, kept, person, coarse=coarse, progress=progress)
     seen = {(one.columns, False): one for one in facts}
     alone = {one.column for one in seen.values() if one.undoes}
     for one in original.given_back if original is not None else ():

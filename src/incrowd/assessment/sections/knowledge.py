@@ -90,8 +90,8 @@ def assess_knowledge(work: AssessmentState) -> Knowledge:
     singling: SinglingOut | str
     if in_one_count:
         counted, singling = _count_records(table, names, largest, step)
-    elif person is not None and (histories := _risk_of_histories(table, names, person, largest, step)) is not None:
-        counted, minimal, by_size = histories
+    elif person is not None and table.backend.rows_are_local:
+        counted, minimal, by_size = _count_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
         counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
@@ -136,19 +136,9 @@ def _count_records(
         return counted, str(reason)
 
 
-_Histories = tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]
-
-
-def _risk_of_histories(
-    table: Table, names: Sequence[str], person: str, up_to: int, progress: Progress
-) -> _Histories | None:
-    """The risk of every set of attributes over whole histories; None where these stay elsewhere."""
-    return table.backend.examine_rows(
-        lambda: _count_histories(table, names, person, up_to=up_to, progress=progress), otherwise=None
-    )
-
-
-def _count_histories(table: Table, names: Sequence[str], person: str, *, up_to: int, progress: Progress) -> _Histories:
+def _count_histories(
+    table: Table, names: Sequence[str], person: str, *, up_to: int, progress: Progress
+) -> tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]:
     """The risk of every set of at most `up_to` attributes over the whole histories of people.
 
     Each set takes one count of all histories, so that everything about it is read from the same count.

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from incrowd.backends.base import record_without_person
 from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
 from incrowd.backends.class_size_writer import CLASS_SIZE
-from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.frame_backend import FrameBackend, arrow_backend
-from incrowd.backends.protocol import (
+from incrowd.backends.counts import (
     ClassCounts,
     ColumnCounts,
     ComparisonWay,
     CountedRows,
-    Found,
     MemoryNeeds,
-    Otherwise,
     TooManyDistinctError,
+    record_without_person,
 )
+from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.frame_backend import FrameBackend, arrow_backend
 from incrowd.backends.relational import class_counts, comparable, count_columns, count_in_engine, tally_groups
 from incrowd.backends.spark.column_types import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
@@ -73,10 +71,6 @@ class SparkBackend(FrameBackend):
         raise UnsupportedError(
             f"{what} needs the rows on this machine, and those of {self.name} stay in their cluster; {advice}"
         )
-
-    def examine_rows(self, examine: Callable[[], Found], otherwise: Otherwise) -> Found | Otherwise:
-        """The other answer: only counts come here."""
-        return otherwise
 
     def fits_records(self, size: int) -> bool:
         """Always: only distinct rows are worked on here, and `counted_rows` refuses too many."""

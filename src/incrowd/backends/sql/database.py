@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd._support.addresses import DATABASES, scheme_of
-from incrowd.backends.base import BaseBackend
+from incrowd.backends.base import Backend
+from incrowd.backends.counts import ClassCounts
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
-from incrowd.backends.protocol import ClassCounts
 from incrowd.backends.relational import class_counts
 from incrowd.backends.sql.postgresql import Postgres
 from incrowd.backends.sql.sqlite import Sqlite
@@ -90,7 +90,7 @@ def open_database(
     return DatabaseBackend(database, memory=memory, infer_types=infer_types)
 
 
-class DatabaseBackend(BaseBackend):
+class DatabaseBackend(Backend):
     """A table of a database: grouped there, or copied here once when its rows are needed.
 
     `table` is its name in the database (None for a query), `file` the database's file, if it is one, `others` the other

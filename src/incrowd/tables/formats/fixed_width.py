@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.base import refuse_repeated
+from incrowd.backends.counts import refuse_repeated
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions

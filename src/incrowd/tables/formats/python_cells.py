@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from incrowd.backends.arrow_columns import as_text
-from incrowd.backends.base import refuse_repeated
+from incrowd.backends.counts import refuse_repeated
 from incrowd.errors import InputError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.backends.base import refuse_repeated
+from incrowd.backends.counts import refuse_repeated
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook, label_texts

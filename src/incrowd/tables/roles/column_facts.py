@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
-from incrowd.backends.protocol import ColumnCounts
+from incrowd.backends.counts import ColumnCounts
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table

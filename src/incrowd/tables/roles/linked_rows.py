@@ -65,13 +65,9 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     >>> find_linked_rows(table, suggest_roles(table))
     ('x', ('sex', 'home'))
     """
+    if not table.backend.rows_are_local:
+        return None
     candidates = [one for one in columns if _may_link(one)]
-    return table.backend.examine_rows(lambda: _find_linked(table, columns, candidates), otherwise=None)
-
-
-def _find_linked(
-    table: Table, columns: Sequence[SuggestedRole], candidates: Sequence[SuggestedRole]
-) -> tuple[str, tuple[str, ...]] | None:
     attributes = [one for one in columns if one.distinct >= 2 and one.kind != "nested"]
     attributes.sort(key=lambda one: one.topic not in _OF_A_PERSON)
     attributes = attributes[: max(_CELLS // max(table.rows, 1), _FEW)]
@@ -100,22 +96,20 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole]) -> b
     >>> groups_agree(table, "group", suggest_roles(table))
     True
     """
-
-    def agree() -> bool:
-        (column,) = encode(table, [name])
-        rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
-        if starts.size < _FEWEST or rows.size > _IN_HOUSEHOLD * starts.size:
-            return False
-        others = [one for one in columns if one.distinct >= 2 and one.kind != "nested" and one.column != name]
-        for one in [one for one in others if 2 * one.distinct <= column.filled_size][:_TRIED]:
-            codes = np.asarray(encode(table, [one.column])[0].codes[rows], dtype=np.int64)
-            usual, errors = _usual_values(codes, starts)
-            pairs = codes.size - starts.size
-            if _is_constant(pairs, errors, pairs * _disagreement(codes)) and _differs_between(usual):
-                return True
+    if not table.backend.rows_are_local:
         return False
-
-    return table.backend.examine_rows(agree, otherwise=False)
+    (column,) = encode(table, [name])
+    rows, starts = _linked_groups(np.asarray(column.codes, dtype=np.int64), column.filled_size)
+    if starts.size < _FEWEST or rows.size > _IN_HOUSEHOLD * starts.size:
+        return False
+    others = [one for one in columns if one.distinct >= 2 and one.kind != "nested" and one.column != name]
+    for one in [one for one in others if 2 * one.distinct <= column.filled_size][:_TRIED]:
+        codes = np.asarray(encode(table, [one.column])[0].codes[rows], dtype=np.int64)
+        usual, errors = _usual_values(codes, starts)
+        pairs = codes.size - starts.size
+        if _is_constant(pairs, errors, pairs * _disagreement(codes)) and _differs_between(usual):
+            return True
+    return False
 
 
 def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int, str] | None:
