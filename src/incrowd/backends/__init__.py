@@ -5,7 +5,7 @@ from incrowd.backends.counts import CountedRows, MemoryNeeds, TooManyDistinctErr
 from incrowd.backends.encode import Coded, codes_among, encode, encode_each
 from incrowd.backends.engines import choose_engine
 from incrowd.backends.packed_keys import class_numbers, frequencies, map_parts, pack, partition_keys
-from incrowd.backends.record_order import in_order_of_records
+from incrowd.backends.row_hash import in_order_of_records
 
 __all__ = [
     "Backend",

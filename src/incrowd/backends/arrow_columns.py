@@ -15,14 +15,24 @@ from incrowd.errors import InputError
 _FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, whether they are stored by dictionary or not."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """True if the values of a column are text, by dictionary or not."""
+    kind = value_type(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column of a common type with NaN as null: to an attacker both are missing, and frames disagree on them."""
     if isinstance(column.type, pa.BaseExtensionType):
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
-        if text and not any(chunk.dictionary.null_count for chunk in column.chunks):
+        if is_text(kind) and not any(chunk.dictionary.null_count for chunk in column.chunks):
             return column
         return plain_column(column.cast(kind.value_type), name)  # entries may be null, NaN, zeros of both signs
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
@@ -68,7 +78,7 @@ def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
     """Arrow for any series; values that Arrow has no simple type for are compared as text."""
     try:
         cells = series.to_arrow()
-        kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+        kind = value_type(cells.type)
         plain = not (isinstance(kind, pa.BaseExtensionType) and pa.types.is_nested(kind.storage_type))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError):
         plain = False

@@ -24,8 +24,7 @@ from incrowd.backends.counts import (
     refuse_repeated,
 )
 from incrowd.backends.encode import Coded, encode, encode_each
-from incrowd.backends.packed_keys import class_numbers, frequencies, pack
-from incrowd.backends.person_classes import history_classes
+from incrowd.backends.packed_keys import class_numbers, frequencies, history_classes, pack
 from incrowd.backends.relational import count_in_engine, distinct_in_engine
 from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.backends import class_numbers, encode
-from incrowd.backends.person_classes import history_classes
+from incrowd.backends.packed_keys import history_classes
 from incrowd.classes import assign_classes
 from incrowd.errors import InputError
 from incrowd.results import Result

@@ -143,7 +143,7 @@ def read_table(
         paths = [path] if "://" in path else find_files(path)
         rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
         if rows is not None:
-            opened = Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
+            opened = Table(rows, native=rows.native, source=path, notes=tuple(parquet.describe_partitions(rows.files)))
             return _with_scales(reshape(opened, **changes), stated)
     return _hand_over(chosen, _open_file(path, options, changes, allow_network=allow_network), stated)
 
@@ -182,7 +182,7 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
     if rows.file is not None and query is not None:
         not_counted.append("what the query leaves out")
     place = rows.file or masked(path)
-    return Table(rows, source=rows.file, not_counted=not_counted, place=place, reading=reading)
+    return Table(rows, source=rows.file, not_counted=tuple(not_counted), place=place, reading=reading)
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:
@@ -219,17 +219,16 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
         raise InputError(f"{name} has no rows below a header of {header_rows} rows; give fewer", hint="header_rows")
     opened = Table(
         rows,
-        notes=[*contents.notes, *note_unused(contents.code_counts)],
-        not_counted=[*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())],
+        notes=(*contents.notes, *note_unused(contents.code_counts)),
+        not_counted=(*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())),
         source=source,
         reading=options.given() | ({"allow_network": True} if allow_network else {}),
         codebook=add_counts(contents.codebook, contents.code_counts),
+        members=tuple(contents.members),
     )
     if contents.code_counts:
         opened.require(list(contents.code_counts))
-    reshaped = reshape(opened, **changes, infer_types=known.infers_types)
-    reshaped.members = tuple(contents.members)
-    return reshaped
+    return reshape(opened, **changes, infer_types=known.infers_types)
 
 
 def _state(path: str) -> tuple[int, ...] | None:

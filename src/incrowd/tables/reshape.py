@@ -6,14 +6,15 @@ import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd._support.memory import require_memory
+from incrowd.backends.arrow_columns import is_text
 from incrowd.backends.frame_backend import arrow_backend
 from incrowd.errors import InputError
 from incrowd.tables.infer_types import infer_type
@@ -22,7 +23,7 @@ from incrowd.wording import listed
 
 RECORD = "record"
 """The column that numbers the rows of a table before one of its columns was exploded."""
-SERIAL_DATES = (10_000, 80_000)  # Excel's days of 1927 and of 2119
+_SERIAL_DATES = (10_000, 80_000)  # Excel's days of 1927 and of 2119
 _DAY_ZERO = date(1899, 12, 30)  # of Excel's days from March 1900 on
 _BYTES_A_CELL = 64  # of memory: a text, twice
 _TOGETHER = 10_000  # texts that are Python objects at once
@@ -73,16 +74,7 @@ def reshape(
         if typed:
             notes.append(f"read as numbers or dates once their blanks were left out: {listed(typed)}")
     changed = arrow_backend(rows, name=table.name, memory=table.memory)
-    return Table(
-        changed,
-        native=table.native,
-        source=table.source,
-        notes=notes,
-        not_counted=not_counted,
-        place=table.place,
-        reading=reading,
-        codebook=table.codebook,
-    )
+    return replace(table, backend=changed, notes=tuple(notes), not_counted=tuple(not_counted), reading=reading)
 
 
 def explode_column(rows: pa.Table, name: str) -> pa.Table:
@@ -119,10 +111,18 @@ def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray)
     return rows
 
 
+def holds_serial_dates(days: pa.ChunkedArray) -> bool:
+    """True if a column holds whole numbers of a size that Excel's dates have."""
+    if not pa.types.is_integer(days.type) or days.null_count == len(days):
+        return False
+    ends, (first, last) = pc.min_max(days).as_py(), _SERIAL_DATES
+    return bool(first <= ends["min"] and ends["max"] <= last)
+
+
 def _from_serial_dates(days: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Convert Excel day numbers to dates."""
-    if not pa.types.is_integer(days.type) or not pc.all(pc.and_(*(_within(days)))).as_py():
-        first, last = SERIAL_DATES
+    if not holds_serial_dates(days):
+        first, last = _SERIAL_DATES
         raise InputError(
             f"{name!r} does not hold Excel's dates: whole numbers between {first:,} and {last:,}", hint="serial_dates"
         )
@@ -130,17 +130,11 @@ def _from_serial_dates(days: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pc.add(days.cast(pa.int32()), pa.scalar(offset, pa.int32())).cast(pa.date32())
 
 
-def _within(days: Any) -> tuple[Any, Any]:
-    first, last = SERIAL_DATES
-    return pc.greater_equal(days, first), pc.less_equal(days, last)
-
-
 def _fold_columns(rows: pa.Table, labelled: set[str], *, infer_types: bool) -> tuple[pa.Table, list[str], list[str]]:
     """Fold every text column; also return the columns with joined values, and those whose type changed."""
     joined, typed = [], []
     for place, field in enumerate(rows.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if field.name in labelled or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        if field.name in labelled or not is_text(field.type):
             continue
         texts = rows.column(place).cast(pa.string())
         counted = texts.value_counts()

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.reshape import SERIAL_DATES, count_spellings
+from incrowd.tables.reshape import count_spellings, holds_serial_dates
 from incrowd.tables.roles import SuggestedRole, suggest_roles
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.roles.weights import REPLICATES
@@ -120,13 +120,7 @@ def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list
         for one in columns
         if one.kind == "integer" and any(dates.topic in ("date", "birth") for dates in find_topics(one.column))
     ]
-    first, last = SERIAL_DATES
-    dates = []
-    for name, column in _cells(table, named):
-        ends = pc.min_max(column).as_py()
-        if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
-            dates.append(name)
-    return dates
+    return [name for name, column in _cells(table, named) if holds_serial_dates(column)]
 
 
 def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables.file_codebook import FileCodebook
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Table:
     """Rows about people, from a file, a database or a frame of the caller.
 
@@ -36,42 +38,21 @@ class Table:
         members: the names of the tables in a workbook or an R file.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "backend",
-        "codebook",
-        "guessed_scales",
-        "members",
-        "native",
-        "not_counted",
-        "notes",
-        "place",
-        "reading",
-        "source",
-    )
+    backend: Backend
+    _: KW_ONLY
+    native: Any = None
+    source: str | None = None
+    notes: tuple[str, ...] = ()
+    not_counted: tuple[str, ...] = ()
+    place: str = ""
+    reading: dict[str, Any] = field(default_factory=dict)
+    codebook: FileCodebook = field(default_factory=FileCodebook)
+    guessed_scales: frozenset[str] = frozenset()
+    members: tuple[str, ...] = ()
 
-    def __init__(
-        self,
-        backend: Backend,
-        *,
-        native: Any = None,
-        source: str | None = None,
-        notes: Iterable[str] = (),
-        not_counted: Iterable[str] = (),
-        place: str | None = None,
-        reading: Mapping[str, Any] | None = None,
-        codebook: FileCodebook | None = None,
-    ) -> None:
-        self.backend = backend
-        self.native = native
-        self.source = None if source is None else masked(source)  # a path as it is; an address without its credentials
-        self.notes = tuple(notes)
-        self.not_counted = tuple(not_counted)
-        self.place = place or self.source or "TABLE"
-        self.reading = dict(reading or {})
-        self.codebook = codebook or FileCodebook()
-        self.guessed_scales: frozenset[str] = frozenset()
-        self.members: tuple[str, ...] = ()
+    def __post_init__(self) -> None:
+        self.source = None if self.source is None else masked(self.source)  # a path stays as it is
+        self.place = self.place or self.source or "TABLE"
 
     @property
     def name(self) -> str:

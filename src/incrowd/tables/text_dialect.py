@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.backends.arrow_columns import is_text
 from incrowd.tables.infer_types import TypeInference, candidate_types
 
 SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces", "\t": "tabs", ",": "commas"}
@@ -110,7 +111,7 @@ class _Fitting:
                     texts = number_texts(column.unique(), sign)
                     inference = self._read.setdefault((name, sign), TypeInference({"": self._kinds}))
                     inference.observe(pa.record_batch({"": texts}))
-            elif self.takes_cp1252 and _is_text(column.type):
+            elif self.takes_cp1252 and is_text(column.type):
                 distinct = column.unique().cast(pa.large_string()) if len(column) else column
                 self.takes_cp1252 = all(cell is None or _is_kept(cell) for cell in distinct.to_pylist())
 
@@ -133,11 +134,6 @@ def has_decimals(kind: pa.DataType) -> bool:
 def number_texts(numbers: pa.Array, sign: str) -> pa.Array:
     """Numbers as text with a decimal sign."""
     return pc.replace_substring(numbers.cast(pa.string()), ".", sign)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_kept(text: str) -> bool:

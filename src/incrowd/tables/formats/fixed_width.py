@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.backends.counts import refuse_repeated
-from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.backends.duckdb_backend import Workspace
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.formats.spool import spool
+from incrowd.tables.formats.spool import spool, spooled_rows
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
@@ -83,15 +83,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         break
     else:
         raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
-    rows = FileBackend(
-        [str(cells)],
-        "parquet",
-        name=name,
-        memory=options.memory,
-        conversions=inference.conversions(),
-        workspace=workspace,
-        is_own=True,
-    )
+    rows = spooled_rows([cells], name, options, workspace, conversions=inference.conversions())
     notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]
     if short := sum(cut_short):
         lines = counted(short, "line ends", "lines end")

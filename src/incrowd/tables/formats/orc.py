@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from incrowd.backends.arrow_columns import value_type
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.parquet import describe_partitions
 
-_WIDER = {pa.null(): pa.string(), pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
+_WIDER = {  # the type of ORC that holds every value of a type, text for nulls
+    pa.null(): pa.string(),
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+}
 
 
 def open_orc(paths: list[str], name: str, options: ReadOptions) -> FileContents:
@@ -25,18 +31,13 @@ def write_orc(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write one file, compressed; ORC has no dictionaries, no unsigned numbers and no type of nulls."""
     from pyarrow import orc
 
-    schema = pa.schema([(field.name, _plain_type(field.type)) for field in table.schema])
+    plain = ((field.name, value_type(field.type)) for field in table.schema)
+    schema = pa.schema([(name, _WIDER.get(kind, kind)) for name, kind in plain])
     try:
         orc.write_table(table.cast(schema), str(file), compression="zstd")
     except pa.ArrowNotImplementedError as error:
         kind = str(error).rpartition(": ")[2]
         raise InputError(f"ORC files hold no columns of type {kind}; leave them out, or write Parquet") from None
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """The ORC type that holds every value of a type; text for nulls."""
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return _WIDER.get(plain, plain)
 
 
 FORMAT = FileFormat(

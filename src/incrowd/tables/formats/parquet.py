@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd.backends.arrow_columns import is_text
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, StoredBeside
@@ -61,7 +62,7 @@ def stored_parquet(file: Path) -> StoredBeside:
     """The metadata of a file and of its columns, and its columns of text with their dictionaries."""
     with pq.ParquetFile(file) as opened:
         schema, keys = opened.schema_arrow, set(opened.metadata.metadata or ())
-    names = [column.name for column in schema if _is_text(column.type)]
+    names = [column.name for column in schema if is_text(column.type)]
     columns = pq.ParquetFile(file, read_dictionary=names).read(names) if names else None
     return StoredBeside(frozenset(keys - _TYPES | metadata_keys(schema)), columns)
 
@@ -69,11 +70,6 @@ def stored_parquet(file: Path) -> StoredBeside:
 def metadata_keys(schema: pa.Schema) -> set[bytes]:
     """The keys of all metadata of a schema and its columns, except those that store Arrow types."""
     return {*(schema.metadata or ())} - _TYPES | {key for column in schema for key in column.metadata or ()}
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def write_parquet(table: pa.Table, file: Path, codebook: FileCodebook) -> None:

@@ -38,19 +38,19 @@ PACKAGE = Package("SAS files", date(1960, 1, 1), _temporal)
 
 def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read a file; value labels come from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder."""
-    pyreadstat = require_package("pyreadstat", name)
     if paths[0].lower().endswith(".xpt"):
         if any(os.path.getsize(path) % _RECORD for path in paths):
             raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
-        return open_statistics(pyreadstat.read_xport, PACKAGE, paths, name, options)
-    labels, *others = (_labels_beside(pyreadstat, Path(path)) for path in paths)
+        return open_statistics("read_xport", PACKAGE, paths, name, options)
+    labels, *others = (_labels_beside(Path(path)) for path in paths)
     if any(other != labels for other in others):
         raise InputError(f"{name}: the files have catalogues with different labels; read them one by one")
-    return open_statistics(pyreadstat.read_sas7bdat, PACKAGE, paths, name, options, labels, user_missing=True)
+    return open_statistics("read_sas7bdat", PACKAGE, paths, name, options, labels, user_missing=True)
 
 
-def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
+def _labels_beside(file: Path) -> dict[str, dict[Any, str]]:
     """Value labels by the name of their format, from a catalogue next to the file; empty if there is none."""
+    pyreadstat = require_package("pyreadstat", file.name)
     for catalogue in (file.with_suffix(".sas7bcat"), file.with_name("formats.sas7bcat")):
         if catalogue.exists():
             try:
@@ -64,8 +64,7 @@ def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
 
 def write_xpt(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a transport file of version 8, which has no value labels: labelled columns are text."""
-    pyreadstat = require_package("pyreadstat", file.name)
-    write_statistics(pyreadstat.write_xport, table, file, codebook, file_format_version=8)
+    write_statistics("write_xport", table, file, codebook, file_format_version=8)
 
 
 FORMAT = FileFormat(

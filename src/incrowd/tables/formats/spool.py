@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
+from incrowd.tables.formats.file_format import ReadOptions
 
 
 def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str) -> Path:
@@ -30,6 +33,15 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str)
             if writer is not None:
                 writer.close()
     return path
+
+
+def spooled_rows(
+    files: Sequence[Path], name: str, options: ReadOptions, workspace: Workspace, **columns: Any
+) -> FileBackend:
+    """The rows of files of a private folder, which is removed with them; `columns` says what stored ones stand for."""
+    paths = [str(file) for file in files]
+    known: dict[str, Any] = {"name": name, "memory": options.memory, "workspace": workspace, "is_own": True}
+    return FileBackend(paths, "parquet", **known, **columns)
 
 
 def store_rows(table: pa.Table, file: Path) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.statistics_files import Package, open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
@@ -33,15 +33,13 @@ PACKAGE = Package("SPSS files", date(1582, 10, 14), _temporal)
 
 def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read .sav and .zsav with user-defined missing values, and .por without them."""
-    pyreadstat = require_package("pyreadstat", name)
     if paths[0].lower().endswith(".por"):
-        return open_statistics(pyreadstat.read_por, PACKAGE, paths, name, options)
-    return open_statistics(pyreadstat.read_sav, PACKAGE, paths, name, options, user_missing=True)
+        return open_statistics("read_por", PACKAGE, paths, name, options)
+    return open_statistics("read_sav", PACKAGE, paths, name, options, user_missing=True)
 
 
 def write_sav(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a file with labels, compressed where it is a .zsav."""
-    pyreadstat = require_package("pyreadstat", file.name)
     numbers = [
         field.name for field in table.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
     ]
@@ -49,7 +47,7 @@ def write_sav(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     ordered = {key: "ordinal" for key, scale in codebook.scales.items() if scale.kind == "ordered"}
     measures = ordered | {key: "nominal" for key, scale in codebook.scales.items() if scale.kind == "nominal"}
     write_statistics(
-        pyreadstat.write_sav,
+        "write_sav",
         table,
         file,
         codebook,

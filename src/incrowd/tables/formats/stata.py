@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.statistics_files import Package, open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
@@ -30,14 +30,12 @@ PACKAGE = Package("Stata files", date(1960, 1, 1), _temporal)
 
 def open_stata(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read a file with its kinds of missing values, .a to .z."""
-    pyreadstat = require_package("pyreadstat", name)
-    return open_statistics(pyreadstat.read_dta, PACKAGE, paths, name, options, user_missing=True)
+    return open_statistics("read_dta", PACKAGE, paths, name, options, user_missing=True)
 
 
 def write_dta(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write a file of version 15 with labels."""
-    pyreadstat = require_package("pyreadstat", file.name)
-    write_statistics(pyreadstat.write_dta, table, file, codebook, longest_label=_LONGEST_LABEL)
+    write_statistics("write_dta", table, file, codebook, longest_label=_LONGEST_LABEL)
 
 
 FORMAT = FileFormat(

@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
+from incrowd.backends.duckdb_backend import Conversion, Workspace
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
 from incrowd.tables.conversions import LabelConversion, Temporal, TemporalConversion, WholeConversion
 from incrowd.tables.file_codebook import FileCodebook, code_text, label_texts
-from incrowd.tables.formats.file_format import FileContents, ReadOptions
-from incrowd.tables.formats.spool import spool
+from incrowd.tables.formats.file_format import FileContents, ReadOptions, require_package
+from incrowd.tables.formats.spool import spool, spooled_rows
 from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.wording import listed
 
@@ -77,7 +77,7 @@ class _Column:
 
 
 def open_statistics(
-    read: Callable[..., tuple[dict[str, list[Any]], Any]],
+    reader: str,
     package: Package,
     paths: list[str],
     name: str,
@@ -88,14 +88,15 @@ def open_statistics(
     """Read files of one table, in chunks, into a private Parquet file.
 
     Args:
-        read: the function of pyreadstat.
+        reader: the name of the function of pyreadstat.
         package: the statistics package of the files.
         paths: the files; all have the same columns, labels, formats and missing ranges, or they are refused.
         name: how messages call the table.
         options: encoding and missing values.
         catalogue: value labels by the name of a format, from another file.
-        how: further keywords of `read`.
+        how: further keywords of the function.
     """
+    read = getattr(require_package("pyreadstat", name), reader)
     workspace = options.workspace or Workspace(options.memory)
     if options.encoding is not None:
         how["encoding"] = options.encoding
@@ -279,15 +280,7 @@ def _contents(
     if missing:
         notes.append(f"codes for missing values are read as missing: {listed(missing)}")
     descriptions = {key: text for key, text in meta.column_names_to_labels.items() if text}
-    rows = FileBackend(
-        [str(cells)],
-        "parquet",
-        name=name,
-        memory=options.memory,
-        conversions=conversions,
-        workspace=workspace,
-        is_own=True,
-    )
+    rows = spooled_rows([cells], name, options, workspace, conversions=conversions)
     unused = tuple(key for key, column in seen.items() if set(column.labels) - (column.codes or set()))
     several = [key for key, kinds in missing.items() if len(kinds) > 1]
     return FileContents(

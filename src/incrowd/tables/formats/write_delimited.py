@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from incrowd.backends.arrow_columns import is_text, value_type
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.text_dialect import TextDialect, has_decimals, number_texts
 
@@ -22,7 +23,8 @@ def write_csv(table: pa.Table, file: Path, codebook: FileCodebook) -> None:
     """Write delimited text in the dialect of the original; text that a spreadsheet would run is escaped."""
     dialect = codebook.dialect.for_file([table], file.suffix.lower())
     with open(file, "wb") as target:
-        target.writelines(csv_blocks((table.slice(start, _ROWS) for start in _starts(table.num_rows)), dialect))
+        starts = range(0, max(table.num_rows, 1), _ROWS)  # an empty table has one block, for its header
+        target.writelines(csv_blocks((table.slice(start, _ROWS) for start in starts), dialect))
 
 
 def csv_blocks(parts: Iterable[pa.Table], dialect: TextDialect = TextDialect()) -> Iterator[bytes]:  # noqa: B008
@@ -39,11 +41,6 @@ def csv_blocks(parts: Iterable[pa.Table], dialect: TextDialect = TextDialect()) 
         how = pyarrow.csv.WriteOptions(include_header=index == 0, delimiter=dialect.separator)
         pyarrow.csv.write_csv(rows, block, how)
         yield block.getvalue() if dialect.encoding == "utf-8" else encoder.encode(block.getvalue().decode())
-
-
-def _starts(rows: int) -> range:
-    """The first row of each block of a table; an empty table has one block, for its header."""
-    return range(0, max(rows, 1), _ROWS)
 
 
 def escape_formula(name: str) -> str:
@@ -70,10 +67,10 @@ def _escape_formulas(table: pa.Table) -> pa.Table:
     """The table with an apostrophe before text cells and names that a spreadsheet would run as a formula."""
     table = table.rename_columns([escape_formula(name) for name in table.column_names])
     for index, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = value_type(field.type)
         if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
             kind = pa.large_string()
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        if not is_text(kind):
             continue
         column = _as_text(table.column(index), kind)
         risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from incrowd.backends.arrow_columns import is_text, value_type
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import require_package
@@ -20,7 +21,7 @@ from incrowd.wording import listed
 
 
 def write_statistics(
-    write: Callable[..., None],
+    writer: str,
     table: pa.Table,
     file: Path,
     codebook: FileCodebook,
@@ -33,13 +34,14 @@ def write_statistics(
     Labels of values that no longer occur are left out. New values get codes after the known ones.
 
     Args:
-        write: the function of pyreadstat.
+        writer: the name of the function of pyreadstat.
         table: the rows.
         file: the file to write.
         codebook: descriptions and labels of the columns as they were read.
         longest_label: largest number of bytes of a label; 0 if the format has no labels.
-        how: further keywords of `write`.
+        how: further keywords of the function.
     """
+    write = getattr(require_package("pyreadstat", file.name), writer)
     columns: dict[str, Any] = {}
     labels: dict[str, dict[Any, str]] = {}
     for key, column in zip(table.column_names, table.columns, strict=True):
@@ -79,8 +81,12 @@ def _as_codes(
     column: pa.ChunkedArray, known: Mapping[Any, str], longest: int
 ) -> tuple[pa.Array, dict[Any, str]] | None:
     """A labelled column as codes and the labels in use; None if it has no labels or too long ones."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not known or not longest or not pa.types.is_string(kind) or any(isinstance(code, str) for code in known):
+    if (
+        not known
+        or not longest
+        or not pa.types.is_string(value_type(column.type))
+        or any(isinstance(code, str) for code in known)
+    ):
         return None
     texts = column.cast(pa.string()).combine_chunks()
     used = texts.unique().drop_null().to_pylist()
@@ -98,10 +104,10 @@ def _as_codes(
 
 def _as_series(name: str, column: Any) -> Any:
     """A column in the form pyreadstat takes: floats, texts, dates."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = value_type(column.type)
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError(f"column {name!r} holds {kind}, which files of statistics packages cannot; leave it out")
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return np.array(column.cast(pa.string()).fill_null("").to_pylist(), dtype=object)
     if pa.types.is_timestamp(kind):
         return column.cast(pa.timestamp("us")).to_pandas()
