@@ -51,7 +51,7 @@ class CellAssigner:
         tree = fit_tree(known.points(self._sampled()), self._weights, wanted)
         cell, times = quote_name(workers.CELL), quote_name(workers.TIMES)
         keys = self._backend.comparable(known.names)
-        placed = keys.mapInArrow(workers.CountCells(known, tree), f"{cell} bigint, {times} bigint")
+        placed = keys.mapInArrow(workers.OnRows(workers.count_cells, known, tree), f"{cell} bigint, {times} bigint")
         counted = placed.groupBy(cell).agg(sql.sum(times).alias(workers.TIMES)).toArrow()
         ends = np.zeros(tree.size + 1, dtype=np.int64)
         ends[1 + counted[workers.CELL].to_numpy()] = counted[workers.TIMES].to_numpy()
@@ -64,7 +64,7 @@ class CellAssigner:
         return workers.code_quasi_identifiers(self._protection, self._sample)
 
     def _with_cells(self, tree: Tree) -> DataFrame:
-        add_cell = workers.AddCell(self._protection, tree)
+        add_cell = workers.OnRows(workers.add_cell, self._protection, tree)
         return self._rows.mapInArrow(add_cell, schema_text(self._rows, **{workers.CELL: "bigint"}))
 
     def _enough_values(self, tree: Tree, layout: TreeCells) -> Callable[[int, int], bool]:
@@ -94,7 +94,7 @@ class CellAssigner:
 
         total, size = self._backend.rows, layout.class_size
         kinds = schema_text(self._rows, **{workers.DISTANCE: "double", workers.HASH: "bigint"})
-        rows = self._rows.mapInArrow(workers.AddDistance(self._protection), kinds)
+        rows = self._rows.mapInArrow(workers.OnRows(workers.add_distance, self._protection), kinds)
         row = sql.col(quote_name(_ROW))
         if sensitive_counts is not None:
             rows = self._ranked(self._in_strata(rows, total // size, sensitive_counts))
@@ -121,7 +121,7 @@ class CellAssigner:
         starts = np.unique(first)  # first value of each part
         before = np.concatenate([[0], ends])[starts]
         coded = rows.mapInArrow(
-            workers.AddSensitiveCode(secret, values, starts),
+            workers.OnRows(workers.add_sensitive_code, secret, values, starts),
             schema_text(rows, **{workers.CODE: "bigint", workers.PART: "bigint"}),
         )
         part = quote_name(workers.PART)
@@ -138,7 +138,7 @@ class CellAssigner:
 
         parts_wanted = max(1, round(self._backend.rows / self._limits.rows))
         cuts = quantiles(self._protection.distances(self._sampled()), self._weights, parts_wanted)
-        add_part = workers.AddPart(workers.DISTANCE, cuts)
+        add_part = workers.OnRows(workers.add_part, workers.DISTANCE, cuts)
         parts = rows.mapInArrow(add_part, schema_text(rows, **{workers.PART: "bigint"}))
         keys = (quote_name(_STRATUM), quote_name(workers.PART))
         counted = parts.groupBy(*keys).count().toArrow()

@@ -30,7 +30,7 @@ def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) 
 
     keys = backend.comparable(names)
     place, times = quote_name(workers.PLACE), quote_name(workers.TIMES)
-    counted = keys.mapInArrow(workers.count_values, f"{place} int, {schema_text(keys)}, {times} bigint")
+    counted = keys.mapInArrow(workers.OnRows(workers.count_values), f"{place} int, {schema_text(keys)}, {times} bigint")
     counted = counted.groupBy(place, *map(quote_name, names)).agg(sql.sum(times).alias(workers.TIMES))
     most = min(most, backend.most_distinct(len(names)))
     rows = counted.limit(most + 1).toArrow()
@@ -66,7 +66,8 @@ def sample_distinct_rows(
     distinct = min(backend.rows, prod(len(known) for known in values))
     share = 3 * size / distinct  # hashes are even, so enough are below this limit
     while True:
-        add_hash = workers.AddHash(tuple(names), tuple(values), int(min(1.0, share) * 2.0**63))
+        below = int(min(1.0, share) * 2.0**63)
+        add_hash = workers.OnRows(workers.add_hash, tuple(names), tuple(values), below)
         hashed = keys.mapInArrow(add_hash, schema_text(keys, **{workers.HASH: "bigint"}))
         counted = hashed.groupBy(*columns, quote_name(workers.HASH)).count()
         rows = counted.orderBy(quote_name(workers.HASH), *columns).limit(size).toArrow()
