@@ -39,6 +39,15 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
+def file_state(path: str | os.PathLike[str]) -> tuple[int, ...] | None:
+    """The time of writing, length and identity of a file, which change with it; None if it is gone."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
+
+
 @contextmanager
 def written_whole(path: str | os.PathLike[str], *, force: bool = False, private: bool = False) -> Iterator[Path]:
     """Yield a path to write to; its file becomes `path` if the block succeeds, and is deleted if it fails.

@@ -7,8 +7,10 @@ from datetime import date, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 
@@ -24,6 +26,16 @@ def is_text(kind: pa.DataType) -> bool:
     """True if the values of a column are text, by dictionary or not."""
     kind = value_type(kind)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def count_entries(column: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int64]]:
+    """The entries of a column's dictionary, and the number of cells of each; cells are not written out."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary
+    times = np.zeros(len(entries), dtype=np.int64)
+    for chunk in chunks:
+        times += np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
+    return entries, times
 
 
 def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

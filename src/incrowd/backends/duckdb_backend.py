@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd._support.files import file_state
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import MemoryNeeds
@@ -133,23 +134,15 @@ class FileBackend(Backend):
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
-        self._seen = self._state()
+        self._seen = [file_state(path) for path in self._paths]
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
     def check_unchanged(self) -> None:
         """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
-        if self._state() != self._seen:
+        if [file_state(path) for path in self._paths] != self._seen:
             raise InputError(
                 f"{Path(self._paths[0]).name} changed while it was read, so the result would be wrong; read it again"
             )
-
-    def _state(self) -> list[tuple[int, ...] | None]:
-        """Time of writing, length and identity of each file; None if it is gone."""
-        states: list[tuple[int, ...] | None] = []
-        for path in self._paths:
-            state = os.stat(path) if os.path.exists(path) else None
-            states.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
-        return states
 
     def _count_rows(self) -> int:
         with self._reading(self.columns):

@@ -30,10 +30,14 @@ def count_in_engine(backend: Backend, names: Sequence[str]) -> ClassCounts:
 
 def tally_groups(frame: nw.LazyFrame[Any]) -> pa.Table:
     """The sizes of groups of equal rows and how many groups have each."""
-    keys = frame.collect_schema().names()
-    sizes = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-    tally: pa.Table = sizes.group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE).collect("pyarrow").to_native()
+    counted = _group_equal_rows(frame).group_by(_SIZE).agg(nw.len().alias(_CLASSES)).sort(_SIZE)
+    tally: pa.Table = counted.collect("pyarrow").to_native()
     return tally
+
+
+def _group_equal_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The distinct rows, and the number of rows that are equal to each."""
+    return frame.group_by(*frame.collect_schema().names(), drop_null_keys=False).agg(nw.len().alias(_SIZE))
 
 
 def class_counts(tally: pa.Table, table: str) -> ClassCounts:
@@ -48,13 +52,11 @@ def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tup
     """The rows that differ in these columns, and how often each occurs; None where there are more than `most`."""
     with engine_errors(backend.name):
         frame = comparable(backend.lazy(backend.require(names)))
-        keys = frame.collect_schema().names()
-        counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
-        distinct = counted.head(most + 1).collect("pyarrow").to_native()
+        distinct = _group_equal_rows(frame).head(most + 1).collect("pyarrow").to_native()
     backend.check_unchanged()
     if distinct.num_rows > most:
         return None
-    return distinct.select(keys).rename_columns(list(names)), distinct.column(_SIZE).to_numpy().astype(np.int64)
+    return distinct.drop_columns(_SIZE).rename_columns(list(names)), distinct.column(_SIZE).to_numpy().astype(np.int64)
 
 
 def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:

@@ -31,13 +31,18 @@ def flag(hint: str) -> str:
     return f"{words} {shlex.quote(value)}" if equals else words
 
 
+def options_typed(typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """The options of a verb that were typed: those with another value than their default."""
+    return {name: value for name, value in typed.items() if value not in (None, [], declared[name].default)}
+
+
 def words_typed(
     typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], *, besides: Collection[str]
 ) -> list[str]:
     """The options of a verb that were typed, `besides` those that are said otherwise, as words of a command."""
     words: list[str] = []
-    for name, value in typed.items():
-        if name in besides or value in (None, [], declared[name].default):
+    for name, value in options_typed(typed, declared).items():
+        if name in besides:
             continue
         for one in value if isinstance(value, list) else [value]:
             switch = flag(name) if one else f"--no-{flag(name).removeprefix('--')}"

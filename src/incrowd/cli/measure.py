@@ -68,7 +68,7 @@ def measure_table(
             raise InputError(f"{flag} looks at records, not at people with several; leave out --person or {flag}")
     if relationship is not None and household is None:
         raise InputError("--relationship says who somebody is in a household; add --household")
-    options.check_share(max_risk, "--max-risk")
+    options.check_max_risk(max_risk)
     if records is not None:
         check_name(records)
     place = None if records is None else command_files.place_of(records)

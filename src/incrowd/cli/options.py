@@ -77,10 +77,10 @@ MaxRisk = Annotated[float | None, share_option("--max-risk", "Exit 1 if the aver
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
 
-def check_share(given: float | None, flag: str) -> None:
+def check_max_risk(given: float | None) -> None:
     """Refuse a limit that is no share."""
     if given is not None and not 0 <= given <= 1:
-        raise InputError(f"{flag} must be between 0 and 1; {number(given)} was given")
+        raise InputError(f"--max-risk must be between 0 and 1; {number(given)} was given")
 
 
 def exit_over_threshold(*reasons: str) -> None:

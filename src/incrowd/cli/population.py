@@ -65,7 +65,7 @@ def population_of_table(
     from incrowd.populations import sensitivity as for_other_populations
     from incrowd.populations.records import BY_SIZE
 
-    options.check_share(max_risk, "--max-risk")
+    options.check_max_risk(max_risk)
     place = None if records is None else command_files.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),

@@ -13,7 +13,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.assessment.command_line import to_command
 from incrowd.cli import terminal
-from incrowd.cli.hints import flag
+from incrowd.cli.hints import flag, options_typed
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import WishKeywords
 from incrowd.wording import percent
@@ -35,11 +35,7 @@ def refuse_other_options(
     typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], taken: Collection[str]
 ) -> None:
     """Refuse every option that was typed and that a mode does not take."""
-    ignored = [
-        flag(name)
-        for name, value in typed.items()
-        if name not in taken and value not in (None, [], declared[name].default)
-    ]
+    ignored = [flag(name) for name in options_typed(typed, declared) if name not in taken]
     if ignored:
         if taken is OF_SETS:
             raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")

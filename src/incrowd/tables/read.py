@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd._support.compressed_files import ZIP
+from incrowd._support.files import file_state
 from incrowd._support.memory import memory_in_bytes
 from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
@@ -205,9 +206,9 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
             raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
     how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
     _refuse_options_of_other_formats(files.paths[0], how)  # of the member of a .zip
-    before = [_state(path) for path in files.paths]
+    before = [file_state(path) for path in files.paths]
     contents = known.open(files.paths, name, how)
-    if before != [_state(path) for path in files.paths]:
+    if before != [file_state(path) for path in files.paths]:
         raise InputError(f"{name} changed while it was read, so the result would be wrong; read it again")
     rows = contents.rows
     if isinstance(rows, pa.Table):
@@ -229,15 +230,6 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     if contents.code_counts:
         opened.require(list(contents.code_counts))
     return reshape(opened, **changes, infer_types=known.infers_types)
-
-
-def _state(path: str) -> tuple[int, ...] | None:
-    """The modification time, size and identity of a file; None if it does not exist."""
-    try:
-        state = os.stat(path)
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
 
 
 def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:

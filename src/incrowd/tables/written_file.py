@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
+from incrowd.backends.arrow_columns import count_entries
 from incrowd.errors import UnsupportedError
 from incrowd.tables.formats import format_of
 from incrowd.tables.read import read_table
@@ -37,10 +37,5 @@ def check_metadata(file: Path) -> None:
 
 def _has_unused_entries(column: pa.ChunkedArray) -> bool:
     """True if the dictionaries of a column hold an entry that no cell has, or one twice."""
-    chunks = column.unify_dictionaries().chunks
-    entries = chunks[0].dictionary
-    used = np.zeros(len(entries), dtype=np.bool_)
-    for chunk in chunks:
-        used[chunk.indices.drop_null().to_numpy(zero_copy_only=False)] = True
-    repeated = any(len(chunk.dictionary.unique()) < len(chunk.dictionary) for chunk in column.chunks[:1])
-    return repeated or not used.all()
+    first = column.chunk(0).dictionary
+    return len(first.unique()) < len(first) or not count_entries(column)[1].all()

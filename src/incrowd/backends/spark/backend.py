@@ -171,11 +171,16 @@ class SparkBackend(FrameBackend):
     @contextmanager
     def counted_parts(self, names: Sequence[str], column: str) -> Iterator[CountedParts]:
         """The rows that differ, counted and kept by the workers while the block runs, and brought here in parts."""
-        parts = CountedParts(self, [*names, column])
+        wanted = (*names, column)
+        with engine_errors(self.name):
+            rows: DataFrame = comparable(self.lazy(wanted)).to_native()
+            counted = rows.groupBy(*rows.columns).count().persist()
         try:
+            parts = CountedParts(self, wanted, counted)
+            self.check_unchanged()
             yield parts
         finally:
-            parts.close()
+            counted.unpersist()
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> SparkBackend:
         """The rows with the first of all people whose histories are equal as the value of `person`."""
@@ -240,14 +245,11 @@ class CountedParts:
     Rows that are equal but for the last column are always in the same part. The parts may be gone through repeatedly.
     """
 
-    def __init__(self, backend: SparkBackend, names: Sequence[str]) -> None:
-        self._backend, self._names = backend, tuple(names)
-        self._most = backend.most_distinct(len(self._names))
+    def __init__(self, backend: SparkBackend, names: Sequence[str], counted: DataFrame) -> None:
+        self._backend, self._names, self._counted = backend, names, counted
+        self._most = backend.most_distinct(len(names))
         with engine_errors(backend.name):
-            rows: DataFrame = comparable(backend.lazy(self._names)).to_native()
-            self._counted = rows.groupBy(*rows.columns).count().persist()
-            self._parts = 1 + _PARTS * self._counted.count() // self._most
-        backend.check_unchanged()
+            self._parts = 1 + _PARTS * counted.count() // self._most
 
     def __iter__(self) -> Iterator[CountedRows]:
         from pyspark.sql import functions as sql
@@ -268,10 +270,6 @@ class CountedParts:
                 rows = counted.drop_columns("count").rename_columns(list(self._names))
                 local = arrow_backend(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
                 yield CountedRows(local, counted["count"].to_numpy())
-
-    def close(self) -> None:
-        """Unpersist the cached Spark frame."""
-        self._counted.unpersist()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import count_in_order
 from incrowd._support.memory import require_memory
+from incrowd.backends.arrow_columns import count_entries
 from incrowd.backends.counts import ColumnCounts
 from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
@@ -126,7 +127,7 @@ def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
     _require_room(name, column, memory)
     if pa.types.is_dictionary(column.type):
         if column.type.value_type in (pa.string(), pa.large_string()) and len(column):
-            counted = _count_entries(column)
+            counted = _count_texts(column)
             nulls = len(column) - int(counted.times.sum())
             return _facts(name, column.type.value_type, counted, len(counted.values), nulls, len(column))
         column = column.cast(column.type.value_type)
@@ -195,13 +196,9 @@ def _mostly_differ(column: pa.ChunkedArray) -> bool:
     return is_number and bool(2 * pc.count_distinct(first).as_py() > len(first))
 
 
-def _count_entries(column: pa.ChunkedArray) -> _Counted:
-    """The different texts of a dictionary's column, by its numbers: cells are not written out."""
-    chunks = column.unify_dictionaries().chunks
-    entries = chunks[0].dictionary
-    times = np.zeros(len(entries), dtype=np.int64)
-    for chunk in chunks:
-        times += np.bincount(chunk.indices.drop_null().to_numpy(zero_copy_only=False), minlength=len(entries))
+def _count_texts(column: pa.ChunkedArray) -> _Counted:
+    """The different texts of a dictionary's column."""
+    entries, times = count_entries(column)
     used = (times > 0) & entries.is_valid().to_numpy(zero_copy_only=False)
     texts = entries.filter(pa.array(used)).dictionary_encode()  # a text may be there twice
     cells = np.bincount(texts.indices.to_numpy(), weights=times[used], minlength=len(texts.dictionary))
