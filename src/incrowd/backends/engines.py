@@ -45,15 +45,13 @@ class Engine:
     `is_asked_for` where the user named the engine, so that a source which needs another one is refused.
     """
 
-    def __init__(self, *, is_asked_for: bool = False) -> None:
-        self._is_asked_for = is_asked_for
-
     slow_start = ""
     """The name of an engine that takes long to start, for whoever waits."""
+    opens_store = False
+    """True if addresses such as `hdfs://…` can be read and written."""
 
-    def opens_store(self) -> bool:
-        """True if addresses such as `hdfs://…` can be read and written."""
-        return False
+    def __init__(self, *, is_asked_for: bool = False) -> None:
+        self._is_asked_for = is_asked_for
 
     def check_database(self) -> None:
         """Stop where tables of databases are not counted by this engine."""
@@ -75,15 +73,12 @@ class SparkEngine(Engine):
     `master` says where the cluster is; None is wherever Spark is set up to run.
     """
 
+    slow_start = "Spark"
+    opens_store = True  # every store that Hadoop knows
+
     def __init__(self, master: str | None) -> None:
         super().__init__(is_asked_for=True)
         self._master = master
-
-    slow_start = "Spark"
-
-    def opens_store(self) -> bool:
-        """Spark reads from and writes to every store that Hadoop knows."""
-        return True
 
     def check_database(self) -> None:
         """Stop: a database counts its tables itself."""

@@ -162,7 +162,7 @@ def _check_output(
 def _writes_to_store(engine: str) -> bool:
     from incrowd.backends import choose_engine
 
-    return choose_engine(engine).opens_store()
+    return choose_engine(engine).opens_store
 
 
 def _reads_from(given: str, target: Path) -> bool:

@@ -16,13 +16,13 @@ from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.forecast_text import (
     FittedTechnique,
     label_techniques,
-    plain,
     show_forecast,
     show_predictive_check,
     show_side_by_side,
 )
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import InputError
+from incrowd.results import as_json
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -99,7 +99,7 @@ def forecast_population(
     if not more:
         _answer(techniques[0], compare, predictive_check, seed, plot, force, json)
     elif json:
-        terminal.print_json(plain(techniques))
+        terminal.print_json({"techniques": [{"name": one.name, **one.to_dict()} for one in techniques]})
     else:
         show_side_by_side(techniques)
 
@@ -147,15 +147,7 @@ def _answer(
         _save(one, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: fit.correctness_at(answer.at) for name, fit in others.items()}
-        terminal.print_json(
-            {
-                "fit": one.fit.to_dict(),
-                "forecast": answer.to_dict(),
-                "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
-                "baselines": baselines,
-                "predictive_check": [band.to_dict() for band in bands] if bands else None,
-            }
-        )
+        terminal.print_json({**one.to_dict(), "baselines": baselines, "predictive_check": as_json(bands)})
         return
     show_forecast(answer, others, from_curve=isinstance(one.fit, CurveFit))
     if bands:

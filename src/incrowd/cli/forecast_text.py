@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import terminal
+from incrowd.results import as_json
 from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ class FittedTechnique(NamedTuple):
     answer: Forecast
     smooth: Forecast | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The law, its forecast and the check of it in plain JSON types."""
+        answer = self.answer
+        return {"fit": self.fit.to_dict(), "forecast": answer.to_dict(), "hold_out": as_json(answer.hold_out)}
+
 
 def label_techniques(names: list[str]) -> list[str]:
     """File names without folder and ending; whole where two would be alike.
@@ -34,21 +40,6 @@ def label_techniques(names: list[str]) -> list[str]:
     """
     short = [Path(name).stem for name in names]
     return short if len(set(short)) == len(short) else names
-
-
-def plain(techniques: list[FittedTechnique]) -> dict[str, Any]:
-    """Plain JSON types."""
-    return {
-        "techniques": [
-            {
-                "name": one.name,
-                "fit": one.fit.to_dict(),
-                "forecast": one.answer.to_dict(),
-                "hold_out": one.answer.hold_out.to_dict() if one.answer.hold_out else None,
-            }
-            for one in techniques
-        ]
-    }
 
 
 def show_side_by_side(techniques: list[FittedTechnique]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.recipients import smallest_class
+from incrowd.results import as_json
 from incrowd.wording import (
     chosen_percent,
     counted,
@@ -44,30 +45,25 @@ class LeakAnswer:
 def plain(answer: LeakAnswer) -> dict[str, Any]:
     """Plain JSON types."""
     sizes = answer.sizes
-    result: dict[str, Any] = {
+    parts = {
+        "recursions": {
+            name: [{"refused": risk} if isinstance(risk, str) else risk for risk in row]
+            for name, row in answer.recursions.items()
+        },
+        "simulations": answer.simulated,
+        "plan": answer.planned,
+        "table": answer.table,
+        "partial": answer.partial,
+    }
+    return {
         "people": sizes.people,
         "records": sizes.records,
         "classes": sizes.classes,
         "smallest_class": sizes.smallest,
-        "risks": [risk.to_dict() for risk in answer.risks],
-        "people_named": answer.named.to_dict() if answer.named else None,
+        "risks": as_json(answer.risks),
+        "people_named": as_json(answer.named),
+        **{name: as_json(part) for name, part in parts.items() if part},
     }
-    if answer.recursions:
-        result["recursions"] = {
-            name: [{"refused": risk} if isinstance(risk, str) else risk.to_dict() for risk in row]
-            for name, row in answer.recursions.items()
-        }
-    if answer.simulated:
-        result["simulations"] = [one.to_dict() for one in answer.simulated]
-    if answer.planned:
-        result["plan"] = {
-            name: part.to_dict() if hasattr(part, "to_dict") else part for name, part in answer.planned.items()
-        }
-    if answer.table:
-        result["table"] = answer.table.to_dict()
-    if answer.partial:
-        result["partial"] = answer.partial.to_dict()
-    return result
 
 
 def show(answer: LeakAnswer) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
+from incrowd.results import as_json
 from incrowd.wording import number, people, percent, single_value
 
 if TYPE_CHECKING:
@@ -30,18 +31,16 @@ class MeasureAnswer:
 
 def plain(answer: MeasureAnswer) -> dict[str, Any]:
     """Plain JSON types."""
-    result = answer.measurement.to_dict()
-    if answer.by_group:
-        result["by_group"] = [risk.to_dict() for risk in answer.by_group]
-    if answer.by_set:
-        result["by_set"] = [risk.to_dict() for risk in answer.by_set]
-    if answer.single:
-        result["minimal_sets"] = answer.single.to_dict()
-    if answer.fitting is not None:
-        result |= {"unique_by_fit": answer.fitting.unique, "undecided": answer.fitting.undecided}
-    if answer.homes is not None:
-        result["households"] = answer.homes.to_dict()
-    return result
+    fitting = answer.fitting
+    parts = {
+        "by_group": answer.by_group or None,
+        "by_set": answer.by_set or None,
+        "minimal_sets": answer.single,
+        "unique_by_fit": None if fitting is None else fitting.unique,
+        "undecided": None if fitting is None else fitting.undecided,
+        "households": answer.homes,
+    }
+    return answer.measurement.to_dict() | {name: as_json(part) for name, part in parts.items() if part is not None}
 
 
 def show(answer: MeasureAnswer) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_actions
 from incrowd.cli.evaluate import show_tables
+from incrowd.results import as_json
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
@@ -33,12 +34,9 @@ class WrittenRelease:
 
 def to_json(made: WrittenRelease, out: str) -> dict[str, Any]:
     """The result in plain types."""
-    answer = {"file": out, **made.safe.to_dict(), "evaluation": made.cost.to_dict() if made.cost else None}
-    if made.linkage is not None:
-        answer["linkage"] = made.linkage.to_dict()
-    if made.trials:
-        answer["trials"] = [trial.to_dict() for trial in made.trials]
-    return answer if made.verdict is None else {**answer, "verdict": made.verdict.to_dict()}
+    parts = {"linkage": made.linkage, "trials": made.trials or None, "verdict": made.verdict}
+    answer = {"file": out, **made.safe.to_dict(), "evaluation": as_json(made.cost)}
+    return answer | {name: as_json(part) for name, part in parts.items() if part is not None}
 
 
 def show(made: WrittenRelease, out: str) -> None:

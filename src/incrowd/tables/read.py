@@ -129,8 +129,8 @@ def read_table(
     chosen = choose_engine(engine, master)
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     address = None if path is None else scheme_of(path)
-    remote = address is not None and address in WEB | STORES and not chosen.opens_store()
-    if path is not None and not remote and (address in DATABASES or (address is not None and not chosen.opens_store())):
+    remote = address is not None and address in WEB | STORES and not chosen.opens_store
+    if path is not None and not remote and (address in DATABASES or (address is not None and not chosen.opens_store)):
         chosen.check_database()
         opened = _open_database(path, table, query, timeout, options.memory)
         return _with_scales(reshape(opened, **changes), stated)
@@ -140,7 +140,7 @@ def read_table(
         )
     if path is None:
         return _hand_over(chosen, reshape(_from_frame(source, options.memory), **changes), stated)
-    if chosen.opens_store() and path != STANDARD_INPUT:
+    if chosen.opens_store and path != STANDARD_INPUT:
         paths = [path] if "://" in path else find_files(path)
         rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
         if rows is not None:
