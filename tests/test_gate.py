@@ -8,7 +8,7 @@ import pytest
 
 from incrowd import InputError, check, measure
 from incrowd.assessment import Question
-from incrowd.gate import RULES, assert_anonymous, limits_that_are_set
+from incrowd.gate import RULES, assert_anonymous, check_limits
 
 TABLE = {
     "age": [30, 30, 30, 41, 41, 50, 50],
@@ -67,7 +67,7 @@ def test_a_rule_that_makes_no_sense_is_refused(limits, message):
 
 def test_a_rule_that_is_not_known_is_refused_in_words():
     for refuse in (
-        limits_that_are_set,
+        check_limits,
         lambda limits: assert_anonymous(TABLE, quasi_identifiers=["age"], k=2, **limits),
     ):
         with pytest.raises(InputError, match="there are: min_k"):

@@ -212,9 +212,7 @@ def check(
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
-    limits = limits_that_are_set(
-        {name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None
-    )
+    limits = check_limits({name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None)
     asked = _with_roles(
         question,
         quasi_identifiers=quasi_identifiers,
@@ -289,7 +287,7 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         )
 
 
-def limits_that_are_set(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
+def check_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
     """Return the limits that are set, after validation; with `any_of`, at least one must be set."""
     asked: dict[str, float] = {}
     for name, limit in limits.items():
@@ -380,7 +378,7 @@ def assert_anonymous(
     AssertionError: the table is not anonymous enough: people in the smallest class: 1 (rule: at least 2)
     """
     __tracebackhide__ = True
-    rules: dict[str, Any] = limits_that_are_set({"min_k": k, **cast(dict[str, float | None], limits)})
+    rules: dict[str, Any] = check_limits({"min_k": k, **cast(dict[str, float | None], limits)})
     result = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
     if not result.passed:
         raise AssertionError(

@@ -113,7 +113,7 @@ print(me.memory_info().rss - start, pa.default_memory_pool().backend_name)
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators")
 def test_freed_memory_goes_back_where_there_is_a_limit():
     assert held_after_freeing("import pyarrow")[0] > 50_000_000  # of 60 million bytes, of which 20 are in use
-    held, pool = held_after_freeing("from incrowd._support.memory import hold_no_reserve\nhold_no_reserve()")
+    held, pool = held_after_freeing("from incrowd._support.memory import return_freed_memory\nreturn_freed_memory()")
     assert (held < 30_000_000, pool) == (True, "system")
 
 
@@ -122,7 +122,7 @@ def test_a_command_with_a_limit_holds_no_reserve(monkeypatch, capsys, tmp_path, 
     file = tmp_path / "people.csv"
     file.write_text("age\n30\n31\n30\n")
     asked = []
-    monkeypatch.setattr("incrowd.cli.open_tables.hold_no_reserve", lambda: asked.append(True))
+    monkeypatch.setattr("incrowd.cli.open_tables.return_freed_memory", lambda: asked.append(True))
     assert run(capsys, "measure", file, "--qi", "age", *options)[0] == 0
     assert asked == [True] * is_asked
 

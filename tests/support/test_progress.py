@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from incrowd._support.progress import side_by_side
+from incrowd._support.progress import stoppable_threads
 
 
 class CancelledError(Exception):
@@ -27,7 +27,7 @@ def work_until_stopped(progress, begun, ended):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_work_repeats_what_the_block_said_and_no_share_goes_back(workers):
     told = []
-    with side_by_side(workers, lambda *said: told.append(said)) as (pool, tell, repeat):
+    with stoppable_threads(workers, lambda *said: told.append(said)) as (pool, tell, repeat):
         tell("first", 0.5)
         list(pool.map(lambda number: repeat(f"inside {number}", 0.9), range(3)))
         tell("second", 0.25)
@@ -46,7 +46,7 @@ def test_progress_that_raises_once_in_one_thread_stops_the_other_and_the_block()
     trials = []
 
     def work():
-        with side_by_side(2, progress) as (pool, tell, repeat):
+        with stoppable_threads(2, progress) as (pool, tell, repeat):
             tell("begin", 0.0)
             trials.extend(pool.submit(work_until_stopped, repeat, begun, ended) for _ in range(2))
             trials[0].result()
@@ -59,7 +59,7 @@ def test_progress_that_raises_once_in_one_thread_stops_the_other_and_the_block()
 
 def test_leaving_the_block_stops_work_that_nobody_waits_for_and_begins_no_other():
     ended, begun = [], threading.Semaphore(0)
-    with side_by_side(1, lambda doing, share: None) as (pool, _, repeat):
+    with stoppable_threads(1, lambda doing, share: None) as (pool, _, repeat):
         running = pool.submit(work_until_stopped, repeat, begun, ended)
         waiting = pool.submit(work_until_stopped, repeat, begun, ended)
         assert begun.acquire(timeout=5)
@@ -72,5 +72,5 @@ def test_cancelling_that_only_a_forgotten_thread_heard_is_raised_when_the_block_
     def progress(doing, share):
         raise CancelledError
 
-    with pytest.raises(CancelledError), side_by_side(1, progress) as (pool, _, repeat):
+    with pytest.raises(CancelledError), stoppable_threads(1, progress) as (pool, _, repeat):
         assert isinstance(pool.submit(repeat, "", 0.0).exception(), CancelledError)

@@ -64,7 +64,7 @@ def require_memory(doing: str, needed: int, limit: int) -> None:
         )
 
 
-def hold_no_reserve() -> None:
+def return_freed_memory() -> None:
     """Let this process give freed memory back to the system at once.
 
     Arrow's pool and that of the C library keep most of what was freed for what may come, in every thread: up to twice

@@ -27,7 +27,7 @@ class Stopped(Exception):  # noqa: N818
 
 
 @contextmanager
-def side_by_side(workers: int, progress: Progress) -> Iterator[tuple[ThreadPoolExecutor, Progress, Progress]]:
+def stoppable_threads(workers: int, progress: Progress) -> Iterator[tuple[ThreadPoolExecutor, Progress, Progress]]:
     """Run threads that all stop as soon as the progress callback raises in one of them, or the block is left.
 
     Yields:

@@ -150,10 +150,10 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
 
 
 def _check(table: Table, question: Question, attacked: Mapping[str, str | None], *, judged: bool) -> Check:
-    from incrowd.gate import check, limits_that_are_set
+    from incrowd.gate import check, check_limits
 
     with terminal.show_progress("counting people who look alike") as progress:
-        limits: dict[str, Any] = {**limits_that_are_set(question.rules, any_of=not judged), **attacked}
+        limits: dict[str, Any] = {**check_limits(question.rules, any_of=not judged), **attacked}
         return check(
             table,
             quasi_identifiers=question.quasi_identifiers or (),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
-from incrowd._support.memory import hold_no_reserve
+from incrowd._support.memory import return_freed_memory
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.command_files import Input
@@ -85,7 +85,7 @@ def _add_reading_options(
     def with_tables(**given: Any) -> None:
         reading = {name: given.pop(name) for name in options}
         if reading["memory"] is not None:
-            hold_no_reserve()
+            return_freed_memory()
         open_paths(given, reading)
         command(**given)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from incrowd._support.progress import part, side_by_side
+from incrowd._support.progress import part, stoppable_threads
 from incrowd.assessment.sections.leaks import leak_risks
 from incrowd.assessment.sections.section import AssessmentState, Section, Statement
 from incrowd.assessment.way_to_yes import sizes_to_begin_with, trials_at_once
@@ -147,7 +147,7 @@ def assess_protection(work: AssessmentState) -> Protection:
 
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
-    with side_by_side(trials_at_once(table), work.part(SECTION)) as (pool, tell, _):
+    with stoppable_threads(trials_at_once(table), work.part(SECTION)) as (pool, tell, _):
         tell("protecting the table", 0.0)
         first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
         for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):

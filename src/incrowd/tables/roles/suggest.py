@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from incrowd.tables.roles.column_facts import ColumnFacts, look_at_columns
 from incrowd.tables.roles.column_role import SuggestedRole, describe_role, suggest_role
 from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks
-from incrowd.tables.roles.roles_together import (
+from incrowd.tables.roles.revise_roles import (
     choose_main_weight,
     doubt_long_records,
     find_household_numbers,
