@@ -382,6 +382,6 @@ def test_sas_files_of_one_table_with_different_catalogues_are_refused(tmp_path, 
     for file in ("a.sas7bdat", "b.sas7bdat"):
         (tmp_path / file).write_text("not read before its labels are compared")
     catalogues = {"a": {"SEX": {1.0: "male", 2.0: "female"}}, "b": {"SEX": {1.0: "female", 2.0: "male"}}}
-    monkeypatch.setattr(sas, "_labels_beside", lambda library, file: catalogues[file.stem])
+    monkeypatch.setattr(sas, "_labels_beside", lambda file: catalogues[file.stem])
     with pytest.raises(InputError, match="catalogues with different labels"):
         read_table(tmp_path)
