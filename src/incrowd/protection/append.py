@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from incrowd._support.files import check_free, file_hash, written_whole
 from incrowd._support.private_folders import locked
 from incrowd._support.progress import Progress, silent
+from incrowd.backends.spool import load_rows, store_rows
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.batch_fingerprints import BatchFingerprints
 from incrowd.protection.guarantee import count_guarantee
@@ -39,7 +40,6 @@ from incrowd.protection.protect_options import StreamKeywords
 from incrowd.protection.release_log import DELAY, ReleaseLog
 from incrowd.protection.stream import NOT_COMPARED, Appended, Stream, decoded
 from incrowd.tables import Table, TableLike, escape_formula, read_table, write_into
-from incrowd.tables.formats.spool import load_rows, store_rows
 from incrowd.tables.write import is_text
 from incrowd.tables.written_file import check_metadata
 

@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.files import file_hash
+from incrowd.backends.spool import load_batches, load_rows
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.tables import read_table
 from incrowd.tables.formats import WRITERS
-from incrowd.tables.formats.spool import load_batches, load_rows
 from incrowd.tables.formats.write_delimited import csv_blocks
 from incrowd.tables.text_dialect import TextDialect
 from incrowd.tables.write import is_text, write_into

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from incrowd.backends.spool import load_part
 from incrowd.classes import Classes, assign_classes
 from incrowd.protection.marks import remove_release
 from incrowd.tables import Table, read_table
-from incrowd.tables.formats.spool import load_part
 from incrowd.web.cells import cell_text
 
 if TYPE_CHECKING:

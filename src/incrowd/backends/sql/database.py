@@ -15,14 +15,13 @@ from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from incrowd._support.addresses import DATABASES, scheme_of
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import ClassCounts
 from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
-from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.relational import class_counts
+from incrowd.backends.spool import spool
 from incrowd.backends.sql.postgresql import Postgres
 from incrowd.backends.sql.sqlite import Sqlite
 from incrowd.backends.sql.transaction import Transaction
@@ -182,32 +181,16 @@ class DatabaseBackend(Backend):
 
     def _stream_into(self, workspace: Workspace) -> FileBackend:
         types = self._infer_types({name: column.shapes for name, column in self._described.items() if column.shapes})
-        copy = workspace.folder / "cells.parquet"
-        batches = self._open().stream(list(self._described.values()))
-        writer = None
-        try:
-            for batch in batches:
+
+        def observed() -> Iterator[pa.RecordBatch]:
+            for batch in self._open().stream(list(self._described.values())):
                 plain = pa.RecordBatch.from_arrays(batch.columns, names=list(self.columns))
-                with disk_errors(workspace.folder.parent):
-                    if writer is None:
-                        writer = pq.ParquetWriter(copy, plain.schema, compression="lz4")
-                    writer.write_batch(plain)
+                yield plain
                 types.observe(plain)
-        finally:
-            if writer is not None:
-                with disk_errors(workspace.folder.parent):
-                    writer.close()
-        if writer is None:
-            raise InputError(f"{self.name} has no rows")
-        return FileBackend(
-            [str(copy)],
-            "parquet",
-            name=self.name,
-            memory=self.memory,
-            needs=self.needs,
-            conversions=types.conversions(),
-            workspace=workspace,
-        )
+
+        copy = spool(observed(), workspace.folder, self.name)
+        known: dict[str, Any] = {"name": self.name, "memory": self.memory, "workspace": workspace, "needs": self.needs}
+        return FileBackend([str(copy)], "parquet", **known, conversions=types.conversions())  # text may be no UTF-8
 
 
 def check_select(query: str) -> str:

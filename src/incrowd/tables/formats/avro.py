@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from incrowd.backends.duckdb_backend import Workspace
+from incrowd.backends.spool import spool, spooled_rows
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
 from incrowd.tables.formats.limited_reading import read_limited
-from incrowd.tables.formats.spool import spool, spooled_rows
 
 _MOST_RECORDS, _FEWEST_RECORDS = 50_000, 100  # of a batch
 _BYTES_A_CELL = 300  # of a batch: the Python value in its record and in its column, and the Arrow cell
@@ -61,7 +61,7 @@ def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents
         unreadable=_UNREADABLE.format(name=name),
         imports=("fastavro",),
     )
-    return FileContents(spooled_rows([Path(cells)], name, options, workspace))
+    return FileContents(spooled_rows([Path(cells)], name=name, memory=options.memory, workspace=workspace))
 
 
 def copy_records(paths: list[str], name: str, memory: int, folder: str) -> str:

@@ -23,11 +23,11 @@ import pyarrow.parquet as pq
 from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.scales import Scale
+from incrowd.backends.spool import spooled_rows
 from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.checked_file import CheckedFile
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.formats.spool import spooled_rows
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
     DAY_FIRST,
@@ -102,7 +102,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
     )
     conversions = {key: one for key, one in inference.conversions().items() if key in stored_as}
     cells = [one.cells for one in loaded]
-    rows = spooled_rows(cells, name, options, workspace, conversions=conversions, stored_as=stored_as)
+    known: dict[str, Any] = {"conversions": conversions, "stored_as": stored_as}
+    rows = spooled_rows(cells, name=name, memory=options.memory, workspace=workspace, **known)
     scales = {key: Scale("ordered") for key in inference.partial_dates() if key in stored_as}
     return FileContents(rows, notes, FileCodebook(scales=scales, dialect=dialect), not_counted, first.codes.counts)
 

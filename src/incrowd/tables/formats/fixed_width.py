@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from incrowd.backends.counts import refuse_repeated
 from incrowd.backends.duckdb_backend import Workspace
+from incrowd.backends.spool import spool, spooled_rows
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.formats.spool import spool, spooled_rows
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
@@ -83,7 +83,9 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         break
     else:
         raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
-    rows = spooled_rows([cells], name, options, workspace, conversions=inference.conversions())
+    rows = spooled_rows(
+        [cells], name=name, memory=options.memory, workspace=workspace, conversions=inference.conversions()
+    )
     notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]
     if short := sum(cut_short):
         lines = counted(short, "line ends", "lines end")

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 
 from incrowd.backends.duckdb_backend import Conversion, Workspace
 from incrowd.backends.scales import Scale
+from incrowd.backends.spool import spool, spooled_rows
 from incrowd.errors import InputError
 from incrowd.tables.conversions import LabelConversion, Temporal, TemporalConversion, WholeConversion
 from incrowd.tables.file_codebook import FileCodebook, code_text, label_texts
 from incrowd.tables.formats.file_format import FileContents, ReadOptions, require_package
-from incrowd.tables.formats.spool import spool, spooled_rows
 from incrowd.tables.missing_codes import ColumnCodes
 from incrowd.wording import listed
 
@@ -280,7 +280,7 @@ def _contents(
     if missing:
         notes.append(f"codes for missing values are read as missing: {listed(missing)}")
     descriptions = {key: text for key, text in meta.column_names_to_labels.items() if text}
-    rows = spooled_rows([cells], name, options, workspace, conversions=conversions)
+    rows = spooled_rows([cells], name=name, memory=options.memory, workspace=workspace, conversions=conversions)
     unused = tuple(key for key, column in seen.items() if set(column.labels) - (column.codes or set()))
     several = [key for key, kinds in missing.items() if len(kinds) > 1]
     return FileContents(

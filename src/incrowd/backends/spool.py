@@ -12,14 +12,10 @@ import pyarrow.parquet as pq
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
-from incrowd.tables.formats.file_format import ReadOptions
 
 
 def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str) -> Path:
-    """Write batches of rows to a file of a private folder.
-
-    There is at least one batch, and all have the same columns and types.
-    """
+    """Write batches of rows, all with the same columns and types, to a file of a private folder."""
     path = folder / "cells.parquet"
     writer: pq.ParquetWriter | None = None
     with disk_errors(folder.parent):
@@ -32,16 +28,15 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str)
         finally:
             if writer is not None:
                 writer.close()
+    if writer is None:
+        raise InputError(f"{name} has no rows")
     return path
 
 
-def spooled_rows(
-    files: Sequence[Path], name: str, options: ReadOptions, workspace: Workspace, **columns: Any
-) -> FileBackend:
+def spooled_rows(files: Sequence[Path], *, name: str, memory: int, workspace: Workspace, **columns: Any) -> FileBackend:
     """The rows of files of a private folder, which is removed with them; `columns` says what stored ones stand for."""
     paths = [str(file) for file in files]
-    known: dict[str, Any] = {"name": name, "memory": options.memory, "workspace": workspace, "is_own": True}
-    return FileBackend(paths, "parquet", **known, **columns)
+    return FileBackend(paths, "parquet", name=name, memory=memory, workspace=workspace, is_own=True, **columns)
 
 
 def store_rows(table: pa.Table, file: Path) -> None:
