@@ -114,18 +114,14 @@ def _copy_standard_input(folder: Path) -> str:
     head = stream.read(16)
     if not head:
         raise InputError("standard input is empty: it has no header and no rows")
-    target = folder / f"standard input{_ending_by_first_bytes(head)}"
+    endings = {known.magic: known.extensions[0] for known in FORMATS if known.magic}
+    endings |= {magic: f".csv{ending}" for ending, magic in MAGIC.items()}  # compressed data is taken for CSV
+    ending = next((ending for magic, ending in endings.items() if head.startswith(magic)), ".csv")
+    target = folder / f"standard input{ending}"
     with disk_errors(folder.parent), open(target, "wb") as file:
         file.write(head)
         _copy(stream, file, folder)
     return str(target)
-
-
-def _ending_by_first_bytes(head: bytes) -> str:
-    """The file ending for these first bytes; compressed data is taken for CSV."""
-    endings = {known.magic: known.extensions[0] for known in FORMATS if known.magic}
-    endings |= {magic: f".csv{ending}" for ending, magic in MAGIC.items()}
-    return next((ending for magic, ending in endings.items() if head.startswith(magic)), ".csv")
 
 
 def _copy_address(address: str, folder: Path) -> str:

@@ -119,9 +119,16 @@ def _running_on() -> str | None:
 
 def _settings(memory: int) -> dict[str, str]:
     """Settings that differ from Spark's defaults, except those in the user's configuration."""
+    ours = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",
+        "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
+        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
+    }
     configured = _configured()
-    ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), configured)}
-    return {**ours, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
+    kept = {name: value for name, value in ours.items() if not re.search(_named(name), configured)}
+    return {**kept, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
 
 
 def _named(name: str) -> str:
@@ -146,16 +153,6 @@ def _configuration_folder() -> str:
 
     home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
     return os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf")
-
-
-def _our_settings(memory: int) -> dict[str, str]:
-    return {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "FATAL",
-        "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
-        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
-    }
 
 
 def _check_java() -> None:
