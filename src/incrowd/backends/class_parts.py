@@ -22,13 +22,13 @@ class ClassParts:
     """The parts of a table as files; they are removed together with this object."""
 
     def __init__(self, whole: Backend, columns: Sequence[str], workspace: Workspace, files: Sequence[Path]) -> None:
-        self._whole, self._workspace, self._files = whole, workspace, files
+        self._whole, self._workspace, self.files = whole, workspace, files
         self._stored_as = {name: f"c{place}" for place, name in enumerate(columns)}
 
     def __iter__(self) -> Iterator[FileBackend]:
         """The parts, one after the other; each is opened when it is reached."""
         known: dict[str, Any] = {name: getattr(self._whole, name) for name in ("name", "memory", "needs")}
-        for file in self._files:
+        for file in self.files:
             part = FileBackend([str(file)], "parquet", stored_as=self._stored_as, **known)
             part.scales = self._whole.scales
             yield part
