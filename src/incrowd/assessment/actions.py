@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.command_line import to_command
-from incrowd.assessment.question import Question
+from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
@@ -30,6 +31,10 @@ _NOT_TRIED = (
 _PROTECT_ORIGINAL = (
     "This table was protected already: protect the table that it was made from, with larger classes or fewer columns, "
     "and assess the result."
+)
+_PROTECT_BY_CLASSES = (
+    "Values of this table were changed by chance, so no further protection of it is tried: protect the table that it "
+    "was made from by a method that makes classes. The command below runs every attack on this one."
 )
 
 
@@ -80,6 +85,11 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             ("fold",),
             (command,) if command is not None else (),
         )
+        return
+    if evidence.linkage is not None:
+        known = to_words({"known": evidence.linkage.known})
+        attack = shlex.join(["incrowd", "attack", "ORIGINAL", *command_words(work.table), *known])
+        yield Action(_PROTECT_BY_CLASSES, commands=(attack,))
         return
     tried = work.table.backend.examine_rows(lambda: way_to_yes(work), otherwise=None) if question.protection else None
     if tried is not None:

@@ -18,7 +18,7 @@ from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_wi
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
+from incrowd.protection.marks import Linkage, OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
@@ -75,6 +75,8 @@ class Evidence(Result):
         is_release: whether the table was made coarser, so that its order undoes that.
         not_counted: what the file holds, or tells apart, and the rows that were counted do not.
         linking: kept columns that link the people of a household, where each person is counted.
+        linkage: of a table whose quasi-identifiers were changed by chance, the attack that stands for its classes; None
+            where there is none by these quasi-identifiers.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -89,7 +91,8 @@ class Evidence(Result):
     not_counted: tuple[str, ...] = ()
     expected: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking"})
+    linkage: Linkage | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking", "linkage"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -129,6 +132,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)
+    linkage = None if original is None else original.linkage
     tell("looking at what rows are", 0.4)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     followed = followed_columns(table, person=person)
@@ -148,6 +152,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         table.not_counted,
         tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
         linking_columns(table, work.question, roles, rows),
+        linkage if linkage is not None and {*linkage.known} == {*names} else None,
     )
 
 
