@@ -96,36 +96,26 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    alone = tuple(_facts(columns, released, names, tells, person, part(progress, 0.0, 0.1)))
-    gone = {fact.column for fact in alone if fact.undoes}
-    telling = [column for column in columns if column.name not in gone]
-    coarsened = [column.name for column in known] if coarse is None else coarse
-    computed = tuple(
-        facts_of_computed_columns(telling, known, released, person=person, progress=part(progress, 0.1, 0.4))
-    )
-    gone = {fact.column for fact in computed}
-    telling = [column for column in telling if column.name not in gone]
-    together = tuple(
-        facts_of_columns_together(
-            *(telling, known, released, coarsened), secrets=secrets, person=person, progress=part(progress, 0.4, 0.6)
-        )
-    )
-    gone = {fact.column for fact in together}
-    telling = [column for column in telling if column.name not in gone]
-    missing = tuple(
-        facts_of_missing_cells(
-            *(telling, known, read_table(released), coarsened), person=person, progress=part(progress, 0.6, 0.9)
-        )
-    )
-    gone = {fact.column for fact in missing}
-    telling = [column for column in telling if column.name not in gone]
-    after = read_table(released)
-    progress(_COMPARING, 0.9)
-    following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
-    gone = {fact.column for fact in following}
-    telling = [column for column in telling if column.name not in gone]
-    expected = facts_of_expected_values(telling, known, after, coarsened, person=person)
-    return (*alone, *computed, *together, *missing, *following, *expected)
+    after, asked = read_table(released), {"person": person}
+    coarsened = names if coarse is None else coarse
+    named_last: dict[str, Any] = {"person": person, "secrets": secrets}
+    # each looks at the columns that those before it left; with the share of the progress at which it ends
+    detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
+        (0.1, lambda left, tell: _facts(left, after, names, tells, person, tell)),
+        (0.4, lambda left, tell: facts_of_computed_columns(left, known, after, progress=tell, **asked)),
+        (0.6, lambda left, tell: facts_of_columns_together(left, known, after, coarsened, progress=tell, **named_last)),
+        (0.9, lambda left, tell: facts_of_missing_cells(left, known, after, coarsened, progress=tell, **asked)),
+        (0.95, lambda left, _: facts_of_following_columns(left, known, after, coarsened, **named_last)),
+        (1.0, lambda left, _: facts_of_expected_values(left, known, after, coarsened, **asked)),
+    ]
+    found: list[RecoveringColumn] = []
+    begin = 0.0
+    for end, detect in detectors:
+        gone = {fact.column for fact in found if fact.undoes}
+        progress(_COMPARING, begin)
+        found += detect([column for column in columns if column.name not in gone], part(progress, begin, end))
+        begin = end
+    return tuple(found)
 
 
 def released_column_facts(

@@ -127,8 +127,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
             one = suggested[name]
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
-    unread = (suggested[name].unread for name in names if name in suggested)
-    unanswered += [one.advice for one in unread if one is not None and one.are_dates]
+    unanswered += unread_dates(roles)
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)
@@ -248,6 +247,13 @@ def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
         return seen
     known = original.rows.kind != "people" or (original.rows.confidence != "low" and seen.confidence == "low")
     return original.rows if known else seen
+
+
+def unread_dates(roles: Roles) -> list[Advice]:
+    """Quasi-identifiers that hold dates which are read as text: no range of them is what it seems."""
+    suggested = {one.column: one.unread for one in roles.suggested}
+    found = (suggested.get(name) for name in roles.quasi_identifiers)
+    return [one.advice for one in found if one is not None and one.are_dates]
 
 
 def _has_one_value(one: SuggestedRole) -> bool:
