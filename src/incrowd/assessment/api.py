@@ -14,11 +14,11 @@ from incrowd.assessment.actions import next_actions
 from incrowd.assessment.column_fingerprints import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
+from incrowd.assessment.reliance import note_reliance_on_declared
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections.evidence import note_reliance_on_declared
 from incrowd.assessment.sections.section import PENDING, SEARCH, WRITING, AssessmentState, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
 from incrowd.errors import InputError

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, encode, encode_each
-from incrowd.measures.kept_columns import range_middles
+from incrowd.measures.released_labels import range_middles
 from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
