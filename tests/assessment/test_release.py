@@ -7,10 +7,11 @@ import pyarrow.csv as pacsv
 import pytest
 
 from incrowd import InputError, assess, protect
-from incrowd.assessment import Question, judge_release, read_question
+from incrowd.assessment import Question, judge_protected, judge_release, read_question
 from incrowd.assessment.sections.attacks import judge_attacks
 from incrowd.assessment.settings_file import save_question
 from incrowd.attacks import attack_release, synthesise
+from incrowd.protection import write_protected
 from incrowd.reports import document, key_numbers, schema
 
 pytestmark = [pytest.mark.xdist_group("assess"), pytest.mark.usefixtures("quick_estimates")]
@@ -105,3 +106,33 @@ def test_files_of_a_release_are_named_by_their_last_part_and_asked_for_again(tab
     assert read_question(save_question(asked, tmp_path / "incrowd.toml")) == replace(asked, protection=True)
     with pytest.raises(InputError, match="about a release"):
         assess(str(tmp_path / "part.csv"), **ASKED, holdout=files["holdout"])
+
+
+def test_a_perturbed_file_is_judged_by_one_attack_wherever_it_is_judged(tmp_path):
+    known = ["age", "zip"]
+    safe = protect(
+        people(600, 3), quasi_identifiers=known, identifiers=[], method="perturb", steps=[("age", "noise=0.2")], seed=1
+    )
+    asked = Question(quasi_identifiers=tuple(known), sensitive=("ill",), recipient="restricted", population=60_000)
+    written = write_protected(safe, tmp_path / "noisy.parquet")
+    linkage = safe.attack().risk.value
+    found = assess(
+        written, quasi_identifiers=known, sensitive=["ill"], recipient="restricted", population=60_000, protection=False
+    )
+    verdicts = [found.verdict, judge_protected(safe, asked), judge_release(written, asked)]
+    assert [one.risk for one in verdicts] == [linkage] * 3
+    assert linkage != found.facts.correctness
+    assert len({one.decision for one in verdicts}) == 1
+    assert found.verdict.decision != "within"
+    assert "classes do not show the risk" in found.verdict.reasons[0]
+    (action,) = found.verdict.actions
+    assert action.commands[0].startswith("incrowd attack ORIGINAL")
+
+
+def test_an_attack_by_other_columns_does_not_stand_for_a_perturbed_file(tmp_path):
+    steps = [("age", "noise=0.2")]
+    safe = protect(people(600, 3), quasi_identifiers=["age"], identifiers=[], method="perturb", steps=steps, seed=1)
+    written = write_protected(safe, tmp_path / "noisy.parquet")
+    verdict = judge_release(written, Question(quasi_identifiers=("age", "zip"), sensitive=("ill",)))
+    assert verdict.decision != "within"
+    assert any("attack the release" in one.sentence for one in verdict.internal_reasons)

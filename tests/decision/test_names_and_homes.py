@@ -134,3 +134,18 @@ def test_a_column_of_unknown_name_links_people_if_they_share_a_region(shuffled, 
     asked = Question(quasi_identifiers=("sex", "region"), other=("grp",), rows_are_people=True)
     found = judge_release(table, asked)
     assert (found.decision, found.linking) == (decision, () if shuffled else ("grp",))
+
+
+def test_a_kept_income_of_the_household_is_left_out_by_the_advice():
+    draws = np.random.default_rng(5)
+    home = np.repeat(np.arange(300), 3)
+    table = {
+        "edad": draws.integers(0, 4, home.size) * 20,
+        "municipio": np.array(["Getafe", "Parla", "Madrid"])[draws.integers(0, 3, 300)][home],
+        "ingresos_hogar": draws.lognormal(10, 0.5, 300).round(-2).astype(int)[home],
+    }
+    asked = {"quasi_identifiers": ["edad", "municipio"], "sensitive": ["ingresos_hogar"], "recipient": "trusted"}
+    assert assess(table, **asked, protection=False).verdict.decision == "undecided"
+    found = assess(table, **asked, rows_are_people=True)
+    assert found.verdict.linking == ("ingresos_hogar",)
+    assert found.verdict.actions[0].protection["leave_out"] == ["ingresos_hogar"]

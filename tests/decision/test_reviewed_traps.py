@@ -1,6 +1,8 @@
 """Ways to a false yes that reviewers found: each is a small table."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 from incrowd import assess, check
@@ -260,3 +262,38 @@ def test_numbers_of_people_in_a_fifth_of_the_rows_link_them(linked):
     assert any(f"fill x in the {rows - 4 * people:,} rows" in str(one) for one in found.verdict.actions) == (linked < 1)
     commands = [command for action in found.verdict.actions for command in action.commands]
     assert any("--person x" in command for command in commands) == (linked == 1)
+
+
+def test_the_weight_of_a_newborn_is_no_sampling_weight():
+    draws = np.random.default_rng(2)
+    ounces = np.clip(draws.normal(118, 20, 800), 40, 270).round().astype(int)
+    table = {"bwght": ounces, "lbwght": np.log(ounces), "motheduc": draws.integers(6, 19, 800), "male": ounces % 2}
+    found = assess(table, protection=False)
+    assert found.roles.unused_weight is None
+    assert {"bwght", "lbwght"} <= {*found.roles.quasi_identifiers}
+    assert not any("--weight" in command for action in found.verdict.actions for command in action.commands)
+
+
+def test_advice_on_what_others_know_anyway_is_not_to_call_it_secret_again(tmp_path):
+    draws = np.random.default_rng(3)
+    treated = np.tile([0, 1], 60)  # at most once for each person and value: it numbers their records
+    table = {"id": np.repeat(np.arange(60), 2), "age": draws.integers(20, 70, 60).repeat(2), "transplant": treated}
+    file = tmp_path / "stays.csv"
+    pa.csv.write_csv(pa.table(table), file)
+    found = assess(
+        file, quasi_identifiers=["age"], sensitive=["transplant"], person="id", recipient="trusted", protection=False
+    )
+    assert found.roles.known_anyway == ("transplant",)
+    (command,) = found.verdict.actions[0].commands
+    assert "--qi age,transplant" in command
+    assert "--sensitive" not in command
+
+
+def test_dates_that_are_read_as_text_are_all_that_is_advised():
+    draws = np.random.default_rng(4)
+    days = np.datetime64("1950-01-01") + draws.integers(0, 15_000, 600)
+    written = [str(day) if n % 2 else "/".join(str(day).split("-")[::-1]) for n, day in enumerate(days)]
+    found = assess({"birth": written, "sex": draws.integers(1, 3, 600)}, quasi_identifiers=["birth", "sex"])
+    (action,) = found.verdict.actions
+    assert action.sentence.startswith("Dates in birth are read as text")
+    assert action.commands == ()  # a smaller audience does not mend them

@@ -161,3 +161,13 @@ def test_an_engine_without_memory_is_told_in_words(monkeypatch):
     with pytest.raises(UnsupportedError, match="memory and temporary disk space ran out") as refused:
         followed_columns(table)
     assert "41" not in str(refused.value)
+
+
+def test_people_with_many_records_come_first_in_random_order_and_that_tells_nothing():
+    draws = np.random.default_rng(0)
+    records = np.repeat([1, 30], [500, 500])
+    person = draws.permutation(np.repeat(np.arange(1_000), records))
+    table = read_table({"person": person, "visits": records[person]})
+    assert followed_columns(table, person="person") == ()  # by their first records, those with 30 lead
+    ordered = np.argsort(records[person], kind="stable")
+    assert followed_columns(table, person="person", order=ordered)[0].column == "visits"

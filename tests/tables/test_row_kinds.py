@@ -258,3 +258,32 @@ def test_an_amount_that_many_homes_have_hides_none_that_only_one_has(homes, usua
     found = describe(**table, household_income=np.repeat(income, sizes)[order])
     assert found.kind == "transactions"
     assert "household_income" in found.reason
+
+
+def homes(size=3, rounded_to=100):
+    draws = np.random.default_rng(5)
+    home = np.repeat(np.arange(400), size)
+    return {
+        "edad": draws.integers(0, 90, home.size),
+        "municipio": np.array(["Getafe", "Parla", "Madrid"])[draws.integers(0, 3, 400)][home],
+        "ingresos_hogar": (draws.lognormal(10, 0.5, 400) // rounded_to * rounded_to).astype(int)[home],
+        "voto": draws.integers(0, 4, home.size),
+    }
+
+
+def test_an_income_of_the_household_links_its_members_even_where_homes_share_it():
+    found = describe_rows(read_table(homes()))
+    assert (found.kind, found.household, found.person) == ("transactions", "ingresos_hogar", None)
+
+
+def test_an_income_of_the_household_of_one_member_each_links_nobody():
+    assert describe_rows(read_table(homes(size=1))).kind == "people"
+    mixed = homes() | {"ingresos_hogar": np.random.default_rng(0).permutation(homes()["ingresos_hogar"])}
+    assert describe_rows(read_table(mixed)).kind == "people"
+
+
+def test_exact_amounts_link_rows_whose_only_other_common_column_is_where_they_live():
+    draws = np.random.default_rng(6)
+    table = homes() | {"importe": np.round(draws.lognormal(10, 0.5, 400), 2).repeat(3)}
+    del table["ingresos_hogar"]
+    assert "importe" in describe_rows(read_table(table)).reason

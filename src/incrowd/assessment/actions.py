@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.command_line import to_command
-from incrowd.assessment.question import Question
+from incrowd.assessment.command_line import to_command, to_words
+from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
-from incrowd.assessment.sections.evidence import ORIGINAL
+from incrowd.assessment.sections.evidence import ORIGINAL, unread_dates
 from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
@@ -31,6 +32,10 @@ _PROTECT_ORIGINAL = (
     "This table was protected already: protect the table that it was made from, with larger classes or fewer columns, "
     "and assess the result."
 )
+_PROTECT_BY_CLASSES = (
+    "Values of this table were changed by chance, so no further protection of it is tried: protect the table that it "
+    "was made from by a method that makes classes. The command below runs every attack on this one."
+)
 
 
 def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
@@ -49,11 +54,11 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     open_columns = [one.column for one in evidence.undecided]
     if rows_are_open:
         alone = not open_columns and roles.confirmed  # else the command that gives columns their roles says it too
-        is_known = person is not None or evidence.rows.kind == "households"
+        is_known = person is not None or evidence.rows.household is not None
         asked = replace(question, source=work.table.place)
         yield _with_command(settle, asked, person) if alone and is_known else settle
     if open_columns or not roles.confirmed:
-        in_households = rows_are_open and person is None and evidence.rows.kind == "households"
+        in_households = rows_are_open and person is None and evidence.rows.household is not None
         asked = replace(
             question,
             source=(work.release_of or work.table).place,
@@ -70,6 +75,9 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
+    if unread := unread_dates(roles):
+        yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread)
+        return
     spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
     spelt = [name for name in spelt if name in verdict.disclosed]
     if spelt and not question.fold:
@@ -80,6 +88,11 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
             ("fold",),
             (command,) if command is not None else (),
         )
+        return
+    if evidence.linkage is not None:
+        known = to_words({"known": evidence.linkage.known})
+        attack = shlex.join(["incrowd", "attack", "ORIGINAL", *command_words(work.table), *known])
+        yield Action(_PROTECT_BY_CLASSES, commands=(attack,))
         return
     tried = way_to_yes(work) if question.protection and work.table.backend.rows_are_local else None
     if tried is not None:
@@ -98,7 +111,7 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
 
 def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
     """Action to confirm what a row is, with what can be found out about it."""
-    if rows.kind == "households" and person is None:
+    if rows.household is not None and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
             f"{rows.household} is then left out. To keep it, name it as the person, so that households are counted, "
@@ -143,7 +156,7 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
     A column goes where its name and values suggest. Where they suggest nothing it is left out, not declared unknown to
     others: whoever copies the command without reading it declares nothing.
     """
-    looks = {one.column: one.role for one in roles.suggested}
+    looks = {one.column: one.role for one in roles.suggested} | dict.fromkeys(roles.known_anyway, "quasi-identifier")
     weights = question.weights or (roles.unused_weight if question.population is None else None)
 
     def with_open(settled: Sequence[str], *suggested: str) -> tuple[str, ...]:

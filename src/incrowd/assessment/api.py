@@ -14,14 +14,13 @@ from incrowd.assessment.actions import next_actions
 from incrowd.assessment.column_fingerprints import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
+from incrowd.assessment.reliance import note_reliance_on_declared
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections.evidence import note_reliance_on_declared
 from incrowd.assessment.sections.section import PENDING, SEARCH, WRITING, AssessmentState, share_progress
 from incrowd.assessment.verdict import Verdict, decide, list_exposures
-from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.protection.marks import OriginalFacts
@@ -177,7 +176,6 @@ def judge_release(
     question: Question,
     *,
     original: TableLike | OriginalFacts | None = None,
-    linkage: AttackRisk | None = None,
     only_if_yes: bool = False,
     progress: Progress = silent,
 ) -> Verdict:
@@ -188,7 +186,6 @@ def judge_release(
         question: what is asked; a yes needs a role for every column.
         original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
             name it.
-        linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
         only_if_yes: leave the population out where what was counted is a no whatever it is. That verdict names the same
             exposures first, but its risks are those in the table.
         progress: told how far the work is.
@@ -202,7 +199,7 @@ def judge_release(
     """
     work = _begin(read_table(data), question.without_release(), progress, original)
     work.spans = share_progress(_DECISIVE)
-    return _judge_alone(work, question, linkage, only_if_yes=only_if_yes)
+    return _judge_alone(work, question, only_if_yes=only_if_yes)
 
 
 def advise(
@@ -231,19 +228,17 @@ def advise(
     return replace(verdict, actions=tuple(next_actions(work, verdict)))
 
 
-def _judge_alone(
-    work: AssessmentState, question: Question, linkage: AttackRisk | None = None, *, only_if_yes: bool = False
-) -> Verdict:
+def _judge_alone(work: AssessmentState, question: Question, *, only_if_yes: bool = False) -> Verdict:
     """Answer the sections that a decision rests on, and decide."""
     work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION):
         work.answer(section, section.answer)
     is_no = only_if_yes and bool(list_exposures(work.question, work.roles, **work.answers))
-    if linkage is None and not is_no and population_section.population_is_known(work):
+    if work.answers["evidence"].linkage is None and not is_no and population_section.population_is_known(work):
         work.answer(population_section.SECTION, population_section.estimate_alone)
     # attacks that the question asks for are not made here, so they count as not run
     asked = replace(work.question, released=question.released)
-    return note_reliance_on_declared(work, decide(asked, work.roles, **work.answers, linkage=linkage))
+    return note_reliance_on_declared(work, decide(asked, work.roles, **work.answers))
 
 
 def _place(data: Any, unnamed: str) -> str | None:

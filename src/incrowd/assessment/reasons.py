@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
-    from incrowd.attacks import AttackRisk
     from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
+    from incrowd.protection.marks import Linkage
 
 
 def find_exposures(
@@ -123,7 +123,7 @@ def unique_in_population(sizes: ClassSizes, population: PopulationRisk) -> float
     return sizes.uniques * most
 
 
-def describe_linkage(linkage: AttackRisk) -> str:
+def describe_linkage(linkage: Linkage) -> str:
     """Result of an attack on a perturbed table, and what the attack cannot show."""
     return (
         f"Values were changed by chance, so classes do not show the risk. Linkage does: {linkage.sentence} "

@@ -334,6 +334,4 @@ def judge_protected(
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
     judged = safe.table if released is None else released
-    linkage = safe.attack() if safe.guarantee.perturbed else None
-    facts = facts_of_protected(safe, rows)
-    return judge_release(judged, asked, original=facts, linkage=linkage, progress=progress)
+    return judge_release(judged, asked, original=facts_of_protected(safe, rows), progress=progress)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.measures.recovering_columns import RecoveringColumn
     from incrowd.populations import PopulationRisk
+    from incrowd.protection.marks import Linkage
 
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
@@ -225,7 +226,6 @@ def decide(
     population: PopulationRisk | None,
     attacks: ReleaseAttacks | None = None,
     pending: bool = False,
-    linkage: AttackRisk | None = None,
     **others: Any,
 ) -> Verdict:
     """Hold the risks against the limits, count every column nobody judged as known, and say why.
@@ -234,15 +234,16 @@ def decide(
         question: what is asked, settled: with the roles that are used and every default filled in.
         roles: the columns by role.
         facts: what is counted in the table.
-        evidence: undecided columns, secrets, columns that give others back, what a row is.
+        evidence: undecided columns, secrets, columns that give others back, what a row is; of a perturbed table, how
+            often an attacker finds the right record: its classes are then not looked at, nor the population, and as
+            the highest risk is not known there is no yes.
         population: the risk in the population, where it is known.
         attacks: the attacks on a release, where the question names one; not having them is no yes.
         pending: whether the population is still being estimated.
-        linkage: of a perturbed table, how often an attacker finds the right record; classes of values that were changed
-            by chance are then not looked at, and the highest risk is not known, so that there is no yes.
         others: answers of sections that the decision does not rest on.
     """
-    limits = question.limits
+    limits, linkage = question.limits, evidence.linkage
+    population = None if linkage is not None else population
     attacked = judge_attacks(question, attacks)
     # of a synthetic table no row is a person, so its classes say nothing; without attacks they are all there is
     worst = attacks.worst if attacks is not None and question.synthetic else None
@@ -312,15 +313,14 @@ def list_exposures(
 
 
 def _risks(
-    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: AttackRisk | None
+    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: Linkage | None
 ) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
     """The average and the highest risk, each with its interval, by an attack where one stands for classes."""
     if worst is not None:
         interval = worst.risk.low, worst.risk.high
         return worst.risk.value, interval, worst.risk.value, interval
     if linkage is not None:
-        low, high = linkage.risk.low, linkage.risk.high
-        return linkage.risk.value, (low, high), float(linkage.successes.max()), (low, 1.0)
+        return linkage.risk, (linkage.low, linkage.high), linkage.highest, (linkage.low, 1.0)
     if population is None:
         return facts.correctness, None, *highest_risk(facts.sizes, None)
     return population.overall, population.overall_interval, *highest_risk(facts.sizes, population)

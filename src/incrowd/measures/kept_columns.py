@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
@@ -18,22 +15,13 @@ from incrowd.backends import Coded, encode, in_order_of_records
 from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
-from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.missing_cells import facts_of_missing_cells
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.tables import TableLike, parse_generalised, read_table
-from incrowd.tables.generalised import (
-    Anything,
-    Choice,
-    Generalised,
-    Interval,
-    PlainSets,
-    Prefix,
-    parse_ranges,
-    split_plain_sets,
-)
+from incrowd.measures.released_labels import label_reader
+from incrowd.tables import TableLike, read_table
 
 _COMPARING = "comparing kept columns with those made coarser"
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
@@ -96,36 +84,26 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    alone = tuple(_facts(columns, released, names, tells, person, part(progress, 0.0, 0.1)))
-    gone = {fact.column for fact in alone if fact.undoes}
-    telling = [column for column in columns if column.name not in gone]
-    coarsened = [column.name for column in known] if coarse is None else coarse
-    computed = tuple(
-        facts_of_computed_columns(telling, known, released, person=person, progress=part(progress, 0.1, 0.4))
-    )
-    gone = {fact.column for fact in computed}
-    telling = [column for column in telling if column.name not in gone]
-    together = tuple(
-        facts_of_columns_together(
-            *(telling, known, released, coarsened), secrets=secrets, person=person, progress=part(progress, 0.4, 0.6)
-        )
-    )
-    gone = {fact.column for fact in together}
-    telling = [column for column in telling if column.name not in gone]
-    missing = tuple(
-        facts_of_missing_cells(
-            *(telling, known, read_table(released), coarsened), person=person, progress=part(progress, 0.6, 0.9)
-        )
-    )
-    gone = {fact.column for fact in missing}
-    telling = [column for column in telling if column.name not in gone]
-    after = read_table(released)
-    progress(_COMPARING, 0.9)
-    following = tuple(facts_of_following_columns(telling, known, after, coarsened, secrets=secrets, person=person))
-    gone = {fact.column for fact in following}
-    telling = [column for column in telling if column.name not in gone]
-    expected = facts_of_expected_values(telling, known, after, coarsened, person=person)
-    return (*alone, *computed, *together, *missing, *following, *expected)
+    after, asked = read_table(released), {"person": person}
+    coarsened = names if coarse is None else coarse
+    named_last: dict[str, Any] = {"person": person, "secrets": secrets}
+    # each looks at the columns that those before it left; with the share of the progress at which it ends
+    detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
+        (0.1, lambda left, tell: _facts(left, after, names, tells, person, tell)),
+        (0.4, lambda left, tell: facts_of_computed_columns(left, known, after, progress=tell, **asked)),
+        (0.6, lambda left, tell: facts_of_columns_together(left, known, after, coarsened, progress=tell, **named_last)),
+        (0.9, lambda left, tell: facts_of_missing_cells(left, known, after, coarsened, progress=tell, **asked)),
+        (0.95, lambda left, _: facts_of_following_columns(left, known, after, coarsened, **named_last)),
+        (1.0, lambda left, _: facts_of_expected_values(left, known, after, coarsened, **asked)),
+    ]
+    found: list[RecoveringColumn] = []
+    begin = 0.0
+    for end, detect in detectors:
+        gone = {fact.column for fact in found if fact.undoes}
+        progress(_COMPARING, begin)
+        found += detect([column for column in columns if column.name not in gone], part(progress, begin, end))
+        begin = end
+    return tuple(found)
 
 
 def released_column_facts(
@@ -171,7 +149,7 @@ def released_column_facts(
     names = list(dict.fromkeys(quasi_identifiers))
     both = in_order_of_records(encode(table, [*names, *kept]))  # chance is drawn row by row
     known, columns = both[: len(names)], both[len(names) :]
-    readers = [_reader(column) if coarse is None or column.name in coarse else None for column in known]
+    readers = [label_reader(column) if coarse is None or column.name in coarse else None for column in known]
     ranks = cache(_ranks)
 
     def tells(column: Coded, number: int) -> Determination | None:
@@ -294,107 +272,3 @@ def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[
     if not is_common.any():
         return False
     return bool((is_common & (np.bincount(one[agree], minlength=sizes.size) >= _NEARLY_ALL * sizes)).any())
-
-
-_Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
-
-
-def _reader(column: Coded) -> _Reader:
-    """Function that holds the codes of another column against this one: as ranges, as sets, or as labels.
-
-    Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
-    """
-    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
-        return lambda codes, _: determination(codes, column.codes)
-    plain = split_plain_sets(column.values)
-    labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
-    parsed = [
-        None if label is None or place in is_plain_set else parse_generalised(label)
-        for place, label in enumerate(labels)
-    ]
-    tells = [label is not None and not isinstance(one, Anything) for label, one in zip(labels, parsed, strict=True)]
-    is_told = np.array(tells, dtype=np.bool_)[column.codes]
-    limits = None if is_plain_set else _limits(labels, parsed)
-    if limits is not None:
-        ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
-        low, high = np.split(ranks, 2)
-    has_sets = is_plain_set or any(isinstance(one, Choice) for one in parsed)
-    members = _members(labels, parsed, plain) if has_sets else None
-
-    def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
-        both = filled & is_told
-        places = column.codes[both]
-        if limits is not None:
-            return range_determination(codes[both], low[places], high[places])
-        if members is not None:
-            return set_determination(codes[both], places, members)
-        # a single value that goes with one label tells no more than the label, which is released
-        return replace(determination(codes[both], places), told_by_value=0)
-
-    return read
-
-
-def _limits(
-    labels: Sequence[str | None], parsed: Sequence[Generalised | None]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The limits of every label, NaN for a null and *; None where some are no ranges of numbers or dates."""
-    if not any(isinstance(meaning, Interval) for meaning in parsed):
-        return None
-    low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
-    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
-        if isinstance(meaning, Interval):
-            low[place], high[place] = _position(meaning.low), _position(meaning.high)
-        elif label is not None and not isinstance(meaning, Anything):
-            value = None if meaning is not None else _plain_position(label)
-            if value is None:
-                return None
-            low[place] = high[place] = value
-    return low, high
-
-
-def range_middles(column: Coded) -> NDArray[np.float64] | None:
-    """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
-    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
-        return None
-    ranges, others = (pc.match_substring_regex(column.values, signs) for signs in (r"[\[(]", r"[{*]"))
-    if not pc.any(ranges).as_py():
-        return None
-    if any(isinstance(parse_generalised(label), Choice | Prefix) for label in column.values.filter(others).to_pylist()):
-        return None
-    labels = column.values.to_pylist()
-    limits = _limits(labels, parse_ranges(column.values, labels))
-    return None if limits is None else (limits[0] + limits[1]) / 2
-
-
-def _position(value: float | date) -> float:
-    return float(value.toordinal()) if isinstance(value, date) else value
-
-
-def _plain_position(label: str) -> float | None:
-    """A plain number or date as a position, None for any other text."""
-    try:
-        return float(label)
-    except ValueError:
-        try:
-            return float(date.fromisoformat(label).toordinal())
-        except ValueError:
-            return None
-
-
-def _members(
-    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
-) -> list[NDArray[np.int64]]:
-    """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
-    numbers = {text: code for code, text in enumerate(plain.texts)}
-    ends = np.cumsum(plain.sizes)
-    limits = zip((ends - plain.sizes).tolist(), ends.tolist(), strict=True)
-    sets = dict(zip(plain.places.tolist(), limits, strict=True))
-    found = []
-    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
-        if place in sets:
-            found.append(plain.members[slice(*sets[place])])
-            continue
-        values = meaning.values if isinstance(meaning, Choice) else [label]
-        known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
-        found.append(np.array(known, dtype=np.int64))
-    return found

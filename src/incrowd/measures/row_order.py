@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, encode, encode_each
-from incrowd.measures.kept_columns import range_middles
+from incrowd.measures.released_labels import range_middles
 from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
@@ -80,8 +80,9 @@ def followed_columns(
     Args:
         table: a table, or a release with ranges, which are compared by their middles.
         columns: those to look at. None: all that hold single values.
-        person: the column that says whose record it is, where people have several; of each the first record counts.
-            Where these are in its order, random numbers in its place are given back.
+        person: the column that says whose record it is, where people have several; of each a record drawn by chance
+            counts, because the first records of people are not in random order even where all rows are: people with
+            many records come first. Where these are in its order, random numbers in its place are given back.
         order: another order of the rows to look at. None: the one they are in.
 
     Returns:
@@ -107,10 +108,16 @@ def followed_columns(
             rows = rows[:most]
     if person is not None:
         codes = encode(table, [person])[0].codes
-        first = np.sort(np.unique(codes if rows is None else codes[rows], return_index=True)[1])
-        rows = first if rows is None else rows[first]
+        drawn = _draw_one_of_each(codes if rows is None else codes[rows])
+        rows = drawn if rows is None else rows[drawn]
     tests = [_clearer_test(one, rows) for one in encode_each(table, names)]
     return tuple(sorted((one for one in tests if one.is_followed), key=lambda one: -one.errors_apart))
+
+
+def _draw_one_of_each(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of one row of every person, each of theirs equally likely, in the order of the rows."""
+    shuffled = np.random.default_rng(0).permutation(codes.size)
+    return np.sort(shuffled[np.unique(codes[shuffled], return_index=True)[1]])
 
 
 def _clearer_test(column: Coded, rows: NDArray[np.int64] | None) -> FollowedColumn:

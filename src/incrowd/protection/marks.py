@@ -25,6 +25,25 @@ _MOST = 10**15  # people, or records
 
 
 @dataclass(frozen=True, slots=True)
+class Linkage(Result):
+    """Success of an attack that links a perturbed release with its original, which stands for the risk of classes.
+
+    Attributes:
+        known: the columns that the attacker knows.
+        risk: the share of people whose record is named, and `low` to `high` its interval.
+        highest: the chance of the person who is named most often.
+        sentence: the same in words.
+    """
+
+    known: tuple[str, ...]
+    risk: float
+    low: float
+    high: float
+    highest: float
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class OriginalFacts(Result):
     """Facts about a release that only its original shows.
 
@@ -38,6 +57,7 @@ class OriginalFacts(Result):
         is_damaged: whether the table that it was made from had a mark that cannot be read, so that more may be true.
         shuffled: whether rows were put in random order, so that they cannot be compared one by one.
         row_order: columns of the original that the order of the released rows follows.
+        linkage: the attack on a release whose quasi-identifiers were changed by chance, where one was made.
     """
 
     kept: tuple[str, ...]
@@ -49,6 +69,7 @@ class OriginalFacts(Result):
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
     keyed: tuple[str, ...] = ()
+    linkage: Linkage | None = None
 
 
 def mark_of(file: Path) -> Path:
@@ -98,7 +119,8 @@ def escape_names(facts: OriginalFacts) -> OriginalFacts:
     )
     named = ("kept", "pseudonymised", "perturbed", "row_order", "keyed")
     escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
-    return replace(facts, given_back=given_back, **escaped)
+    linkage = facts.linkage and replace(facts.linkage, known=tuple(map(escape_formula, facts.linkage.known)))
+    return replace(facts, given_back=given_back, linkage=linkage, **escaped)
 
 
 def read_mark(table: Table) -> OriginalFacts | None:
@@ -126,6 +148,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             shuffled=found.get("shuffled", False) is not False,
             row_order=_names(found.get("row_order", [])),
             keyed=_names(found.get("keyed", [])),
+            linkage=None if found.get("linkage") is None else _read_linkage(found["linkage"]),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
@@ -218,6 +241,18 @@ def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
         raise TypeError
     if not all(0 <= one <= _MOST for one in numbers):  # NaN is in no range
+        raise ValueError
+    return found
+
+
+def _read_linkage(saved: dict[str, Any]) -> Linkage:
+    """Read the attack of a mark; anything else is refused."""
+    found = replace(Linkage(**saved), known=_names(saved["known"]))
+    _names([found.sentence])
+    numbers = (found.low, found.risk, found.high, found.highest)
+    if not all(isinstance(one, int | float) for one in numbers):
+        raise TypeError
+    if not 0 <= found.low <= found.risk <= found.high <= 1 or not 0 <= found.highest <= 1:
         raise ValueError
     return found
 

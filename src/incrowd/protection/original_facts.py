@@ -17,7 +17,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.measures import kept_column_facts
-from incrowd.protection.marks import OriginalFacts, escape_names, read_mark, write_facts
+from incrowd.protection.marks import Linkage, OriginalFacts, escape_names, read_mark, write_facts
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
 from incrowd.tables.write import is_text
@@ -61,8 +61,19 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
         shuffled=safe.shuffled,
         row_order=safe.row_order,
         keyed=safe.pseudonymised if safe.keyed else (),
+        linkage=_link(safe) if safe.guarantee.perturbed else None,
     )
     return _carry_over(facts, safe.original, ranges.columns)
+
+
+def _link(safe: Protected) -> Linkage:
+    """Attack a perturbed table by whoever knows the quasi-identifiers."""
+    found = safe.attack()
+    return Linkage(
+        safe.released_quasi_identifiers or safe.quasi_identifiers,
+        *(found.risk.value, found.risk.low, found.risk.high, float(found.successes.max())),
+        found.sentence,
+    )
 
 
 def facts_of_tables(
@@ -131,6 +142,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         shuffled=one.shuffled or other.shuffled,
         row_order=_union(one.row_order, other.row_order),
         keyed=_union(one.keyed, other.keyed),
+        linkage=one.linkage or other.linkage,
     )
 
 
@@ -157,6 +169,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
         keyed=tuple(name for name in united.keyed if name in columns and name not in drawn_anew),
+        linkage=facts.linkage,
     )
 
 

@@ -18,23 +18,23 @@ from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_wi
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
+from incrowd.protection.marks import Linkage, OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, Table, describe_rows
 from incrowd.tables.roles.linked_rows import groups_agree
-from incrowd.wording import Advice, listed, people, percent
+from incrowd.wording import Advice, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.result import Assessment
-    from incrowd.assessment.verdict import Verdict
 
 ORIGINAL = ("original",)
 """The hint of what only the original can answer."""
 
 _LINKING = 0.98  # values for each person, below which a column puts people together
-_MOST_ALONE = 400  # columns that are counted one by one; of more, only all together
+MOST_ALONE = 400
+"""Columns that are counted one by one; of more, only all together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,8 @@ class Evidence(Result):
         is_release: whether the table was made coarser, so that its order undoes that.
         not_counted: what the file holds, or tells apart, and the rows that were counted do not.
         linking: kept columns that link the people of a household, where each person is counted.
+        linkage: of a table whose quasi-identifiers were changed by chance, the attack that stands for its classes; None
+            where there is none by these quasi-identifiers.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -89,7 +91,8 @@ class Evidence(Result):
     not_counted: tuple[str, ...] = ()
     expected: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking"})
+    linkage: Linkage | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking", "linkage"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -119,16 +122,16 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         for place, name in enumerate(candidates):
             tell("counting by columns that nobody judged", 0.2 * place / len(candidates))
             known = together
-            if place < _MOST_ALONE:
+            if place < MOST_ALONE:
                 known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
             one = suggested[name]
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
-    unread = (suggested[name].unread for name in names if name in suggested)
-    unanswered += [one.advice for one in unread if one is not None and one.are_dates]
+    unanswered += unread_dates(roles)
     original = _ask_original(work, unanswered)
     if original is not None:
         unanswered += _left_to_chance(original, roles)
+    linkage = None if original is None else original.linkage
     tell("looking at what rows are", 0.4)
     rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     followed = followed_columns(table, person=person)
@@ -148,6 +151,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         table.not_counted,
         tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
         linking_columns(table, work.question, roles, rows),
+        linkage if linkage is not None and {*linkage.known} == {*names} else None,
     )
 
 
@@ -185,54 +189,6 @@ def linking_columns(table: Table, question: Question, roles: Roles, rows: RowKin
     )
 
 
-def note_reliance_on_declared(work: AssessmentState, verdict: Verdict) -> Verdict:
-    """Say of a yes how much of it rests on what was declared: how many are found by whoever knows those columns too."""
-    passed_over = {*work.table.nested, *work.roles.pseudonyms}
-    declared = [name for name in verdict.declared if name not in passed_over]
-    secret = [name for name in work.roles.sensitive if name not in passed_over]
-    if verdict.decision != "within" or verdict.basis == "attacks":
-        return verdict
-    found, reason = _found_by(work, declared, verdict.limits.class_size)
-    _, of_secrets = _found_by(work, secret, verdict.limits.class_size)
-    rests_on = [
-        *(
-            [f"This yes rests on your word that nobody outside knows {', '.join(declared)}: {reason}."]
-            if reason
-            else ()
-        ),
-        *([f"This yes takes {', '.join(secret)} as secret: {of_secrets}."] if of_secrets else ()),
-    ]
-    told = (*map(Advice, rests_on), *verdict.internal_reasons)
-    return replace(verdict, found_if_declared=found, internal_reasons=told)
-
-
-def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[int, str]:
-    """Number of people unique to an attacker who also knows these columns, and the number in words if it is not 0.
-
-    Args:
-        work: the table and its roles.
-        names: the columns.
-        least: the size from which on classes are large enough.
-    """
-    if not names:
-        return 0, ""
-
-    def count(more: Sequence[str]) -> ClassSizes:
-        known = [*work.roles.quasi_identifiers, *more]
-        return ClassSizes.from_table(work.table, quasi_identifiers=known, person=work.roles.person)
-
-    found = count(names)
-    few = found.below(least)
-    if not few:
-        return found.uniques, ""
-    by_column = {name: count([name]).uniques for name in names[:_MOST_ALONE]} if len(names) > 1 else {}
-    worst = sorted((name for name in by_column if by_column[name]), key=lambda name: -by_column[name])[:3]
-    alone = f"{people(found.uniques)} alone, and " if found.uniques else ""
-    most = f"; by {listed([f'{name} alone {by_column[name]:,}' for name in worst])}" if worst else ""
-    them = "them" if len(names) > 1 else "it"
-    return found.uniques, (f"whoever knows {them} too finds {alone}{people(few)} in classes smaller than {least}{most}")
-
-
 def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
     """Kind of row by the release and by its original, which has more columns to recognise it.
 
@@ -243,6 +199,13 @@ def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
         return seen
     known = original.rows.kind != "people" or (original.rows.confidence != "low" and seen.confidence == "low")
     return original.rows if known else seen
+
+
+def unread_dates(roles: Roles) -> list[Advice]:
+    """Quasi-identifiers that hold dates which are read as text: no range of them is what it seems."""
+    suggested = {one.column: one.unread for one in roles.suggested}
+    found = (suggested.get(name) for name in roles.quasi_identifiers)
+    return [one.advice for one in found if one is not None and one.are_dates]
 
 
 def _has_one_value(one: SuggestedRole) -> bool:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import count_numbers
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
+from incrowd.tables.roles.names import find_topics
 from incrowd.tables.table import Table
 
 _FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share one, at most
@@ -40,6 +41,7 @@ _TRIED = 60  # columns that may link rows, and attributes that may show it: thos
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes that are held at once, and attributes of any table
 _HALF = 0.5  # of the errors of chance, below which two columns are related
 _AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # as in whether one column determines another
+_AT_HOME = 0.75  # of the disagreement of chance, below which people with one household income live together
 _EXPECTED = 10  # pairs of values that chance makes agree
 _ANEW = 0.5  # of the disagreement of chance that is left between neighbouring values
 _OF_A_PERSON = {"sex", "birth", "age", "ethnicity", "religion", "marital status"}
@@ -50,7 +52,7 @@ _Codes = NDArray[np.int64]
 def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, tuple[str, ...]] | None:
     """Find a column that links rows of one person or household, and the columns that show it; None if there is none.
 
-    The columns are empty if rows share exact amounts that hardly anybody nearly shares.
+    The columns are empty if rows share exact amounts that hardly anybody nearly shares, or amounts of households.
 
     Args:
         table: the table.
@@ -77,16 +79,30 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
         shown = _shown_by(table, linking, others[:_TRIED], codes)
         if shown or (shown is not None and linking.kind in ("number", "integer") and _is_shared(table, linking)):
             return linking.column, shown
+        if is_of_home(linking) and groups_agree(table, linking.column, columns, most=_AT_HOME):
+            return linking.column, ()
     return None
 
 
-def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole]) -> bool:
+def is_of_home(one: SuggestedRole) -> bool:
+    """Whether the name of a column says that it holds amounts of a household, which all who live there share.
+
+    >>> from incrowd.tables import read_table, suggest_roles
+    >>> [is_of_home(one) for one in suggest_roles(read_table({"household_income": [1, 2, 2], "income": [1, 2, 2]}))]
+    [True, False]
+    """
+    return one.topic in _MONEY and any(found.topic == "household" for found in find_topics(one.column))
+
+
+def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, most: float | None = None) -> bool:
     """Whether rows that share a value of a column are as few as a household, and nearly always agree in another column.
 
     Args:
         table: the table.
         name: the column.
         columns: what is suggested for all its columns.
+        most: of the disagreement that chance makes, what may be left, where several households share a value. None:
+            rows must nearly always agree.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -107,7 +123,11 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole]) -> b
         codes = np.asarray(encode(table, [one.column])[0].codes[rows], dtype=np.int64)
         usual, errors = _usual_values(codes, starts)
         pairs = codes.size - starts.size
-        if _is_constant(pairs, errors, pairs * _disagreement(codes)) and _differs_between(usual):
+        by_chance = pairs * _disagreement(codes)
+        is_alike = _is_constant(pairs, errors, by_chance)
+        if most is not None:
+            is_alike = errors <= most * by_chance and sqrt(by_chance) - sqrt(errors) >= _BEYOND_CHANCE
+        if is_alike and _differs_between(usual):
             return True
     return False
 
@@ -213,8 +233,11 @@ def _shown_by(
     topics = {one.column: one.topic for one in others}
     if any(topics[name] in _OF_A_PERSON for name in constant):
         return tuple(constant)
-    small = rows.size <= _IN_HOUSEHOLD * starts.size
-    return tuple(constant) if small and any(_independent_pairs(list(constant.values()))) else None
+    if rows.size > _IN_HOUSEHOLD * starts.size:
+        return None
+    if any(_independent_pairs(list(constant.values()))):
+        return tuple(constant)
+    return () if all(topics[name] == "area" for name in constant) else None  # where they live computes no amount
 
 
 def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:

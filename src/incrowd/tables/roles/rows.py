@@ -9,7 +9,7 @@ from typing import Literal
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
-from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs
+from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, is_of_home
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
@@ -120,7 +120,9 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     )
     reason += ": they look like several records of one person, or people of one household"
     known = column if shown_by else None
-    return RowKind("transactions", reason, "medium", person=known, household=known)
+    is_shared_at_home = any(one.column == column and is_of_home(one) for one in columns)
+    household = column if is_shared_at_home else known
+    return RowKind("transactions", reason, "medium", person=known, household=household)
 
 
 def _counted_anew(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:

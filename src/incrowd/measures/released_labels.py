@@ -1,0 +1,130 @@
+"""Labels of released columns: ranges, sets and plain texts, held against the codes of another column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.tables import parse_generalised
+from incrowd.tables.generalised import (
+    Anything,
+    Choice,
+    Generalised,
+    Interval,
+    PlainSets,
+    Prefix,
+    parse_ranges,
+    split_plain_sets,
+)
+
+Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
+
+
+def label_reader(column: Coded) -> Reader:
+    """Function that holds the codes of another column against this one: as ranges, as sets, or as labels.
+
+    Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
+    """
+    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+        return lambda codes, _: determination(codes, column.codes)
+    plain = split_plain_sets(column.values)
+    labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
+    parsed = [
+        None if label is None or place in is_plain_set else parse_generalised(label)
+        for place, label in enumerate(labels)
+    ]
+    tells = [label is not None and not isinstance(one, Anything) for label, one in zip(labels, parsed, strict=True)]
+    is_told = np.array(tells, dtype=np.bool_)[column.codes]
+    limits = None if is_plain_set else _limits(labels, parsed)
+    if limits is not None:
+        ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
+        low, high = np.split(ranks, 2)
+    has_sets = is_plain_set or any(isinstance(one, Choice) for one in parsed)
+    members = _members(labels, parsed, plain) if has_sets else None
+
+    def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
+        both = filled & is_told
+        places = column.codes[both]
+        if limits is not None:
+            return range_determination(codes[both], low[places], high[places])
+        if members is not None:
+            return set_determination(codes[both], places, members)
+        # a single value that goes with one label tells no more than the label, which is released
+        return replace(determination(codes[both], places), told_by_value=0)
+
+    return read
+
+
+def _limits(
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The limits of every label, NaN for a null and *; None where some are no ranges of numbers or dates."""
+    if not any(isinstance(meaning, Interval) for meaning in parsed):
+        return None
+    low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
+        if isinstance(meaning, Interval):
+            low[place], high[place] = _position(meaning.low), _position(meaning.high)
+        elif label is not None and not isinstance(meaning, Anything):
+            value = None if meaning is not None else _plain_position(label)
+            if value is None:
+                return None
+            low[place] = high[place] = value
+    return low, high
+
+
+def range_middles(column: Coded) -> NDArray[np.float64] | None:
+    """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
+    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+        return None
+    ranges, others = (pc.match_substring_regex(column.values, signs) for signs in (r"[\[(]", r"[{*]"))
+    if not pc.any(ranges).as_py():
+        return None
+    if any(isinstance(parse_generalised(label), Choice | Prefix) for label in column.values.filter(others).to_pylist()):
+        return None
+    labels = column.values.to_pylist()
+    limits = _limits(labels, parse_ranges(column.values, labels))
+    return None if limits is None else (limits[0] + limits[1]) / 2
+
+
+def _position(value: float | date) -> float:
+    return float(value.toordinal()) if isinstance(value, date) else value
+
+
+def _plain_position(label: str) -> float | None:
+    """A plain number or date as a position, None for any other text."""
+    try:
+        return float(label)
+    except ValueError:
+        try:
+            return float(date.fromisoformat(label).toordinal())
+        except ValueError:
+            return None
+
+
+def _members(
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
+) -> list[NDArray[np.int64]]:
+    """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
+    numbers = {text: code for code, text in enumerate(plain.texts)}
+    ends = np.cumsum(plain.sizes)
+    limits = zip((ends - plain.sizes).tolist(), ends.tolist(), strict=True)
+    sets = dict(zip(plain.places.tolist(), limits, strict=True))
+    found = []
+    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
+        if place in sets:
+            found.append(plain.members[slice(*sets[place])])
+            continue
+        values = meaning.values if isinstance(meaning, Choice) else [label]
+        known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
+        found.append(np.array(known, dtype=np.int64))
+    return found
