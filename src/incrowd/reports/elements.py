@@ -28,11 +28,15 @@ class Figure:
     """
 
     name: str
-    title: str
     says: str
     chart: Any
     table: DataTable
     means: str
+
+    @property
+    def title(self) -> str:
+        """The title of the chart."""
+        return str(self.chart.title.text)
 
 
 class HowComputed(NamedTuple):

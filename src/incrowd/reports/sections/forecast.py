@@ -47,7 +47,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     figure = Figure(
         "forecast",
-        "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
         plots.forecast_chart(law, assessment.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),

@@ -39,7 +39,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         rows.append(("the record at highest risk", percent(risk.highest), percent_interval(*risk.highest_interval)))
     figure = Figure(
         "population",
-        "In the table and in the population",
         f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
         plots.population_chart(assessment),
         DataTable("Risk by what the attacker looks for", ("who", "risk", "95% interval"), tuple(rows)),

@@ -50,7 +50,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     columns = ("k", *where, "detail kept", "cells changed", "information loss")
     figure = Figure(
         "protection",
-        "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
         f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
         f"{chosen_percent(assessment.verdict.threshold)}; classes of {assessment.verdict.limits.class_size} keep that "

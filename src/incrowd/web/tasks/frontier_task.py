@@ -173,7 +173,6 @@ def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: li
         says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
         "frontier",
-        "What protection leaves and costs",
         says,
         frontier_chart(measured),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
