@@ -33,6 +33,7 @@ _MOST_CONDITIONED = 160  # groups of values of a column where conditional inform
 _STRATUM_SIZES = 12  # sizes of strata that are told apart
 _WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing about dependence
 _FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
+_ROUNDS = 200  # of alternating projections
 
 
 def fit_gaussian(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
@@ -202,7 +203,7 @@ def stratum_sizes(
     return np.maximum(1.0, np.round(middle[weight > 0])), weight[weight > 0]
 
 
-def nearest_correlation(matrix: Floats, *, rounds: int = 200, tolerance: float = 1e-8) -> Floats:
+def nearest_correlation(matrix: Floats) -> Floats:
     """The nearest correlation matrix in the Frobenius norm: Higham's alternating projections (2002, algorithm 3.3).
 
     >>> nearest_correlation(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])).round(3)[0].tolist()  # as published
@@ -212,14 +213,14 @@ def nearest_correlation(matrix: Floats, *, rounds: int = 200, tolerance: float =
     if np.linalg.eigvalsh(current)[0] >= _FLOOR:
         return current
     correction = np.zeros_like(current)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         shifted = current - correction
         values, vectors = np.linalg.eigh(shifted)
         projected = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
         correction = projected - shifted
         previous, current = current, projected.copy()
         np.fill_diagonal(current, 1.0)
-        if np.abs(current - previous).max() < tolerance:
+        if np.abs(current - previous).max() < 1e-8:
             break
     values, vectors = np.linalg.eigh(current)
     fixed = (vectors * np.maximum(values, _FLOOR)) @ vectors.T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, unanswered_section
 from incrowd.reports.sections.population import explain_estimate
 from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
@@ -33,9 +33,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "of this many people, by the same estimate as for a given population."
     )
     if law is None:
-        return ReportSection(
-            "forecast", "In larger populations", lead, notes=(why_missing(assessment, "forecast"),), methods=()
-        )
+        return unanswered_section(assessment, "forecast", "In larger populations", lead)
     rows = tuple(
         (
             whole(law.at[index]),
