@@ -56,7 +56,7 @@ SPECS = re.compile(r"%|,?\.[01]f")
 NO_PEOPLE = {  # numbers that are no people, shares or risks
     ("cli/terminal.py", ".0f"),  # seconds
     ("web/security.py", ".0f"),
-    ("evaluation/distributions.py", ".0f"),  # values of a column
+    ("evaluation/column_distributions.py", ".0f"),  # values of a column
     ("tables/roles/values.py", ".0f"),
     ("attacks/membership.py", ".1%"),  # a key of the result
     ("forecasts/law.py", ".0f"),  # the end of a range of parameters

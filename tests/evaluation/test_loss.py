@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from incrowd import Hierarchy, InputError, evaluate, frontier, read_table
 from incrowd import protect as protect_and_shuffle
 from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
-from incrowd.evaluation.frontier import Frontier, FrontierPoint, worth_choosing
+from incrowd.evaluation.method_frontier import Frontier, FrontierPoint, worth_choosing
 from incrowd.recipients import Limits
 
 protect = partial(protect_and_shuffle, shuffle=False)  # rows are compared by position

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from incrowd import InputError, frontier
-from incrowd.evaluation.frontier import FRONTIER_METHODS
+from incrowd.evaluation.method_frontier import FRONTIER_METHODS
 from incrowd.figures.protection_charts import frontier_chart
 
 

@@ -10,6 +10,7 @@ from incrowd.populations.anchored import extrapolate, fit_anchored, fit_dependen
 from incrowd.populations.copula import Copula, _Plan, informative
 from incrowd.populations.copula_fit import (
     chain_columns,
+    fit_by_monte_carlo,
     fit_dvine,
     fit_gaussian,
     pair_correlations,
@@ -19,7 +20,6 @@ from incrowd.populations.copula_fit import (
 )
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.marginals import CodedColumns, smooth_marginal
-from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.sample import read_sample
 
 CORRELATION = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])

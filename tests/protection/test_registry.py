@@ -12,7 +12,7 @@ from incrowd import InputError, protect
 from incrowd._support.option import options_of
 from incrowd.cli.protect import protect_table
 from incrowd.errors import UnsupportedError
-from incrowd.evaluation.frontier import FRONTIER_METHODS
+from incrowd.evaluation.method_frontier import FRONTIER_METHODS
 from incrowd.protection import METHODS, CoarsenOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition

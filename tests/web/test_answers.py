@@ -231,7 +231,7 @@ def _tooltips(part):
 
 
 def test_only_what_is_safe_enough_is_starred():
-    from incrowd.evaluation.frontier import Frontier, FrontierPoint, worth_choosing
+    from incrowd.evaluation.method_frontier import Frontier, FrontierPoint, worth_choosing
 
     def point(uniqueness, correctness, granularity):
         return FrontierPoint("sorted", "k=2", 2, uniqueness, correctness, None, None, None, granularity, 0, 0.0)

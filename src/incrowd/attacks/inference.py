@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.encoding import ScaledColumn
 from incrowd.attacks.result import AttackRisk
-from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
+from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.special import Floats
 
@@ -23,14 +23,10 @@ def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk
     """Guess the secret of every target, and of the people of the holdout for the control."""
     secret = secret_column(setting)
     guess = {"nearest": _nearest_secrets, "learnt": _learnt_secrets}[method]
-    control = None
-    if setting.has_holdout:
-        control = hits(setting, secret, HOLDOUT, setting.controls, guess(setting, secret, HOLDOUT, setting.controls))
     commonest = np.full(setting.targets.size, np.bincount(secret.labels[RELEASED].codes).argmax())
     return setting.result(
         "inference",
-        hits(setting, secret, ORIGINAL, setting.targets, guess(setting, secret, ORIGINAL, setting.targets)),
-        control,
+        *setting.with_control(lambda side, rows: hits(setting, secret, side, rows, guess(setting, secret, side, rows))),
         method=method,
         chance=float(hits(setting, secret, ORIGINAL, setting.targets, commonest).mean()),
         secret=[secret.name],

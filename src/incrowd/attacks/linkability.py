@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.result import AttackRisk
-from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
+from incrowd.attacks.setting import RELEASED, Setting
 from incrowd.errors import UnsupportedError
 from incrowd.special import Floats
 
@@ -14,11 +14,9 @@ from incrowd.special import Floats
 def attack_by_linkability(setting: Setting) -> AttackRisk:
     """Find the nearest released record for either part; equally near records are equally likely."""
     first, second = _parts(setting)
-    control = _joined(setting, first, second, HOLDOUT, setting.controls) if setting.has_holdout else None
     return setting.result(
         "linkability",
-        _joined(setting, first, second, ORIGINAL, setting.targets),
-        control,
+        *setting.with_control(lambda side, rows: _joined(setting, first, second, side, rows)),
         chance=1.0 / setting.encoded.rows[RELEASED],
         secret=second,
     )

@@ -95,6 +95,12 @@ class ReleaseAttacks(Result):
         return tuple(name for name in self.not_run if name.rpartition(" ")[2] != "distances")
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The attacks that were not run, with the reason, and the notes of the others, each once."""
+        not_run = [f"Not run: {name}: {reason}." for name, reason in self.not_run.items()]
+        return (*not_run, *dict.fromkeys(note for one in self.attacks for note in one.notes))
+
+    @property
     def sentence(self) -> str:
         """The result in one sentence."""
         if self.worst is None:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.curves import Curve
+from incrowd.curves.study_accuracy import wilson_interval
 from incrowd.results import Result
-from incrowd.special import NORMAL_QUANTILE, Floats
+from incrowd.special import Floats
 from incrowd.wording import counted, large_number, percent, percent_interval
 
 AttackKind = Literal["linkage", "singling-out", "linkability", "inference", "attribution", "membership", "distances"]
@@ -49,12 +50,7 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
     """
     share = successes / trials
     seen = trials / everybody if everybody else 0.0
-    if seen >= 1.0:
-        return Rate(share, share, share)
-    z = NORMAL_QUANTILE**2 * (1.0 - seen) / trials
-    middle = (share + z / 2) / (1 + z)
-    half = math.sqrt(z * share * (1 - share) + z * z / 4) / (1 + z)
-    return Rate(share, max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0))
+    return Rate(share, *((share, share) if seen >= 1.0 else wilson_interval(share, trials, seen=seen)))
 
 
 def excess(attack: Rate, control: Rate) -> Rate:

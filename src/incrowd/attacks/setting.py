@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from incrowd.tables import Table
 from incrowd.wording import counted, listed, percent
 
 ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
+Found = TypeVar("Found")
 _FEWEST_ROWS = 2
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 50  # of memory, as measured
 _OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
@@ -81,6 +82,11 @@ class Setting:
     def probes(self, names: Sequence[str], side: int, rows: NDArray[np.int64]) -> Probes:
         """Unchanged rows of a table by some columns."""
         return Probes.of(self.encoded.only(names), side, rows)
+
+    def with_control(self, attack: Callable[[int, NDArray[np.int64]], Found]) -> tuple[Found, Found | None]:
+        """Attack the targets, and the people of the holdout if there is one; `attack` takes a table and its rows."""
+        control = attack(HOLDOUT, self.controls) if self.has_holdout else None
+        return attack(ORIGINAL, self.targets), control
 
     def result(
         self,

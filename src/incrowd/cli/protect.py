@@ -191,13 +191,14 @@ def _protect_and_write(
     force: bool,
 ) -> WrittenRelease:
     """Protect the table, for a recipient with the least protection that passes; write and judge it."""
-    from incrowd.assessment import METHODS_TO_TRY, find_release
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
 
     target, rows_are_remote = command_files.place_of(out), not table.backend.rows_are_local
     with terminal.show_progress("protecting", lines=rows_are_remote) as progress:
         trials: Sequence[Trial] = ()
         if question is not None and "k" not in arguments and not rows_are_remote:
+            from incrowd.assessment import METHODS_TO_TRY, find_release  # loads every section of an assessment
+
             methods = () if arguments.keys() & {"method", *METHOD_OPTIONS} else METHODS_TO_TRY
             solution = find_release(table, question, methods=methods, progress=progress, **arguments)
             safe, trials = solution.protected, solution.trials

@@ -18,6 +18,18 @@ MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 """Shares of the probes, the most confident ones, that accuracy is measured among."""
 
 
+def wilson_interval(share: float, trials: int, *, seen: float = 0.0) -> tuple[float, float]:
+    """The 95 % interval of Wilson (1927) of a share; `seen` is the part of everybody that was tried, if it matters.
+
+    >>> wilson_interval(0.05, 100)
+    (0.0215..., 0.1117...)
+    """
+    z = NORMAL_QUANTILE**2 * (1.0 - seen) / trials
+    middle = (share + z / 2) / (1 + z)
+    half = math.sqrt(z * share * (1 - share) + z * z / 4) / (1 + z)
+    return max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class PartAccuracy(Result):
     """The accuracy among part of the probes: their number, the share named correctly and its 95 % (Wilson) interval."""
@@ -35,9 +47,7 @@ class PartAccuracy(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share."""
-        z, n, p = NORMAL_QUANTILE, self.people, self.accuracy
-        middle, spread = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return max((middle - spread) / (1 + z * z / n), 0.0), min((middle + spread) / (1 + z * z / n), 1.0)
+        return wilson_interval(self.accuracy, self.people)
 
 
 @dataclass(frozen=True, slots=True)

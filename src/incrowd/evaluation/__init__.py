@@ -1,29 +1,9 @@
-"""Evaluation of a protected table against its original: boxes, information loss, disclosure, utility."""
+"""Evaluation of a protected table against its original: boxes, information loss, disclosure, utility.
 
-from incrowd.evaluation.api import changed_columns, evaluate
-from incrowd.evaluation.boxes import Uniques, count_fitting_uniques, generalised_columns, unique_records
-from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
-from incrowd.evaluation.distributions import ColumnDistribution, distributions
-from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
-from incrowd.evaluation.result import ColumnCost, Evaluation
-from incrowd.evaluation.utility import Coefficient, Utility
+The public names are listed in `__init__.pyi`; each is imported on first use, so that counting unique records does not
+load what protects tables.
+"""
 
-__all__ = [
-    "Coefficient",
-    "ColumnCost",
-    "ColumnDistribution",
-    "Disclosure",
-    "Evaluation",
-    "Frontier",
-    "FrontierPoint",
-    "Uniques",
-    "Utility",
-    "attribute_disclosure",
-    "changed_columns",
-    "count_fitting_uniques",
-    "distributions",
-    "evaluate",
-    "frontier",
-    "generalised_columns",
-    "unique_records",
-]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)

@@ -202,9 +202,7 @@ def contributions_chart(parts: Contributions) -> Any:
         error = alt.Chart(inline(rows)).mark_rule(color=GREY, strokeWidth=2)
         chart += error.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.Y("column:N", sort=None))
     how = "all orders averaged" if parts.orders is None else f"{parts.orders:,} random orders averaged"
-    return with_titles(
-        chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}"
-    )
+    return with_titles(chart, title="What each attribute adds", subtitle=f"Average over orders of learning: {how}")
 
 
 def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[Any]) -> Any:
@@ -265,7 +263,7 @@ def forecast_chart(result: Forecast, threshold: float | None = None) -> Any:
         chart += limit_line(threshold)
     line_is = "the law fitted to the table" if result.method == "law" else "the estimate from the table"
     subtitle = f"Line: {line_is}. Band: {chosen_percent(result.level)} interval. Dashed: the threshold."
-    return with_titles(chart, title="In larger populations", subtitle=subtitle)
+    return with_titles(chart, title="From the table to the world", subtitle=subtitle)
 
 
 def leaks_chart(result: Leaks, protection: Protection | None = None) -> Any:
@@ -301,7 +299,8 @@ def leaks_chart(result: Leaks, protection: Protection | None = None) -> Any:
             tooltip=[alt.Tooltip("table:N"), alt.Tooltip("leaked:Q", format=".0%"), *percent_tooltips("chance")],
         )
     )
-    return with_titles(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
+    title = "Chance of being named by the size of the leak"
+    return with_titles(chart, title=title, subtitle="Exact; every part of that size equally likely")
 
 
 def protection_chart(result: Protection, threshold: float | None = None) -> Any:
@@ -322,7 +321,7 @@ def protection_chart(result: Protection, threshold: float | None = None) -> Any:
         subtitle = f"The threshold of {chosen_percent(threshold)} is far above"
     elif threshold is not None:
         chart += limit_line(threshold)
-    return with_titles(chart, title="What protection leaves and costs", subtitle=subtitle)
+    return with_titles(chart, title="Risk left and detail kept", subtitle=subtitle)
 
 
 def verdict_chart(result: Assessment) -> Any:

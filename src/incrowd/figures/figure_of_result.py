@@ -8,7 +8,7 @@ from typing import Any
 from incrowd.assessment import Assessment, Knowledge, Leaks, Protection, Verdict
 from incrowd.classes import ClassSizes
 from incrowd.curves import Curve
-from incrowd.evaluation.frontier import Frontier
+from incrowd.evaluation.method_frontier import Frontier
 from incrowd.figures import assessment_charts, curve_charts, leak_charts, population_charts, protection_charts
 from incrowd.forecasts import Forecast
 from incrowd.leaks import LeakTable

@@ -9,7 +9,7 @@ import altair as alt
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluation import ColumnDistribution, Frontier
-from incrowd.evaluation.frontier import FRONTIER_METHODS
+from incrowd.evaluation.method_frontier import FRONTIER_METHODS
 from incrowd.figures import theme
 from incrowd.figures.assessment_charts import filled_bins
 from incrowd.wording import percent

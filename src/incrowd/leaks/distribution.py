@@ -113,7 +113,7 @@ def named_people(
     (2.6, 0.873333, 4)
     """
     sizes = class_sizes_of(data, quasi_identifiers, person)
-    leaked, _ = check_leak(sizes, leaked)
+    leaked, _ = check_leak(sizes.people, leaked)
     trials, seed = check_trials(trials, seed)
     if method not in ("auto", "exact", "simulated"):
         raise InputError(f"the method is 'auto', 'exact' or 'simulated', not {method!r}")
@@ -202,23 +202,20 @@ def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress:
     if by_class < one_by_one:
         named = _named_by_class(sizes, leaked, trials, seed, progress)
     else:
-        named = _named_one_by_one(sizes, leaked, trials, seed, progress)
+        from incrowd.leaks import kernels
+
+        named = run_trials(
+            sizes,
+            leaked,
+            trials,
+            seed,
+            lambda rng, order, each, out: kernels.guess_everybody(rng, order, each, leaked, out),
+            progress,
+        ).astype(np.int64)
     first = int(named.min())
     chances = np.bincount(named - first) / trials
     mean, variance = float(named.mean()), float(named.var(ddof=1))
     return NamedPeople(sizes.people, leaked, "simulated", trials, seed, mean, variance, first, chances)
-
-
-def _named_one_by_one(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """The number of people named in each trial, with every leak drawn person by person."""
-    from incrowd.leaks import kernels
-
-    def guess(
-        rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
-        kernels.guess_everybody(rng, order, each, leaked, out)
-
-    return run_trials(sizes, leaked, trials, seed, guess, progress).astype(np.int64)
 
 
 def _named_by_class(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:

@@ -9,14 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from incrowd._support.seed import require_seed
-from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.wording import chosen_percent, counted
 
 
-def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:
+def check_leak(people: int, leaked: int, targets: int = 1) -> tuple[int, int]:
     """Return the leak and the targets as plain whole numbers; refuse more people than there are."""
-    people = sizes.people
     leaked, targets = whole_number(leaked, "a leak"), whole_number(targets, "a number of targets")
     if not 0 <= leaked <= people:
         raise InputError(

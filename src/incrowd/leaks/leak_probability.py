@@ -59,7 +59,7 @@ def leak_risk(
     '1 in 2.3'
     """
     sizes = class_sizes_of(data, quasi_identifiers, person)
-    leaked, targets = check_leak(sizes, leaked, targets)
+    leaked, targets = check_leak(sizes.people, leaked, targets)
     if method not in ("exact", "recursion", "recursion_by_people"):
         raise InputError(f"the method is 'exact', 'recursion' or 'recursion_by_people', not {method!r}")
     if targets > leaked:

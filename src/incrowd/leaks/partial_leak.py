@@ -15,10 +15,9 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import class_numbers, encode, pack
 from incrowd.classes import check_person
 from incrowd.errors import InputError
-from incrowd.leaks.inputs import check_trials, whole_number
+from incrowd.leaks.inputs import check_leak, check_trials, whole_number
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
-from incrowd.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +118,9 @@ def simulate_partial_leak(
     True
     """
     histories = _Histories.of(data, quasi_identifiers, person)
-    leaked = whole_number(leaked, "a leak")
+    leaked, _ = check_leak(histories.people, leaked)
     trials, seed = check_trials(trials, seed)
-    _check(histories, leaked, share_of_records, known_records, error_rate)
+    _check(share_of_records, known_records, error_rate)
     random = np.random.default_rng(seed)
     in_leak, results = 0, np.zeros((trials, 2))
     outside = 0.0
@@ -146,12 +145,7 @@ def simulate_partial_leak(
     )  # fmt: skip
 
 
-def _check(histories: _Histories, leaked: int, share: float, known: int | None, errors: float) -> None:
-    if not 0 <= leaked <= histories.people:
-        raise InputError(
-            f"a leak of {counted(leaked, 'person', 'people')} from a table of {histories.people:,}; "
-            f"give 0 to {histories.people:,}"
-        )
+def _check(share: float, known: int | None, errors: float) -> None:
     if not 0 < share <= 1:
         raise InputError(f"a share of {share:g} of the records; give a number above 0, up to 1")
     if known is not None and whole_number(known, "a number of known records", "a whole number") < 1:

@@ -143,7 +143,7 @@ def simulate_leak(
     True
     """
     sizes = class_sizes_of(data, quasi_identifiers, person)
-    leaked, targets = check_leak(sizes, leaked, targets)
+    leaked, targets = check_leak(sizes.people, leaked, targets)
     trials, seed = check_trials(trials, seed)
     if targets > leaked:
         raise InputError(
@@ -155,12 +155,14 @@ def simulate_leak(
 
     at_risk = np.zeros(sizes.largest + 1, dtype=np.int64)
 
-    def attack(
-        rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
-        kernels.attack(rng, order, each, leaked, targets, out, at_risk)
-
-    logs = run_trials(sizes, leaked, trials, seed, attack, progress)
+    logs = run_trials(
+        sizes,
+        leaked,
+        trials,
+        seed,
+        lambda rng, order, each, out: kernels.attack(rng, order, each, leaked, targets, out, at_risk),
+        progress,
+    )
     if targets_from == "table":
         logs += math.fsum(math.log((leaked - i) / (sizes.people - i)) for i in range(targets))
     # relative to the largest, for the chance of a hundred targets is too small for a float

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -228,15 +229,16 @@ def _misfit(points: Points, noise: Floats, h: float, gamma: float, _: float) -> 
 def _baseline(name: str, sizes: Floats, values: Floats, weights: Floats, metric: Metric, seed: int) -> CurveModel:
     if metric != "correctness":
         raise InputError(f"{name} is a curve for correctness; uniqueness is fitted by 'PYC' only")
-    if name == "ENT":
-        return fit_entropy_rule(sizes, values, weights)
-    if name == "EXP":
-        return fit_exponential(sizes, values, weights)
-    if name == "POL":
-        return fit_polynomial(sizes, values, weights)
     if name == "RND":
         return fit_random_guess(values, seed)
-    raise InputError(f"no fit is called {name!r}; there are {', '.join(NAMES)}")
+    if name not in NAMES:
+        raise InputError(f"no fit is called {name!r}; there are {', '.join(NAMES)}")
+    fits: dict[str, Callable[[Floats, Floats, Floats], CurveModel]] = {
+        "ENT": fit_entropy_rule,
+        "EXP": fit_exponential,
+        "POL": fit_polynomial,
+    }
+    return fits[name](sizes, values, weights)
 
 
 def _points(
@@ -261,9 +263,7 @@ def _points(
     points = Curve.from_points(curve, values if values is not None else [], people=people or 0)
     if correctness is not None:
         return points, given
-    return Curve(
-        points.sizes, points.correctness, points.correctness, points.kind, points.how, points.people, points.notes
-    ), given
+    return replace(points, uniqueness=points.correctness), given
 
 
 def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats, Floats, Floats]:

@@ -14,6 +14,7 @@ from incrowd.special import Floats, log_beta_binomial, log_gamma_ratio
 _EXACT, _BINS = 4096, 96  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _REACH = 14.0  # standard deviations to either side that are evaluated
+_LEVEL = 0.95  # of the interval of F
 _LARGE = 150  # classes from this size on are near normal: their relative deviation is below 1/12
 
 
@@ -39,9 +40,7 @@ class PopulationSizes:
         return np.asarray(self.weights @ self.inverse)
 
 
-def population_sizes(
-    posterior: Posterior, seen: ArrayLike, *, people: int, population: int, level: float = 0.95
-) -> PopulationSizes:
+def population_sizes(posterior: Posterior, seen: ArrayLike, *, people: int, population: int) -> PopulationSizes:
     """The distribution of F | f over a posterior of (d, α): F = f + BetaBinomial(N − n; f − d, n + α − f + d)."""
     sizes = np.asarray(seen, dtype=np.int64)
     if population == people:
@@ -50,24 +49,24 @@ def population_sizes(
     more = float(population - people)
     first = sizes - posterior.d[:, None]
     second = people + posterior.alpha[:, None] - first
-    result = _near_normal(sizes, first, second, more, posterior.weights, level)
+    result = _near_normal(sizes, first, second, more, posterior.weights)
     small = sizes < _LARGE
     if np.any(small):
-        exact = _one_by_one(sizes[small], first[:, small], second[:, small], more, posterior.weights, level)
+        exact = _one_by_one(sizes[small], first[:, small], second[:, small], more, posterior.weights)
         for field in ("inverse", "inverse_square", "unique", "low", "high"):
             getattr(result, field)[..., small] = getattr(exact, field)
     return result
 
 
 def _near_normal(
-    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
+    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats
 ) -> PopulationSizes:
     """From mean and variance: E 1/F ≈ (1 + v)/μ and E 1/F² ≈ (1 + 3v)/μ², v the relative variance."""
     mean, deviation = _mean_and_deviation(first, second, more)
     mean = mean + sizes
     relative = (deviation / mean) ** 2
     middle = weights @ mean
-    width = np.sqrt(weights @ (deviation**2 + (mean - middle) ** 2)) * float(ndtri(0.5 + level / 2.0))
+    width = np.sqrt(weights @ (deviation**2 + (mean - middle) ** 2)) * float(ndtri(0.5 + _LEVEL / 2.0))
     low = np.maximum(sizes, np.floor(middle - width)).astype(np.int64)
     high = np.minimum(sizes + more, np.ceil(middle + width)).astype(np.int64)
     inverse = (1.0 + relative) / mean
@@ -75,7 +74,7 @@ def _near_normal(
 
 
 def _one_by_one(
-    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
+    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats
 ) -> PopulationSizes:
     """From the distribution itself, cell by cell."""
     from incrowd.populations import kernels
@@ -86,7 +85,7 @@ def _one_by_one(
     peak = np.clip(peak, 0.0, np.minimum(_EXACT, more - starts + 1.0) - 1.0)
     log_peak, log_beta = log_beta_binomial(starts + peak, more, first, second), _log_beta(first, second)
     inverse, square = np.empty(first.shape), np.empty(first.shape)
-    unique, tail = np.zeros(sizes.size), (1.0 - level) / 2.0
+    unique, tail = np.zeros(sizes.size), (1.0 - _LEVEL) / 2.0
     low, high = sizes.copy(), sizes.copy()
     for j, (start, edges) in enumerate(windows):
         mass, moments = np.zeros(_EXACT + edges.size - 1), np.empty((weights.size, 2))

@@ -1,7 +1,8 @@
 """Fits of the two published copulas: correlation matrices that reproduce the information between columns.
 
 Gaussian copula: every pair of columns keeps its mutual information. D-vine of Gaussian pair copulas: neighbours in a
-chain keep their information, other pairs theirs given the columns between them.
+chain keep their information, other pairs theirs given the columns between them. `fit_by_monte_carlo` fits both as
+published: slow and noisy, to check the deterministic fits against.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from incrowd._support.progress import Progress, silent
+from incrowd.errors import UnsupportedError
 from incrowd.populations.copula import upper_edges
 from incrowd.populations.information import (
     cell_chances,
@@ -33,6 +36,7 @@ _MOST_CONDITIONED = 160  # groups of values of a column where conditional inform
 _STRATUM_SIZES = 12  # sizes of strata that are told apart
 _WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing about dependence
 _FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
+_ROUNDS = 200  # of alternating projections
 
 
 def fit_gaussian(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
@@ -202,7 +206,7 @@ def stratum_sizes(
     return np.maximum(1.0, np.round(middle[weight > 0])), weight[weight > 0]
 
 
-def nearest_correlation(matrix: Floats, *, rounds: int = 200, tolerance: float = 1e-8) -> Floats:
+def nearest_correlation(matrix: Floats) -> Floats:
     """The nearest correlation matrix in the Frobenius norm: Higham's alternating projections (2002, algorithm 3.3).
 
     >>> nearest_correlation(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])).round(3)[0].tolist()  # as published
@@ -212,14 +216,14 @@ def nearest_correlation(matrix: Floats, *, rounds: int = 200, tolerance: float =
     if np.linalg.eigvalsh(current)[0] >= _FLOOR:
         return current
     correction = np.zeros_like(current)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         shifted = current - correction
         values, vectors = np.linalg.eigh(shifted)
         projected = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
         correction = projected - shifted
         previous, current = current, projected.copy()
         np.fill_diagonal(current, 1.0)
-        if np.abs(current - previous).max() < tolerance:
+        if np.abs(current - previous).max() < 1e-8:
             break
     values, vectors = np.linalg.eigh(current)
     fixed = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
@@ -250,3 +254,48 @@ def correlation_of_vine(partial: Floats) -> Floats:
                 value = left @ solved[:, 1] + partial[i, j] * np.sqrt(np.maximum(free, 0.0))
             full[i, j] = full[j, i] = value
     return full
+
+
+def fit_by_monte_carlo(
+    columns: CodedColumns, kinds: Sequence[str], *, seed: int = 0, progress: Progress = silent
+) -> list[tuple[CodedColumns, Floats]]:
+    """Columns and correlation matrix for each of `kinds`, "gaussian" or "dvine"."""
+    if columns.times is not None:
+        raise UnsupportedError("the published Monte Carlo needs every record here, and the table stays in its cluster")
+    generator = np.random.default_rng([seed, 0x3C])
+    count = len(columns.sizes)
+    pairs = np.eye(count)
+    edges = list(combinations(range(count), 2))
+    for done, (i, j) in enumerate(edges):
+        pairs[i, j] = pairs[j, i] = match_correlation_by_draws(columns, i, j, None, generator)
+        progress("matching pairs of columns by Monte Carlo", (done + 1) / (len(edges) * len(kinds)))
+    fits = []
+    for kind in kinds:
+        if kind == "gaussian":
+            fits.append((columns, nearest_correlation(pairs)))
+            continue
+        order = chain_columns(pairs)
+        ordered = columns.only(order)
+        partial = np.eye(count)
+        for (i, j), strata in strata_between(ordered).items():
+            partial[i, j] = partial[j, i] = match_correlation_by_draws(ordered, i, j, strata, generator)
+        fits.append((ordered, correlation_of_vine(partial)))
+    return fits
+
+
+def match_correlation_by_draws(
+    columns: CodedColumns, first: int, second: int, strata: NDArray[np.int64] | None, generator: np.random.Generator
+) -> float:
+    """The ρ in [0, 1) that minimises (Î − I)², Î from one draw of n pairs: golden section and parabolas (Brent)."""
+    if min(columns.sizes[first], columns.sizes[second]) < 2:
+        return 0.0
+    information = observed_information(columns.codes[first], columns.codes[second], strata)
+    normals = generator.standard_normal((2, columns.people))
+    cuts = [upper_edges(columns.counts(j) / columns.people)[:-1] for j in (first, second)]
+    one = np.searchsorted(cuts[0], normals[0])
+
+    def misfit(rho: float) -> float:
+        other = rho * normals[0] + np.sqrt(1.0 - rho * rho) * normals[1]
+        return (observed_information(one, np.searchsorted(cuts[1], other), strata) - information) ** 2
+
+    return float(minimize_scalar(misfit, bounds=(0.0, 0.995), method="bounded").x)

@@ -21,7 +21,7 @@ from incrowd.populations.constraints import (
     make_monotone,
     pass_through,
 )
-from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
+from incrowd.populations.copula_fit import fit_by_monte_carlo, fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
 from incrowd.populations.crowd_records import CrowdRecords, assess_records, assess_sizes, tell_columns
 from incrowd.populations.fitted_sample import (
@@ -34,7 +34,6 @@ from incrowd.populations.fitted_sample import (
 )
 from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_uniques
 from incrowd.populations.marginals import CodedColumns
-from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.result import Explanation, PopulationRisk
 from incrowd.populations.sample import Sample, settle_population

@@ -18,6 +18,7 @@ from incrowd.special import Floats
 
 _LOWEST, _STEP = np.log(1e-15), 0.02  # the table over log p
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_TOLERANCE = 5e-4  # of a correlation, and of information as a share of it
 _LARGEST = 0.995  # beyond it two columns are one, and the normal's cells are thinner than the quadrature
 
 
@@ -140,9 +141,7 @@ def shuffled_information(first: NDArray[np.int64], second: NDArray[np.int64]) ->
     return max(0.0, float(joint - margins) / people + float(np.log(people)))
 
 
-def matching_correlation(
-    first: Floats, second: Floats, information: float, sizes: Floats, weights: Floats, *, tolerance: float = 5e-4
-) -> float:
+def matching_correlation(first: Floats, second: Floats, information: float, sizes: Floats, weights: Floats) -> float:
     """The ρ in [0, 1) at which the expected plug-in information equals `information`.
 
     It rises with ρ; below its value at 0 there is no dependence to be seen and the answer is 0. Regula falsi
@@ -163,7 +162,7 @@ def matching_correlation(
     for _ in range(40):
         square = (low * at_high - high * at_low) / (at_high - at_low)
         value = excess(square)
-        if abs(value) < 1e-7 or np.sqrt(high) - np.sqrt(low) < tolerance:
+        if abs(value) < 1e-7 or np.sqrt(high) - np.sqrt(low) < _TOLERANCE:
             break
         if value > 0:
             if high - square < 1e-9:
@@ -175,6 +174,6 @@ def matching_correlation(
             low, at_low = square, value
             at_high = at_high / 2 if moved == -1 else at_high
             moved = -1
-        if abs(value) < tolerance * max(information, 1e-3):
+        if abs(value) < _TOLERANCE * max(information, 1e-3):
             break
     return float(np.sqrt(square))

@@ -88,9 +88,7 @@ def interval_around(
         + (error.own * deviation / max(room, 1e-3)) ** 2
         + (UNEQUAL_WEIGHTS * math.log(sample.design_effect)) ** 2
     )
-    log_odds = math.log(estimate / room)
-    low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
-    return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
+    return _within_certain(estimate, width, certain, sample.sizes)
 
 
 def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: float) -> tuple[float, float]:
@@ -106,9 +104,17 @@ def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: 
     usual = CROWD_ERROR * math.log(sample.population / people) / telling**0.25
     noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
     width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
-    log_odds = math.log(estimate / room)
+    low, high = _within_certain(estimate, width, certain, sample.sizes)
+    return min(low, estimate), max(high, estimate)
+
+
+def _within_certain(
+    estimate: float, width: float, certain: tuple[float, float], sizes: ClassSizes
+) -> tuple[float, float]:
+    """An interval of this width to either side on the log-odds scale, within the certain limits."""
+    log_odds = math.log(estimate / (1.0 - estimate))
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
-    return min(low, estimate), certain[1] if sample.sizes.uniques == people else max(high, estimate)
+    return low, certain[1] if sizes.uniques == sizes.people else high
 
 
 def interval_of_uniques(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_
 from incrowd.tables import Table, read_table
 from incrowd.wording import whole
 
+Made = TypeVar("Made")
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
 """Records of the largest sample that is grown person by person; a larger one takes too much memory."""
@@ -67,21 +68,26 @@ class Sample:
         enough, those of every two columns.
         """
         assert self.table is not None
-        if "columns" not in self._made:
-            try:
-                self._made["columns"] = self._encode(self.table)
-            except TooManyDistinctError as error:
-                self._made["columns"] = error
-        if isinstance(self._made["columns"], CodedColumns):
-            return self._made["columns"]
+        table = self.table
+        found = self._once("columns", lambda: self._encode(table))
+        if isinstance(found, CodedColumns):
+            return found
         if not pairs:
-            raise self._made["columns"]
-        if "pairs" not in self._made:
-            self._made["pairs"] = columns_in_engine(self.table, self.names)
-        return self._made["pairs"]  # type: ignore[no-any-return]
+            raise found
+        return self._once("pairs", lambda: columns_in_engine(table, self.names))
 
-    def _encode(self, table: Table) -> CodedColumns:
-        counted = table.backend.counted_rows(self.names)
+    def _once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Make something at the first call, for all populations that the sample is put to."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[no-any-return]
+
+    def _encode(self, table: Table) -> CodedColumns | TooManyDistinctError:
+        """The columns as codes, or the error that says that there are too many combinations."""
+        try:
+            counted = table.backend.counted_rows(self.names)
+        except TooManyDistinctError as error:
+            return error
         needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
         require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
         every = list(zip(self.names, encode(counted.backend, self.names), strict=True))
@@ -98,9 +104,7 @@ class Sample:
     @property
     def telling_columns(self) -> CodedColumns:
         """The columns without those that another one determines."""
-        if "telling" not in self._made:
-            self._made["telling"] = informative(self.columns(pairs=True))
-        return self._made["telling"]  # type: ignore[no-any-return]
+        return self._once("telling", lambda: informative(self.columns(pairs=True)))
 
     def why_no_records(self) -> str | None:
         """Why the sample cannot be grown record by record, or None where it can; the columns must be usable."""
@@ -121,11 +125,12 @@ class Sample:
     @property
     def crowd_model(self) -> CrowdModel:
         """The crowd model of the records."""
-        if "crowd" not in self._made:
-            columns = self.columns()
-            codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
-            self._made["crowd"] = fit_crowd_model(list(codes), self.design)
-        return self._made["crowd"]  # type: ignore[no-any-return]
+        return self._once("crowd", self._fit_crowd)
+
+    def _fit_crowd(self) -> CrowdModel:
+        columns = self.columns()
+        codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
+        return fit_crowd_model(list(codes), self.design)
 
     @property
     def crowd_columns(self) -> list[str]:
@@ -135,12 +140,10 @@ class Sample:
     @property
     def design(self) -> Design | None:
         """The strata and clusters of the records; None where all were drawn one by one with about the same chance."""
-        if "design" not in self._made:
-            known = self.weights
-            if known is None and self.clusters is not None:
-                known = Weights(np.full(self.clusters.size, 2.0))  # whatever the population, each stands for as many
-            self._made["design"] = None if known is None else design_of(known, self.strata, self.clusters)
-        return self._made["design"]  # type: ignore[no-any-return]
+        known = self.weights
+        if known is None and self.clusters is not None:
+            known = Weights(np.full(self.clusters.size, 2.0))  # whatever the population, each stands for as many
+        return None if known is None else self._once("design", lambda: design_of(known, self.strata, self.clusters))
 
     @property
     def design_effect(self) -> float:
@@ -150,9 +153,7 @@ class Sample:
     @property
     def class_size_model(self) -> ClassSizeModel:
         """The Pitman–Yor model of the class sizes."""
-        if "model" not in self._made:
-            self._made["model"] = model_class_sizes(self.sizes)
-        return self._made["model"]  # type: ignore[no-any-return]
+        return self._once("model", lambda: model_class_sizes(self.sizes))
 
 
 def read_sample(

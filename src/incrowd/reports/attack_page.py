@@ -37,12 +37,11 @@ def write_attacks(
 
 def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str:
     """The page as HTML; row numbers of people are left out, because pages are passed on."""
-    pairs = list(zip(found.attackers, found.attacks, strict=True))
     results = _table(("attack", "success", "without the release", "risk", "95% interval"), found.as_text())
     details = "".join(
         f"<h3>{escape(one.name)}</h3><p>{escape(one.sentence)}</p>"
         + _table(("", ""), ((name, "–" if value is None else number(value)) for name, value in one.measures.items()))
-        for _, one in pairs
+        for one in found.attacks
     )
     by_group = ""
     if groups:
@@ -51,8 +50,6 @@ def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str
             for one in groups
         )
         by_group = f"<h2>By {escape(groups[0].column)}</h2>" + _table(("group", "attacks", "success", "interval"), rows)
-    notes = [f"Not run: {name}: {reason}." for name, reason in found.not_run.items()]
-    notes += dict.fromkeys(note for one in found.attacks for note in one.notes)
     title = f"Attacks on {found.released}"
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8") + (TEMPLATES / "dark.css").read_text(
         encoding="utf-8"
@@ -61,7 +58,7 @@ def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str
         f"<h1>{escape(title)}</h1><p><strong>{escape(found.sentence)}</strong></p>"
         f"<p>{counted(found.rows, 'row', 'rows')} in {escape(found.original)}, {found.released_rows:,} released; "
         f"seed {found.seed}.</p>{results}{by_group}<h2>Each attack</h2>{details}"
-        f"<h2>Notes</h2><ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
+        f"<h2>Notes</h2><ul>{''.join(f'<li>{escape(note)}</li>' for note in found.notes)}</ul>"
     )
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (

@@ -138,7 +138,6 @@ def verdict_figure(assessment: Assessment) -> Figure:
     verdict = assessment.verdict
     return Figure(
         "verdict",
-        "The risk and the limits",
         verdict.sentence,
         plots.risk_against_limits_chart(verdict),
         DataTable(

@@ -28,11 +28,15 @@ class Figure:
     """
 
     name: str
-    title: str
     says: str
     chart: Any
     table: DataTable
     means: str
+
+    @property
+    def title(self) -> str:
+        """The title of the chart."""
+        return str(self.chart.title.text)
 
 
 class HowComputed(NamedTuple):
@@ -63,7 +67,7 @@ def statements_of(assessment: Assessment, section: str) -> tuple[Statement, ...]
     return tuple(statement for statement in assessment.statements if statement.section == section)
 
 
-def why_missing(assessment: Assessment, section: str) -> Advice:
-    """The reason why a section has no answer."""
-    reason = assessment.skipped.get(section, Advice("not asked for"))
-    return Advice(f"Not answered: {reason}.", reason.hint)
+def unanswered_section(assessment: Assessment, key: str, title: str, lead: str) -> ReportSection:
+    """A section without an answer, with the reason."""
+    reason = assessment.skipped.get(key, Advice("not asked for"))
+    return ReportSection(key, title, lead, notes=(Advice(f"Not answered: {reason}.", reason.hint),), methods=())

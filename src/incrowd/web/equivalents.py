@@ -10,7 +10,7 @@ from typing import Any
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
 from incrowd.assessment.question import READING
-from incrowd.evaluation.frontier import sizes_to_compare
+from incrowd.evaluation.method_frontier import sizes_to_compare
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from incrowd.attacks import KINDS as ATTACKS
 from incrowd.attacks import AttackKind
-from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
+from incrowd.evaluation.method_frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.web.fields import (
     WHOLE,
     ChosenRole,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
-from incrowd.reports import DataTable, Figure
-from incrowd.reports.template_values import plain_document, plain_figure, safe_json
+from incrowd.reports import DataTable
+from incrowd.reports.template_values import plain_document, plain_table, safe_json
 from incrowd.web.candidates import careful_sentences
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
@@ -92,7 +92,13 @@ def _as_sentence(note: str, columns: Sequence[str]) -> str:
 def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     table = figure["table"]
     rows = DataTable(table["caption"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"]))
-    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows, figure.get("means", "")), {})
+    return {
+        "name": name,
+        "title": figure["title"],
+        "says": figure["sentence"],
+        "means": figure.get("means", ""),
+        "table": plain_table(rows, {}),
+    }
 
 
 def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtri
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
@@ -65,6 +64,8 @@ class Shuffle(Step):
 
 def _scores(column: Coded) -> Floats:
     """Normal scores of every record by its rank; NaN where it has no value."""
+    from scipy.special import ndtri  # a slow import, and every method of protection loads this module
+
     filled = column.is_filled
     tally = np.bincount(column.codes[filled], minlength=column.size)
     middle = (np.cumsum(tally) - tally / 2) / max(tally.sum(), 1)  # of the ranks that equal values share

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.assessment import Assessment
-from incrowd.reports.elements import DataTable, HowComputed, ReportSection, statements_of, why_missing
+from incrowd.reports.elements import DataTable, HowComputed, ReportSection, statements_of, unanswered_section
 
 _METHODS = (
     HowComputed(
@@ -28,22 +28,18 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     found = assessment.attacks
     if found is None:
-        return ReportSection(
-            "attacks", "If it is attacked", lead, notes=(why_missing(assessment, "attacks"),), methods=()
-        )
+        return unanswered_section(assessment, "attacks", "If it is attacked", lead)
     table = DataTable(
         "Attacks on the release",
         ("attack", "success", "without the release", "risk", "95% interval"),
         tuple(found.as_text()),
     )
-    notes = [f"Not run: {name}: {reason}." for name, reason in found.not_run.items()]
-    notes += dict.fromkeys(note for one in found.attacks for note in one.notes)
     return ReportSection(
         "attacks",
         "If it is attacked",
         lead,
         statements=() if external else statements_of(assessment, "attacks"),
         tables=(table,),
-        notes=() if external else tuple(notes),
+        notes=() if external else found.notes,
         methods=_METHODS,
     )

@@ -43,7 +43,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     most = parts.ranked[0]
     figure = Figure(
         "drivers",
-        "What each attribute adds",
         f"{most.column} adds most: {percent(parts.share(most))} of what all attributes add to the average risk.",
         plots.contributions_chart(parts),
         DataTable(

@@ -45,7 +45,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     figure = Figure(
         "class-sizes",
-        "People by class size",
         f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(5))} like fewer "
         "than four others.",
         plots.class_sizes_chart(facts.sizes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, unanswered_section
 from incrowd.reports.sections.population import explain_estimate
 from incrowd.wording import chosen_percent, percent, percent_interval, whole
 
@@ -33,9 +33,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "of this many people, by the same estimate as for a given population."
     )
     if law is None:
-        return ReportSection(
-            "forecast", "In larger populations", lead, notes=(why_missing(assessment, "forecast"),), methods=()
-        )
+        return unanswered_section(assessment, "forecast", "In larger populations", lead)
     rows = tuple(
         (
             whole(law.at[index]),
@@ -47,7 +45,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     )
     figure = Figure(
         "forecast",
-        "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
         plots.forecast_chart(law, assessment.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),

@@ -42,7 +42,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     figures = (
         Figure(
             "known",
-            "Risk by what the attacker knows",
             f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
             plots.risk_by_attributes_known_chart(knowledge),
             DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
@@ -50,7 +49,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         ),
         Figure(
             "sets",
-            "The most telling small sets",
             "An attacker who knows one of these sets names this share of the people correctly.",
             plots.most_telling_sets_chart(knowledge),
             DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),

@@ -36,7 +36,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     named = tuple("one person named" if each == 1 else f"all of {each} named" for each in targets)
     figure = Figure(
         "leaks",
-        "Chance of being named by the size of the leak",
         "The chance that a given person is named from a leak, for this table "
         + (
             "and for the protected ones of the next section."

@@ -6,7 +6,7 @@ from incrowd.assessment import Assessment
 from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import explain_method
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, unanswered_section
 from incrowd.wording import percent, percent_interval
 
 _MEANS = (
@@ -23,9 +23,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "The table is a sample. An attacker who does not know who is in it must find a person in the whole population."
     )
     if risk is None:
-        return ReportSection(
-            "population", "Sample against population", lead, notes=(why_missing(assessment, "population"),), methods=()
-        )
+        return unanswered_section(assessment, "population", "Sample against population", lead)
     rows = [
         ("somebody known to be in the table", percent(assessment.facts.correctness), "counted"),
         (
@@ -39,7 +37,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         rows.append(("the record at highest risk", percent(risk.highest), percent_interval(*risk.highest_interval)))
     figure = Figure(
         "population",
-        "In the table and in the population",
         f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
         plots.population_chart(assessment),
         DataTable("Risk by what the attacker looks for", ("who", "risk", "95% interval"), tuple(rows)),

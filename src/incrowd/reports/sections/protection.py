@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from incrowd.assessment import Assessment, Protection
 from incrowd.figures import assessment_charts as plots
-from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, why_missing
+from incrowd.reports.elements import DataTable, Figure, HowComputed, ReportSection, statements_of, unanswered_section
 from incrowd.wording import chosen_percent, number, percent, percent_interval
 
 _METHODS = (
@@ -30,8 +30,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         return None
     lead = "Values are generalised just enough that everybody shares them with k − 1 others. This is the cost."
     if assessment.protection is None:
-        reason = why_missing(assessment, "protection")
-        return ReportSection("protection", "What protection would cost", lead, notes=(reason,), methods=())
+        return unanswered_section(assessment, "protection", "What protection would cost", lead)
     costs = assessment.protection.costs
     rows = tuple(
         (
@@ -50,7 +49,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     columns = ("k", *where, "detail kept", "cells changed", "information loss")
     figure = Figure(
         "protection",
-        "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
         f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
         f"{chosen_percent(assessment.verdict.threshold)}; classes of {assessment.verdict.limits.class_size} keep that "

@@ -55,7 +55,6 @@ def _figure(found: ReleaseAttacks) -> Figure:
     columns = ("attack", "success", "without the release", "risk", "95% interval")
     return Figure(
         "attacks",
-        "Risk of the release, by attack",
         found.sentence,
         attack_plot(found),
         DataTable("Attacks on the release", columns, tuple(found.as_text())),

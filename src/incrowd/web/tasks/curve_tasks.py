@@ -77,7 +77,7 @@ def _rank_sizes(found: RankSize, sentence: str) -> Figure:
     shown = tuple((int(one[0]), percent(one[1]), percent(one[2]), percent_interval(one[3], one[4])) for one in rows)
     caption = f"Shares of classes by rank; divergence {number(found.divergence_bits)} bits"
     table = DataTable(caption, columns, shown)
-    return Figure("rank-size", "Does the law give such classes?", sentence, rank_size_plot(found), table, means=_BAND)
+    return Figure("rank-size", sentence, rank_size_plot(found), table, means=_BAND)
 
 
 def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
@@ -240,7 +240,7 @@ def _figure(
     columns = ("technique", "measured", *labels, "h, nats", "γ")
     table = DataTable("Named correctly, with 95% intervals", columns, rows)
     says = " ".join(leaders)
-    return Figure("techniques", "Techniques side by side", says, techniques_plot(curves, lines), table, means=_MEANS)
+    return Figure("techniques", says, techniques_plot(curves, lines), table, means=_MEANS)
 
 
 def _share(answer: Forecast, place: int) -> str:

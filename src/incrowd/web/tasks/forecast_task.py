@@ -182,7 +182,6 @@ def _figure(name: str, curve: Curve, smooth: Forecast, answer: Forecast, baselin
     )
     return Figure(
         name,
-        "Share of people named correctly, by number of people",
         forecast_sentence(answer, int(answer.at.argmax())),
         forecast_plot(curve, smooth, headline=answer, check=answer.hold_out, baselines=baselines),
         DataTable(

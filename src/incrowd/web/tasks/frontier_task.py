@@ -10,7 +10,13 @@ from incrowd._support.progress import Progress, part
 from incrowd.assessment import Question, judge_protected
 from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
-from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint, sizes_to_compare, worth_choosing
+from incrowd.evaluation.method_frontier import (
+    FRONTIER_METHODS,
+    Frontier,
+    FrontierPoint,
+    sizes_to_compare,
+    worth_choosing,
+)
 from incrowd.figures.protection_charts import NAMES, frontier_chart
 from incrowd.protection import METHODS, protect
 from incrowd.recipients import in_words, judge
@@ -173,7 +179,6 @@ def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: li
         says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
         "frontier",
-        "What protection leaves and costs",
         says,
         frontier_chart(measured),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),

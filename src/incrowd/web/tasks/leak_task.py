@@ -173,7 +173,6 @@ def _figure(
     subtitle = f"{counted(sizes.people, 'person', 'people')}; the upright line is a leak of {leaked:,}"
     return Figure(
         "leak",
-        "How likely a leak names the people looked for",
         f"{risks['the table'][0].in_words[:1].upper()}{risks['the table'][0].in_words[1:]}.",
         against_leak(lines, thresholds=bounds, leaked=leaked, subtitle=subtitle),
         DataTable(f"A leak of {leaked:,} people", ("table", "targets", "chance", "odds"), rows),
@@ -266,7 +265,6 @@ def _simulated_figure(simulated: LeakSimulation) -> Figure:
     none = next((share for risk, share in simulated.risks if not risk), 0.0)
     return Figure(
         "simulation",
-        "How likely each person is named",
         f"Of {whom}, {percent(1 - none)} have a chance to be named; for the others there is none.",
         single_risks({whom: simulated}),
         DataTable("People by their chance to be named", ("chance", "share of people"), rows),

@@ -248,7 +248,6 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     return Figure(
         "class-sizes",
-        "People by class size, before and after",
         says,
         before_and_after(before, after),
         DataTable("People by the size of their class", ("people alike", "before", "share", "after", "share now"), rows),
@@ -262,7 +261,6 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
     return [
         Figure(
             f"before-after-{number}",
-            one.column,
             f"{percent(one.distance)} of the rows would have to move to make both alike; a range or a set counts in "
             "equal parts for each of its values.",
             distribution_chart(one),

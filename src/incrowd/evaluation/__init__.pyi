@@ -1,0 +1,19 @@
+"""The public names of the room."""
+
+from incrowd.evaluation.api import changed_columns as changed_columns
+from incrowd.evaluation.api import evaluate as evaluate
+from incrowd.evaluation.boxes import Uniques as Uniques
+from incrowd.evaluation.boxes import count_fitting_uniques as count_fitting_uniques
+from incrowd.evaluation.boxes import generalised_columns as generalised_columns
+from incrowd.evaluation.boxes import unique_records as unique_records
+from incrowd.evaluation.column_distributions import ColumnDistribution as ColumnDistribution
+from incrowd.evaluation.column_distributions import distributions as distributions
+from incrowd.evaluation.disclosure import Disclosure as Disclosure
+from incrowd.evaluation.disclosure import attribute_disclosure as attribute_disclosure
+from incrowd.evaluation.method_frontier import Frontier as Frontier
+from incrowd.evaluation.method_frontier import FrontierPoint as FrontierPoint
+from incrowd.evaluation.method_frontier import frontier as frontier
+from incrowd.evaluation.result import ColumnCost as ColumnCost
+from incrowd.evaluation.result import Evaluation as Evaluation
+from incrowd.evaluation.utility import Coefficient as Coefficient
+from incrowd.evaluation.utility import Utility as Utility
