@@ -153,6 +153,25 @@ def no_child_processes():
         yield
 
 
+@pytest.fixture(scope="session")
+def reading_process():
+    """A process that is forked for every file which a child process reads."""
+    from tests.tables.forked_reads import reading_process
+
+    with reading_process() as call:
+        yield call
+
+
+@pytest.fixture(scope="module")
+def forked_reads(reading_process):
+    """For modules that read many files in child processes: these are forks, which take milliseconds to start."""
+    from incrowd.tables.formats import limited_reading
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limited_reading, "call_limited", reading_process)
+        yield
+
+
 @pytest.fixture(scope="module")
 def browser():
     """Debian's Chromium, or a skip where there is none; it asks nothing of the network by itself."""
