@@ -117,8 +117,12 @@ def log_steps(start: ArrayLike, step: ArrayLike, terms: ArrayLike) -> Floats:
     start, step, terms = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (start, step, terms)))
     shape = start.shape
     start, step, terms = (np.atleast_1d(value).ravel() for value in (start, step, terms))
-    total = np.empty(start.shape)
     few = terms <= _DIRECT
+    if few.all():
+        return _added_up(start, step, terms).reshape(shape)
+    if not few.any():
+        return _euler_maclaurin(start, step, terms).reshape(shape)
+    total = np.empty(start.shape)
     total[few] = _added_up(start[few], step[few], terms[few])
     many = ~few
     total[many] = _euler_maclaurin(start[many], step[many], terms[many])
