@@ -14,7 +14,7 @@ import pytest
 import typer.main
 from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
-from tests.growths import few_growths
+from tests.growths import all_growths, few_growths
 
 # every run draws the same examples, so that what passed once passes always; `make fuzz` looks at new ones
 _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
@@ -138,6 +138,13 @@ def shared_data():
 def quick_estimates():
     """For modules that do not test how exact an estimate is."""
     with few_growths():
+        yield
+
+
+@pytest.fixture
+def exact_estimates():
+    """For a test of how exact an estimate is, in a module of quick ones."""
+    with all_growths():
         yield
 
 
