@@ -14,7 +14,7 @@ import pytest
 import typer.main
 from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
-from tests.growths import few_growths
+from tests.growths import all_growths, few_growths
 
 # every run draws the same examples, so that what passed once passes always; `make fuzz` looks at new ones
 _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
@@ -141,6 +141,13 @@ def quick_estimates():
         yield
 
 
+@pytest.fixture
+def exact_estimates():
+    """For a test of how exact an estimate is, in a module of quick ones."""
+    with all_growths():
+        yield
+
+
 @pytest.fixture(scope="module")
 def no_child_processes():
     """For modules that do not test in which process a file is read: all are read in this one."""
@@ -150,6 +157,25 @@ def no_child_processes():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limited_reading, "call_limited", call_here)
+        yield
+
+
+@pytest.fixture(scope="session")
+def reading_process():
+    """A process that is forked for every file which a child process reads."""
+    from tests.tables.forked_reads import reading_process
+
+    with reading_process() as call:
+        yield call
+
+
+@pytest.fixture(scope="module")
+def forked_reads(reading_process):
+    """For modules that read many files in child processes: these are forks, which take milliseconds to start."""
+    from incrowd.tables.formats import limited_reading
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limited_reading, "call_limited", reading_process)
         yield
 
 

@@ -73,6 +73,7 @@ def test_the_risk_in_a_population_and_the_forecast_for_its_size_are_one_answer(f
     assert found.forecast.at.tolist() == sorted(set(found.forecast.at.tolist()))
 
 
+@pytest.mark.usefixtures("exact_estimates")
 def test_the_forecast_holds_what_is_counted_in_the_population_itself():
     everybody = demo_table(100_000, seed=3)
     names = ["age_yrs", "sex", "race", "patcnty"]

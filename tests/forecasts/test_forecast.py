@@ -12,6 +12,8 @@ from incrowd.curves import Curve, robust_curve_from_ranks
 from incrowd.forecasts import forecast_table
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 SIZES = ClassSizes.from_sizes(PitmanYor.from_entropy(h=8, gamma=0.3).sample(3000, 1))
 
 

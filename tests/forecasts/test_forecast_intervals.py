@@ -12,6 +12,8 @@ from incrowd.forecasts.law import forecast_fit
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 from incrowd.pitman_yor.model_checks import subsample
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 
 def draw_population(kind, random):
     tails = {"finite": (-0.9, -0.05), "heavy": (0.05, 0.6), "geometric": (0.0, 0.0)}

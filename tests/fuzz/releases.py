@@ -20,8 +20,8 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.fuzz.run import _call_forked
 from tests.protection import planted
+from tests.tables.forked_reads import call_forked
 
 from incrowd.errors import UnsupportedError
 from incrowd.protection import release, write_protected
@@ -74,7 +74,7 @@ def releases(tables, seed, *, start=0, seconds=math.inf, told=lambda text: None)
     How many releases of each kind there were, what is broken, and the number of tables.
     """
     counts, failures = Counter(), []
-    limited_reading.call_limited = _call_forked
+    limited_reading.call_limited = call_forked
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patches:
         planted.unpacked_files(patches)
         patches.setattr(os, "fsync", lambda file: None)

@@ -10,8 +10,6 @@ without a planted value in what it prints, with its input unchanged and nothing 
 import argparse
 import contextlib
 import gc
-import importlib
-import json
 import os
 import random
 import resource
@@ -25,8 +23,9 @@ from pathlib import Path
 
 import typer.main
 from tests.fuzz import seeds
+from tests.tables.forked_reads import call_forked
 
-from incrowd._support import limited_process, private_folders
+from incrowd._support import private_folders
 from incrowd.cli import main
 
 SECONDS, MEMORY = 60, 2_000_000_000  # of processor time
@@ -38,7 +37,7 @@ def warm_up(folder, commands=()):
     """Run these and the usual commands once, so that a fork has all that they load and costs milliseconds."""
     from incrowd.tables.formats import limited_reading
 
-    limited_reading.call_limited = _call_forked
+    limited_reading.call_limited = call_forked
     typer.main.get_command = cache(typer.main.get_command)  # made once: forks have it
     (folder / "curve.csv").write_bytes(seeds._CURVE)
     forecast = ["forecast", str(folder / "curve.csv"), "--at", "100000"]
@@ -55,24 +54,6 @@ def warm_up(folder, commands=()):
     (folder / "curve.csv").unlink()
     gc.collect()
     gc.freeze()  # else a collection in a fork copies all of this memory
-
-
-def _call_forked(function, *arguments, memory, seconds, imports=()):
-    """`call_limited` without starting Python anew: a fork of this process instead of a new one."""
-    for package in imports:
-        importlib.import_module(package)
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = limited_process._BROKEN
-        with contextlib.suppress(BaseException):
-            code, answer = limited_process._answer(function, arguments, memory, seconds)
-            os.write(write, json.dumps(answer).encode())
-        os._exit(code)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        said = pipe.read()
-    return limited_process._result(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said)
 
 
 def run_case(folder, words, arm=lambda: None):

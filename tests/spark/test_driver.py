@@ -34,6 +34,7 @@ def test_a_driver_that_is_killed_before_its_release_has_its_name_is_said_and_lea
     for folder in (settings, work, temporary):
         folder.mkdir()
     options = SETTINGS | {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    options["spark.sql.codegen.wholeStage"] = "true"  # once as users have it
     (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
     pq.write_table(demo_table(300), work / "in.parquet")
     words = ["protect", "in.parquet", "--qi", "age_yrs,sex", "--k", "3", "--out", "safe.parquet"]

@@ -54,7 +54,7 @@ def test_a_small_file_that_unpacks_to_more_than_the_memory_limit_is_refused(tmp_
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < SIZE / 2
 
 
-@pytest.mark.parametrize("ending", [".avro", ".rds"])
+@pytest.mark.parametrize("ending", [".avro", ".feather", ".rds"])
 def test_a_small_table_is_read_within_a_small_limit(tmp_path, ending):
     path, options = make_file(tmp_path, ending)
     assert read_table(path, memory="60MB", **options).to_arrow() == read_table(path, **options).to_arrow()

@@ -28,6 +28,7 @@ def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileConte
         options=options,
         bytes_a_second=_BYTES_A_SECOND,
         unreadable=_UNREADABLE.format(name=name),
+        imports=("pyarrow.dataset",),
     )
     rows = FileBackend(paths, "feather", name=name, memory=options.memory, workspace=options.workspace)
     return FileContents(rows, describe_partitions(paths), not_counted=not_counted)

@@ -87,8 +87,10 @@ def _satisfy_an_equation(letters: NDArray[np.str_], features: NDArray[np.int64],
         return False
     draw = np.random.default_rng(0)
     for prime in _PRIMES:
-        for _ in range(_DRAWS):  # some codes may be mistyped, so that the equation holds only where none was drawn
-            weights = _null_vector(features[draw.choice(len(features), needed, replace=False)] % prime, prime)
+        # some codes may be mistyped, so that the equation holds only where none was drawn
+        drawn = np.stack([features[draw.choice(len(features), needed, replace=False)] % prime for _ in range(_DRAWS)])
+        for rows in drawn[_are_dependent(drawn, prime)]:
+            weights = _null_vector(rows, prime)
             if weights is None:
                 continue
             holds = features @ weights % prime == 0
@@ -145,6 +147,28 @@ def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.i
                 found.append(one.astype(np.int64))
                 places.append(place)
     return np.column_stack(found), np.array(places)
+
+
+def _are_dependent(drawn: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
+    """Draws (rows of codes each) whose columns are linearly dependent modulo a prime: others have no null vector.
+
+    All draws are eliminated at once, and leave with the first column that has no pivot: in those that are left, every
+    column so far has one.
+    """
+    inverse = np.array([0, *(pow(number, -1, prime) for number in range(1, prime))], dtype=np.int16)
+    left, rows = np.arange(len(drawn)), drawn.astype(np.int16)  # 97² is within 16 bits
+    for _ in range(drawn.shape[2]):
+        first = np.argmax(rows[:, :, 0] != 0, axis=1)
+        has_pivot = rows[np.arange(len(rows)), first, 0] != 0
+        left, rows, first = left[has_pivot], rows[has_pivot], first[has_pivot]
+        each = np.arange(len(rows))
+        pivot = rows[each, first]
+        pivot = pivot[:, 1:] * inverse[pivot[:, :1]] % prime
+        rows[each, first] = rows[:, 0]
+        rows = (rows[:, 1:, 1:] - rows[:, 1:, :1] * pivot[:, None, :]) % prime
+    dependent = np.ones(len(drawn), dtype=np.bool_)
+    dependent[left] = False
+    return dependent
 
 
 def _null_vector(rows: NDArray[np.int64], prime: int) -> NDArray[np.int64] | None:

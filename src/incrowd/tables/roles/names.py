@@ -62,6 +62,7 @@ class NameEvidence:
         return self.how not in {"phrase", "word", *_UNSURE}
 
 
+@lru_cache(maxsize=1024)
 def words_of(name: str) -> str:
     """The words of a column name in lower case, without accents and digits, separated by spaces.
 
