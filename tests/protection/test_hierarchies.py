@@ -167,14 +167,15 @@ def test_cut_points_begin_ranges_that_end_at_values_of_the_column(values, points
                 assert label is None
                 continue
             together = [one for one in filled if sum(cut <= one for cut in cuts) == sum(cut <= value for cut in cuts)]
-            low, high = together[0], together[-1]
+            low = together[0] if together[0] != filled[0] else "*"  # the extremes of the column are told nowhere
+            high = together[-1] if together[-1] != filled[-1] else "*"
             assert label == (str(low) if low == high else f"[{low};{high}]")
 
 
 def test_cut_points_of_days_and_what_is_no_cut_point():
     born = [datetime.date(*day) for day in ((1970, 5, 1), (1979, 12, 31), (1980, 1, 1), (2001, 2, 3))]
     found = labels(Hierarchy.parse("cuts:1980-01-01"), born, 1)
-    assert found == ["[1970-05-01;1979-12-31]"] * 2 + ["[1980-01-01;2001-02-03]"] * 2
+    assert found == ["[1970-01-01;1979-12-31]"] * 2 + ["[1980-01-01;2009-12-31]"] * 2  # decades hide the extremes
     for wrong in ("cuts:", "cuts:a", "cuts:1,,2", "cuts:inf", "cuts:1980-13-01"):
         with pytest.raises(InputError, match="no cut points"):
             Hierarchy.parse(wrong)
@@ -200,7 +201,8 @@ def test_quantiles_are_ranges_of_about_equally_many(values, groups):
         inside = [value for value, other in zip(values, named, strict=True) if other == label]
         assert len(inside) < len(filled) / groups + commonest + 1
         low, high = label.strip("[]").split(";") if label.startswith("[") else (label, label)
-        assert (min(inside), max(inside)) == (int(low), int(high))
+        assert low == ("*" if min(inside) == min(filled) else str(min(inside)))  # the extremes are told nowhere
+        assert high == ("*" if max(inside) == max(filled) else str(max(inside)))
     assert all(label == "*" or (label is None) == (value is None) for label, value in zip(named, values, strict=True))
 
 
@@ -314,3 +316,16 @@ def test_combinations_of_levels_that_are_ruled_out_meanwhile_are_left_out(monkey
         found.append(node)
         ruled_out[:2] = True
     assert found == [(0, 0), (2, 0), (2, 1), (2, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("method", ["partition", "generalise"])
+@pytest.mark.parametrize("kind", [None, "range", "bounds", "midpoint"])
+def test_the_largest_and_the_smallest_value_are_told_in_no_way(method, kind):
+    pay = [7, *range(100, 140), 9_999]
+    asked = {"quasi_identifiers": ["pay", "born"], "hierarchies": {"pay": "quantiles:4", "born": "quantiles:2"}}
+    born = [datetime.date(1931, 5, 7), *(datetime.date(1970, 1, day % 28 + 1) for day in range(40)), datetime.date.max]
+    safe = protect({"pay": pay, "born": born}, **asked, k=5, method=method, suppress=0.1, output=kind)
+    cells = {str(cell) for row in safe.table.to_pylist() for cell in row.values()}
+    assert not any(told in cell for cell in cells for told in ("[7;", ";9999]", "1931-05-07"))
+    assert cells.isdisjoint({"7", "9999", "1931-05-07"})
+    assert safe.evaluate().k >= 5

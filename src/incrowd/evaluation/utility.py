@@ -19,6 +19,7 @@ from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import LabelMeanings
 from incrowd.evaluation.regressions import (
+    USUAL_PENALTY,
     Matrix,
     area_under_curve,
     explained_variance,
@@ -247,12 +248,13 @@ class _Models(NamedTuple):
         """The accuracy of each model on every other record of the original, after training on the rest.
 
         `kept` rows are protected. All groups are features: without a reference, groups that always share a set get the
-        same effect.
+        same effect. Shares of few sets are nearly collinear, so that coefficients have the penalty that prediction
+        usually has: without it, a rare group in two sets has huge effects, which only original records show.
         """
         fit, score = (fit_logistic, area_under_curve) if self.is_yes_or_no else (fit_linear, explained_variance)
         tested = np.arange(len(self.tables[0])) % 2 == 1
         seen = (~tested, ~tested[kept])
-        trained = [fit(self.tables[at][rows], self.values[at][rows])[0] for at, rows in enumerate(seen)]
+        trained = [fit(self.tables[at][rows], self.values[at][rows], USUAL_PENALTY)[0] for at, rows in enumerate(seen)]
         original, protected = (score(self.tables[0][tested] @ model, self.values[0][tested]) for model in trained)
         return original, protected
 

@@ -17,7 +17,7 @@ from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
 from incrowd.protection.merge_classes import find_diverse, merge_until_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Grouping
+from incrowd.protection.recoding import Grouping, split_by_group
 
 _FEWEST_VISITS, _VISITS = 2**24, 64  # records looked at, over all levels: in any table, and for each of its rows
 _PART = 1024  # records among which a class picks its members
@@ -28,12 +28,11 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
 
     Records that cannot be in a class are in none; there are none of these where `*` is the last level of every column.
     """
-    order, ends, left = _classes_at_levels(problem, ladders)
+    shared, left = _classes_at_levels(problem, ladders)
     work = _Work(problem, ladders)
-    order, ends = work.split(order, ends)
-    gathered, their_ends, loose = work.gather(left)
-    order, ends = np.concatenate([order, gathered]), np.concatenate([ends, their_ends + order.size])
-    made = work.join(Grouping(order, ends), loose) if ends.size else Grouping(loose[:0], ends)
+    gathered, loose = work.gather(left)
+    made = Grouping.chain([work.split(shared), gathered])
+    made = work.join(made, loose) if made.ends.size else made
     return _make_diverse(problem, ladders, made) if problem.demand.l is not None else made
 
 
@@ -56,10 +55,8 @@ def require_few_left_out(problem: Problem, left_out: int) -> None:
         )
 
 
-def _classes_at_levels(
-    problem: Problem, ladders: list[list[Level]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Classes at the levels of least loss: their records, where they end, and the records that are left."""
+def _classes_at_levels(problem: Problem, ladders: list[list[Level]]) -> tuple[Grouping, NDArray[np.int64]]:
+    """Classes at the levels of least loss, and the records that are left."""
     costs = loss_by_level(problem, ladders)
     left, ones = np.arange(problem.rows), np.ones(problem.rows, dtype=np.int64)
     codes = [column.codes for column in problem.columns]
@@ -83,7 +80,7 @@ def _classes_at_levels(
             left = left[~inside]
             codes = [column.codes[left] for column in problem.columns]
             problem.progress("making classes along hierarchies", 1 - left.size / problem.rows)
-    return np.concatenate(listed), np.cumsum(np.concatenate(sizes)), left
+    return Grouping(np.concatenate(listed), np.cumsum(np.concatenate(sizes))), left
 
 
 class _Work:
@@ -108,23 +105,23 @@ class _Work:
         offsets = np.cumsum(sizes * depths) - sizes * depths
         self.tree = (np.concatenate(groups), np.concatenate(costs), offsets, sizes, depths)
 
-    def split(self, order: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def split(self, grouping: Grouping) -> Grouping:
         """Classes of 2k or more cut into smaller ones; where l is asked for, only into such as are diverse."""
         from incrowd.protection import kernels_levels
 
+        order, ends, smallest = grouping.order, grouping.ends, self.problem.demand.smallest
         if not ends.size:
-            return order, ends
-        smallest = self.problem.demand.smallest
+            return grouping
         smaller = kernels_levels.split_classes(self.codes[order], order, ends, smallest, self.rarity, self.tree)
         if self.problem.demand.l is None:
-            return order, smaller
+            return Grouping(order, smaller)
         diverse = find_diverse(self.problem.demand, sensitive_codes(self.problem, order), smaller)
         owner = np.searchsorted(ends, smaller - 1, side="right")
         all_diverse = np.bincount(owner, weights=~diverse) == 0
-        return order, np.sort(np.concatenate([ends[~all_diverse], smaller[all_diverse[owner]]]))
+        return Grouping(order, np.sort(np.concatenate([ends[~all_diverse], smaller[all_diverse[owner]]])))
 
-    def gather(self, left: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Classes of k among the records that no level joined: their order, where they end, and who is in none."""
+    def gather(self, left: NDArray[np.int64]) -> tuple[Grouping, NDArray[np.int64]]:
+        """Classes of k among the records that no level joined, and the records that are in none."""
         from incrowd.protection import kernels, kernels_levels
 
         smallest = self.problem.demand.smallest
@@ -142,7 +139,7 @@ class _Work:
             classes.append(left[start:stop])
             loose.append(left[stop:end])
             sizes.append(np.diff(ends[:filled], prepend=start))
-        return np.concatenate(classes), np.cumsum(np.concatenate(sizes)), np.concatenate(loose)
+        return Grouping(np.concatenate(classes), np.cumsum(np.concatenate(sizes))), np.concatenate(loose)
 
     def join(self, grouping: Grouping, loose: NDArray[np.int64]) -> Grouping:
         """Put loose records into the classes that they cost least to join."""
@@ -181,15 +178,5 @@ def merge_by_region(
     grouping: Grouping, region_of: NDArray[np.int64], merge: Callable[[Grouping], Grouping]
 ) -> Grouping:
     """Merge the classes of every region by themselves; each class lies in one. `merge` may leave records out."""
-    order = np.argsort(np.repeat(region_of[grouping.order[grouping.ends - 1]], grouping.sizes), kind="stable")
-    classes = np.argsort(region_of[grouping.order[grouping.ends - 1]], kind="stable")
-    rows, sizes = grouping.order[order], grouping.sizes[classes]
-    last = np.flatnonzero(np.diff(region_of[rows[np.cumsum(sizes) - 1]], append=-1)) + 1
-    made, start = [], 0
-    for part in np.split(sizes, last[:-1]):
-        end = start + int(part.sum())
-        made.append(merge(Grouping(rows[start:end], np.cumsum(part))))
-        start = end
-    return Grouping(
-        np.concatenate([part.order for part in made]), np.cumsum(np.concatenate([part.sizes for part in made]))
-    )
+    regions = split_by_group(region_of[grouping.order[grouping.ends - 1]])
+    return Grouping.chain(merge(grouping.take(classes)) for classes in regions)

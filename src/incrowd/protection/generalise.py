@@ -45,14 +45,15 @@ def generalise(problem: Problem) -> Recoding:
     Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
     suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
     """
-    if problem.options.measure in _OF_CLASSES and problem.wishes.importance:
+    measure = problem.options.measure or ("granularity" if problem.hierarchies else "association")
+    if measure in _OF_CLASSES and problem.wishes.importance:
         raise InputError(
-            f"{problem.options.measure} is a measure of classes, in which no column weighs more than another; leave "
+            f"{measure} is a measure of classes, in which no column weighs more than another; leave "
             "the importance out, or measure granularity or entropy",
             hint=("importance", "measure"),
         )
     ladders = ladders_of(problem, by_similarity=True)
-    search = _Search(problem, ladders, float(problem.options.suppress))
+    search = _Search(problem, ladders, measure)
     best = search.run()
     names = [column.name for column in problem.columns]
     kept_rows = search.rows_to_keep(best)
@@ -71,9 +72,9 @@ def generalise(problem: Problem) -> Recoding:
 class _Search:
     """Counts classes at levels, each time from the smallest table of classes at finer levels that is held."""
 
-    def __init__(self, problem: Problem, ladders: list[list[Level]], limit: float) -> None:
-        self.problem, self.ladders, self.limit = problem, ladders, limit
-        self.measure: str = problem.options.measure
+    def __init__(self, problem: Problem, ladders: list[list[Level]], measure: str) -> None:
+        self.problem, self.ladders, self.measure = problem, ladders, measure
+        self.limit = limit = float(problem.options.suppress)
         demand = problem.demand
         self.by_share = demand.t is not None or demand.limits_shares
         self.secrets = problem.sensitive if demand.l is not None or self.by_share else ()

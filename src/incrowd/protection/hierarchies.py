@@ -22,6 +22,7 @@ from incrowd.protection.interval_labels import (
     LARGEST_SET,
     MOST_PARTS,
     Labels,
+    OpenEndedLabels,
     ValueLabels,
     calendar,
     cut_parts,
@@ -29,6 +30,7 @@ from incrowd.protection.interval_labels import (
     label_groups,
     quantile_parts,
     round_widths,
+    widen,
 )
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, labels_of_codes
 from incrowd.tables.code_systems import recognise_codes
@@ -39,19 +41,21 @@ from incrowd.wording import counted
 class Level:
     """One level of a hierarchy over a column: the group of every value, and what each group is called.
 
-    `from_values` says that labels are sets or ranges of the column's own values.
+    `from_values` says that labels are sets or ranges of the column's own values, `open_ended` that they are ranges of
+    which the first and the last do not tell the smallest and the largest value.
     """
 
     groups: NDArray[np.uint32]
     labels: Labels
     from_values: bool = False
+    open_ended: bool = False
 
     @classmethod
     def of(cls, labels: Labels) -> Level:
         """Make a level of the label of every value."""
         distinct: dict[str | None, int] = {}
         groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
-        return cls(groups, list(distinct), isinstance(labels, ValueLabels))
+        return cls(groups, list(distinct), *(isinstance(labels, kind) for kind in (ValueLabels, OpenEndedLabels)))
 
     def tally(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of rows of each group, from the counts of every value."""
@@ -68,6 +72,10 @@ class Level:
         for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
             too_large = self.labels[group] == ANYTHING and not column.has_distances
             labels[group] = ANYTHING if too_large else label
+        filled = kept[kept < column.filled_size]
+        for group in {self.groups[filled.min()], self.groups[filled.max()]} if self.open_ended and filled.size else ():
+            ends = (group == self.groups[filled.min()], group == self.groups[filled.max()])
+            labels[group] = widen(column, labels[group], *ends)
         return replace(self, labels=labels)
 
     @property

@@ -27,7 +27,7 @@ from incrowd.protection.merge_classes import (
 )
 from incrowd.protection.partition import split_into_classes
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
+from incrowd.protection.recoding import Grouping, Recoding, generalise_classes, split_by_group
 
 
 def partition_histories(problem: Problem, person: Coded) -> Recoding:
@@ -54,30 +54,27 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
             require_few_left_out(problem, problem.rows)
         secrets = [secret_codes(column, kept) for column in problem.sensitive]
         made = [_classes_of_people(problem, points, rows, secrets) for rows in blocks]
-        if region_of is None:
+        pairs = list(zip(blocks, made, strict=True))
+        enough = [rows for rows, classes in pairs if region_of is None or _is_enough(problem, rows, classes, secrets)]
+        if len(enough) == len(blocks):
             break
-        left = [rows for rows, classes in zip(blocks, made, strict=True) if _is_enough(problem, rows, classes, secrets)]
-        if len(left) == len(blocks):
-            break
-        blocks = left
+        blocks = enough
     left_out = problem.rows - int(lengths[np.unique(person.codes[kept])].sum())
     require_few_left_out(problem, left_out)
-    groups: list[NDArray[np.int64]] = []
-    sizes: list[NDArray[np.int64]] = []
-    for rows, (listed, ends) in zip(blocks, made, strict=True):
-        length, for_each = rows.shape[1], np.diff(ends, prepend=0)
-        # class after class, and in it first records, second records, …
-        place = np.repeat(np.arange(ends.size), for_each)
-        key = place[:, None] * length + np.arange(length)
-        groups.append(rows[listed].ravel()[np.argsort(key.ravel(), kind="stable")])
-        sizes.append(np.repeat(for_each, length))
-    recoding = generalise_classes(problem, Grouping(np.concatenate(groups), np.cumsum(np.concatenate(sizes))))
+    recoding = generalise_classes(problem, Grouping.chain(_classes_of_records(*pair) for pair in pairs))
     if kept.size == problem.rows:
         return recoding
     dropped = problem.rows - kept.size - left_out
     notes = [f"{left_out:,} records are of people for whom there is no class within the wishes"] if left_out else []
     notes += [f"{dropped:,} records were dropped so that histories in a class have the same length"] if dropped else []
     return replace(recoding, kept_rows=np.sort(kept), notes=tuple(notes))
+
+
+def _classes_of_records(rows: NDArray[np.int64], people: Grouping) -> Grouping:
+    """The first records of every class of people, its second records, and so on."""
+    length = rows.shape[1]
+    records = np.concatenate([rows[members].T.ravel() for members in people.members])
+    return Grouping(records, np.cumsum(np.repeat(people.sizes, length)))
 
 
 def _order_by_person(
@@ -114,7 +111,7 @@ def _blocks_of_people(
     k, needs_l = problem.demand.k, problem.demand.l is not None
     everybody = np.arange(lengths.size)
     blocks: list[NDArray[np.int64]] = []
-    for some in [everybody] if region_of is None else _split_by(everybody, region_of[order[starts]]):
+    for some in [everybody] if region_of is None else split_by_group(region_of[order[starts]]):
         if some.size < k:
             continue
         planned = planned_lengths(lengths[some], k, partial(is_diverse_part, some) if needs_l else None)
@@ -124,14 +121,8 @@ def _blocks_of_people(
                 blocks.append(rows)
             else:
                 _, shape = np.unique(region_of[rows], axis=0, return_inverse=True)
-                blocks += [rows[chosen] for chosen in _split_by(np.arange(len(rows)), shape) if chosen.size >= k]
+                blocks += [rows[chosen] for chosen in split_by_group(shape.reshape(-1)) if chosen.size >= k]
     return blocks
-
-
-def _split_by(members: NDArray[np.int64], groups: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The members of every group."""
-    order = np.argsort(groups, kind="stable")
-    return np.split(members[order], np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def planned_lengths(
@@ -174,23 +165,22 @@ def _codes_by_position(problem: Problem, rows: NDArray[np.int64]) -> list[NDArra
 
 def _classes_of_people(
     problem: Problem, points: NDArray[np.float32], rows: NDArray[np.int64], secrets: Sequence[SecretCodes]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """People with the same number of records in classes: their order, and where classes end.
+) -> Grouping:
+    """People with the same number of records in classes.
 
     Where not even all together reach l or t, the guarantee that is counted on the table says so.
     """
     demand, nominal = problem.demand, np.tile(problem.nominal(), rows.shape[1])
     wide = points[rows].reshape(len(rows), -1)
-    listed, ends = split_into_classes(problem, wide.copy(), np.arange(len(rows)), nominal)
+    made = split_into_classes(problem, wide.copy(), np.arange(len(rows)), nominal)
     if demand.l is not None:
-        ends = merge_until_diverse(demand, _codes_by_position(problem, rows[listed]), ends)
-        ends = ends if ends.size else np.array([len(rows)])
-    made = Grouping(listed, ends)
+        ends = merge_until_diverse(demand, _codes_by_position(problem, rows[made.order]), made.ends)
+        made = Grouping(made.order, ends if ends.size else np.array([len(rows)]))
     if demand.t is not None:
         made = merge_until_close(wide, nominal, problem.power, made, _by_position(secrets, rows), demand.t)
     if demand.limits_shares:
         made = merge_until_within(demand, wide, made, _by_position(secrets, rows))
-    return made.order, made.ends
+    return made
 
 
 def _by_position(secrets: Sequence[SecretCodes], rows: NDArray[np.int64]) -> list[SecretCodes]:
@@ -202,15 +192,9 @@ def _by_position(secrets: Sequence[SecretCodes], rows: NDArray[np.int64]) -> lis
     ]
 
 
-def _is_enough(
-    problem: Problem,
-    rows: NDArray[np.int64],
-    classes: tuple[NDArray[np.int64], NDArray[np.int64]],
-    secrets: Sequence[SecretCodes],
-) -> bool:
+def _is_enough(problem: Problem, rows: NDArray[np.int64], classes: Grouping, secrets: Sequence[SecretCodes]) -> bool:
     """True if classes of people reach what is asked of sensitive columns."""
-    listed, ends = classes
-    good = find_within(problem.demand, _by_position(secrets, rows), listed, ends)
+    good = find_within(problem.demand, _by_position(secrets, rows), classes.order, classes.ends)
     if problem.demand.l is not None:
-        good &= find_diverse(problem.demand, _codes_by_position(problem, rows[listed]), ends)
+        good &= find_diverse(problem.demand, _codes_by_position(problem, rows[classes.order]), classes.ends)
     return bool(good.all())

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.problem import as_days, as_floats, offset_of
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, interval_labels, quote_members
+from incrowd.protection.recoding import (
+    ANYTHING,
+    as_text,
+    as_written,
+    format_set,
+    interval_labels,
+    quote_members,
+)
 
 Labels = list[str | None]
 MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
@@ -26,6 +33,10 @@ EPOCH = date(1970, 1, 1).toordinal()
 
 class ValueLabels(Labels):
     """Labels made of the column's own values: sets of them, or ranges that begin and end at one."""
+
+
+class OpenEndedLabels(ValueLabels):
+    """Ranges that begin and end at values of the column, but for the first and the last: see `widen`."""
 
 
 def label_groups(column: Coded, groups: Sequence[Sequence[int]], largest: float = math.inf) -> ValueLabels:
@@ -117,7 +128,10 @@ def round_widths(column: Coded) -> list[float]:
 
 
 def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
-    """Cut into `parts` quantiles (about equally many records each), then join every `joined` neighbours."""
+    """Cut into `parts` quantiles (about equally many records each), then join every `joined` neighbours.
+
+    The first and the last range do not tell the smallest and the largest value, which one person may have alone.
+    """
     if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
     filled = column.filled_size
@@ -126,7 +140,10 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
 
 
 def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
-    """Ranges between cut points, each of which begins a range; a range ends at values that the column has."""
+    """Ranges between cut points, each of which begins a range; a range ends at values that the column has.
+
+    The first and the last range do not tell the smallest and the largest value, which one person may have alone.
+    """
     if not column.has_distances:
         raise InputError(f"cut points for {column.name!r}, which is text; give its hierarchy as a file")
     place, _, start = _places(column)
@@ -144,7 +161,28 @@ def _value_ranges(column: Coded, part: NDArray[np.int64]) -> Labels:
     low, high = np.searchsorted(part, part), np.searchsorted(part, part, side="right") - 1
     filled = Coded(column.name, column.codes, column.values.slice(0, part.size))
     labels: Labels = interval_labels(filled, low, high).to_pylist()
-    return ValueLabels([*labels, None] if column.has_null else labels)
+    for code in np.flatnonzero((part == part[0]) | (part == part[-1])).tolist():
+        labels[code] = widen(column, labels[code], part[code] == part[0], part[code] == part[-1])
+    return OpenEndedLabels([*labels, None] if column.has_null else labels)
+
+
+def widen(column: Coded, label: str | None, is_lowest: bool, is_highest: bool) -> str | None:
+    """The label of the lowest or highest range of a column without its extreme value.
+
+    Numbers have an open end, as in top and bottom coding; dates end with their decade.
+
+    >>> widen(Coded("pay", np.array([0, 1]), pa.array([1200, 9000])), "[1200;1800]", True, False)
+    '[*;1800]'
+    """
+    if label is None or label == ANYTHING or (is_lowest and is_highest):
+        return label if label is None else ANYTHING
+    low, high = label[1:-1].split(";") if label.startswith("[") else (label, label)
+    if not pa.types.is_temporal(column.values.type):
+        low, high = ANYTHING if is_lowest else low, ANYTHING if is_highest else high
+    elif len(low) == len(high) == len("1970-01-01"):  # times of day, and days with one, stay
+        decade = max(f"{low[:3]}0-01-01", date.min.isoformat())
+        low, high = decade if is_lowest else low, f"{high[:3]}9-12-31" if is_highest else high
+    return f"[{low};{high}]" if low != high else label
 
 
 def calendar(column: Coded, months: int) -> Labels:

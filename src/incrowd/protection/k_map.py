@@ -228,8 +228,7 @@ def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
 
     Where wishes restrict classes, all may be one class that covers too few; otherwise that is an error.
     """
-    members = np.split(grouping.order, grouping.ends[:-1])
-    made = [members[number] for number in order_near(problem.points(), grouping)]
+    made = grouping.take(order_near(problem.points(), grouping)).members
     is_new = np.ones(len(made), dtype=np.bool_)
     while True:
         merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
@@ -257,7 +256,7 @@ def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] |
         return demand.population.count([one.name for one in problem.columns], labels, demand.k_map) < demand.k_map
     assert demand.sample is not None
     needed = demand.sample.smallest_class(demand.k_map) + edges_of_classes(problem, grouping)
-    few: NDArray[np.bool_] = np.diff(grouping.ends, prepend=0) < np.minimum(needed, demand.k_map)
+    few: NDArray[np.bool_] = grouping.sizes < np.minimum(needed, demand.k_map)
     return few[chosen]
 
 
@@ -268,7 +267,7 @@ def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
     a label of a hierarchy that is the lowest above two records. Given these, the other records are a sample of all
     who fit (Tukey's tolerance regions).
     """
-    classes = np.repeat(np.arange(grouping.ends.size), np.diff(grouping.ends, prepend=0))
+    classes = np.repeat(np.arange(grouping.ends.size), grouping.sizes)
     edges = np.zeros(grouping.ends.size, dtype=np.int64)
     for column in problem.columns:
         pairs = np.unique(classes * column.size + column.codes[grouping.order])

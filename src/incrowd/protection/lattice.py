@@ -26,6 +26,7 @@ from incrowd.special import Floats
 _MOST_VALUES = 256  # values that are compared with each other; rarer ones are one set from the start
 _BINS = 32  # groups of another column's values
 _STEP = 1.5  # times as many sets at a level as at the next
+_ASSOCIATION = 0.8  # of the loss by association is mutual information, the rest detail
 
 
 Node = tuple[int, ...]
@@ -165,11 +166,14 @@ def widest_group(column: Coded, level: Level) -> float:
 def loss_by_level(
     problem: Problem, ladders: Sequence[Sequence[Level]], measure: str = "granularity"
 ) -> list[list[float]]:
-    """Loss of every level of every column, from 0 to the column's importance, over all columns.
+    """What every level of every column loses of all that hiding everything takes away, times its importance.
 
-    That is 1 - granularity, or with "entropy" the share of the column's information that is gone: of a value with
-    count c in a group of n records log n / c (Gionis & Tassa 2009), of all that hiding the column takes away.
+    That is 1 - granularity; with "entropy" the share of the column's information that is gone: of a value with count c
+    in a group of n records log n / c (Gionis & Tassa 2009); or with "association" mostly what is gone of the columns'
+    mutual information with each other.
     """
+    if measure == "association":
+        return _association_lost(problem, ladders)
     costs = []
     for index, (column, weight) in enumerate(zip(problem.columns, problem.weights.tolist(), strict=True)):
         tally = problem.tally(index)
@@ -182,6 +186,39 @@ def loss_by_level(
         scale = weight / ((most or 1.0) * len(problem.columns))
         costs.append([loss * scale for loss in losses])
     return costs
+
+
+def _association_lost(problem: Problem, ladders: Sequence[Sequence[Level]]) -> list[list[float]]:
+    """The mutual information that levels lose as a share of all that columns have with each other, and some detail.
+
+    What models explain is in how columns go together, and granularity does not see it: it hides the age of everybody
+    rather than a country that nearly all share. Detail counts too, for columns that tell nothing about the others.
+    """
+    detail, lost, everything = loss_by_level(problem, ladders), [], 0.0
+    for index, (column, weight) in enumerate(zip(problem.columns, problem.weights.tolist(), strict=True)):
+        groups = [level.groups for level in ladders[index]] + [np.zeros(column.size, dtype=np.uint32)]
+        told = np.zeros(len(groups))
+        for other in (one for place, one in enumerate(problem.columns) if place != index):
+            pairs = column.codes.astype(np.int64) * _BINS + _bins(other)[other.codes]
+            counts = np.bincount(pairs, minlength=column.size * _BINS).reshape(column.size, _BINS)
+            told += [float(_entropy(_sums(counts, grouped)).sum()) for grouped in groups]
+            told -= float(_entropy(counts.astype(np.float64)).sum())
+        *by_level, hidden = (weight * told).tolist()
+        lost.append(by_level)
+        everything += hidden
+    if not everything > 0:
+        return detail
+    return [
+        [_ASSOCIATION * gone / everything + (1 - _ASSOCIATION) * cost for gone, cost in zip(losses, costs, strict=True)]
+        for losses, costs in zip(lost, detail, strict=True)
+    ]
+
+
+def _sums(counts: NDArray[np.int64], groups: NDArray[np.uint32]) -> Floats:
+    """The rows of counts, summed by group."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order].astype(np.int64), prepend=-1))
+    return np.add.reduceat(counts[order], starts, axis=0).astype(np.float64)
 
 
 def _lost_information(tally: NDArray[np.int64], groups: NDArray[np.uint32]) -> float:

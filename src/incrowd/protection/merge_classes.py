@@ -205,14 +205,13 @@ def merge_until_within(
     """Join classes that are near each other until every value's share is within its limits in each."""
     from incrowd.protection import kernels_classes
 
-    near = order_near(points, grouping)
-    members = np.split(grouping.order, grouping.ends[:-1])
-    order, ends = np.concatenate([members[number] for number in near]), np.cumsum(grouping.sizes[near])
+    near = grouping.take(order_near(points, grouping))
+    ends = near.ends
     for secret in secrets:
         low, high = limits_on_shares(demand, secret.share)
-        codes = secret.codes[order]
+        codes = secret.codes[near.order]
         ends = kernels_classes.merge_until_within(codes, ends, low - _ROUNDING, high + _ROUNDING)
-    return Grouping(order, ends)
+    return Grouping(near.order, ends)
 
 
 def find_within(

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, get_args
 from incrowd._support.option import Option, option, options_of
 from incrowd.errors import InputError
 
-Measure = Literal["granularity", "entropy", "discernibility", "class size"]
+Measure = Literal["granularity", "association", "entropy", "discernibility", "class size"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask", "perturb"]
 
@@ -81,19 +81,21 @@ class GeneraliseOptions(PartitionOptions):
 
     Of all combinations of levels that are safe, the one of least `measure` is taken:
 
-    - "granularity": the share of its column's values that a cell covers.
+    - "granularity": the share of its column's values that a cell covers. The default where a hierarchy is given.
+    - "association": the mutual information of the columns with each other, and some granularity. The default where all
+      hierarchies are automatic.
     - "entropy": the information that cells lose, common values counting less (non-uniform entropy).
     - "discernibility": the sum of squared class sizes; a suppressed row counts as many as there are rows.
     - "class size": the average class (AECS); all suppressed rows are one class.
     """
 
-    measure: Measure = option(  # noqa: RUF009
-        "text", f"For generalise: the loss to keep smallest: {', '.join(MEASURES)}.", default="granularity"
+    measure: Measure | None = option(  # noqa: RUF009
+        "text", f"For generalise: the loss to keep smallest: {', '.join(MEASURES)}."
     )
 
     def __post_init__(self) -> None:
         PartitionOptions.__post_init__(self)
-        if self.measure not in MEASURES:
+        if self.measure is not None and self.measure not in MEASURES:
             raise InputError(f"there is no measure {self.measure!r}; use {', '.join(MEASURES)}", hint="measure")
 
 

@@ -128,7 +128,7 @@ def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np
     written = []
     for label in labels.to_pylist():
         codes = covered.get(label)
-        if codes is None or label == ANYTHING:
+        if codes is None or label == ANYTHING or isinstance(parse_generalised(label), Interval):
             written.append(label)
         else:
             written += labels_of_codes(column, codes, np.array([0]))
@@ -136,15 +136,15 @@ def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np
 
 
 def _limits(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> tuple[pa.Array, pa.Array]:
-    """The smallest and largest value that each label allows for, in the column's own type; null where it may be any."""
+    """The smallest and largest value that each label allows for, in the column's own type; null for an open end."""
     kind = column.values.type
     parts = pc.extract_regex(labels, _RANGE)
     plain = pa.array([None if label in covered else label for label in labels.to_pylist()], pa.string())
     low, high = (_cast(pc.coalesce(pc.struct_field(parts, end), plain), kind).to_pylist() for end in ("low", "high"))
     for at, label in enumerate(labels.to_pylist()):
-        if low[at] is not None or label in (None, ANYTHING):
+        prefix = None if low[at] is not None or label is None else parse_generalised(label)
+        if low[at] is not None or label is None or isinstance(prefix, Anything | Interval):
             continue
-        prefix = parse_generalised(label)
         if isinstance(prefix, Prefix) and prefix.start.isdigit():
             ends = _cast(pa.array([prefix.start + digit * prefix.hidden for digit in "09"]), kind)
         elif label in covered:

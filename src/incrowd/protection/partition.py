@@ -28,7 +28,7 @@ from incrowd.protection.merge_classes import (
     sensitive_codes,
 )
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
+from incrowd.protection.recoding import Grouping, Recoding, generalise_classes, split_by_group
 
 _PART = 256  # records among which a class picks its members: more is better and slower
 _SUBTREES = 32  # parts that are worked on at the same time
@@ -97,7 +97,7 @@ def _merge_in_regions(problem: Problem, made: Grouping, region_of: NDArray[np.in
             good &= ~covers_few(problem, made)
         if good.all():
             break
-        made = Grouping(made.order[np.repeat(good, made.sizes)], np.cumsum(made.sizes[good]))
+        made = made.take(np.flatnonzero(good))
     return made
 
 
@@ -106,21 +106,17 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
     if ladders is not None:
         return classes_by_levels(problem, ladders)
     frozen, pool = _split_off_safe(problem)
-    order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
-    return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+    return Grouping.chain([frozen, _classes_of(problem, pool)]) if pool.size else frozen
 
 
 def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None, group_of: NDArray[np.int64]) -> Grouping:
     """The classes of every group of records."""
-    order = np.argsort(group_of, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(group_of))[:-1])
-    made = []
+    groups, made = split_by_group(group_of), []
     for done, members in enumerate(groups):
         tell = part(problem.progress, done / len(groups), (done + 1) / len(groups))
         found = _classes(problem.part(members, tell), ladders)
-        made.append((members[found.order], found.sizes))
-    orders, sizes = zip(*made, strict=True)
-    return Grouping(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
+        made.append(Grouping(members[found.order], found.ends))
+    return Grouping.chain(made)
 
 
 def _group(problem: Problem) -> NDArray[np.int64]:
@@ -131,8 +127,7 @@ def _group(problem: Problem) -> NDArray[np.int64]:
     group_of = np.zeros(problem.rows, dtype=np.int64)
     for sides, runs in problem.asked:
         both = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
-        order = np.argsort(both, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(both))[:-1])
+        parts = split_by_group(both)
         first = np.array([rows[0] for rows in parts])
         ends = np.flatnonzero(np.diff(group_of[first], append=-1)) + 1
         for start, end in pairwise([0, *ends.tolist()]):
@@ -181,20 +176,20 @@ def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
     return rows.size >= demand.k and (demand.l is None or is_diverse(demand, sensitive_codes(problem, rows)))
 
 
-def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Classes among some records: their order, and where classes end in it."""
+def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> Grouping:
+    """Classes among some records."""
     points = problem.points()
     if pool.size < problem.rows:
         points = points[pool]
-    rows, ends = split_into_classes(problem, points, pool, problem.nominal())
+    made = split_into_classes(problem, points, pool, problem.nominal())
     if problem.demand.l is not None:
-        ends = require_diverse(problem, rows, ends)
-    return rows, ends
+        return Grouping(made.order, require_diverse(problem, made.order, made.ends))
+    return made
 
 
 def split_into_classes(
     problem: Problem, points: NDArray[np.float32], rows: NDArray[np.int64], nominal: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> Grouping:
     """Run the compiled partition, parts of the table at the same time. `points` and `rows` are rearranged."""
     from incrowd.protection import kernels
 
@@ -214,4 +209,4 @@ def split_into_classes(
         for done, found in enumerate(pool.map(classes, range(parts.size - 1))):
             problem.progress("making classes", (done + 1) / (parts.size - 1))
             ends.append(found)
-    return rows, np.concatenate(ends)
+    return Grouping(rows, np.concatenate(ends))

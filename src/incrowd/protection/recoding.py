@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,11 +53,38 @@ class Grouping:
         """Number of records of each class."""
         return np.diff(self.ends, prepend=0)
 
+    @property
+    def members(self) -> list[NDArray[np.int64]]:
+        """The records of each class."""
+        return np.split(self.order, self.ends[:-1])
+
+    def take(self, classes: NDArray[np.int64]) -> Grouping:
+        """Some of the classes, in the order given."""
+        sizes = self.sizes[classes]
+        ends = np.cumsum(sizes)
+        return Grouping(self.order[np.repeat(self.ends[classes] - ends, sizes) + np.arange(sizes.sum())], ends)
+
+    @classmethod
+    def chain(cls, parts: Iterable[Grouping]) -> Grouping:
+        """The classes of every part, one part after the other."""
+        orders, sizes = zip(*((part.order, part.sizes) for part in parts), strict=True)
+        return cls(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
+
     def numbers(self, rows: int) -> NDArray[np.uint32]:
         """The class of every record; records in no class get any."""
         numbers = np.zeros(rows, dtype=np.uint32)
         numbers[self.order] = np.repeat(np.arange(self.ends.size, dtype=np.uint32), self.sizes)
         return numbers
+
+
+def split_by_group(groups: NDArray[np.integer[Any]]) -> list[NDArray[np.int64]]:
+    """The places of the members of every group, ascending; groups in the order of their numbers.
+
+    >>> [members.tolist() for members in split_by_group(np.array([7, 2, 7]))]
+    [[1], [0, 2]]
+    """
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:

@@ -15,7 +15,7 @@ from incrowd.protection.outputs import class_means
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, StepOutcome, read_names
 from incrowd.protection.problem import Demand, Problem
-from incrowd.protection.recoding import Grouping
+from incrowd.protection.recoding import Grouping, split_by_group
 from incrowd.wording import listed
 
 _MOST_ROWS = 50_000  # for MDAV, whose work grows with the square of the rows
@@ -79,7 +79,7 @@ class Microaggregate(Step):
                 f"{few:,} of the {sizes.size:,} groups by {listed(self.within)} have fewer than {self.k:,} records, so "
                 "that no mean can be taken within them; join them first, or ask for smaller groups"
             )
-        return np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+        return split_by_group(numbers)
 
 
 def mdav(points: NDArray[np.float32], k: int) -> Grouping:
