@@ -102,7 +102,7 @@ def test_tables_settings_decisions_and_candidates_are_there_again(tmp_path):
 ASKED = {
     "person": ({"roles": {**ROLES, "city": "person"}}, {"k": 2}),
     "groups": ({"groups": {"census": ["age"], "employer": ["age", "sex"]}, "highest": 0.4}, {"k": 3}),
-    "strata": ({"strata": "sex", "population": 6_000}, {"k": 3, "method": "generalise", "suppress": 0.3}),
+    "dropped rows": ({"population": 6_000}, {"k": 3, "method": "generalise", "suppress": 0.3}),
 }
 
 
