@@ -8,7 +8,7 @@ from incrowd import demo_table, population_risk
 from incrowd.populations import crowd_growth
 
 
-class _Enough(Exception):
+class _EnoughError(Exception):
     pass
 
 
@@ -27,9 +27,9 @@ def test_a_growing_population_is_stopped_before_the_next_growth_is_whole(monkeyp
     def progress(doing, share):
         said.append((doing, share))
         if len(said) > 20:
-            raise _Enough
+            raise _EnoughError
 
-    with pytest.raises(_Enough):
+    with pytest.raises(_EnoughError):
         population_risk(
             demo_table(500), quasi_identifiers=["age_yrs", "sex", "race"], population=60_000, progress=progress
         )

@@ -72,8 +72,8 @@ CAVEATS: tuple[str, ...] = (
 )
 
 CONDITION = (
-    "This holds only if nobody outside knows what the holder of the table takes as secret or as unknown to others, and if "
-    "whatever else the holder assumed is true."
+    "This holds only if nobody outside knows what the holder of the table takes as secret or as unknown to others, and "
+    "if whatever else the holder assumed is true."
 )
 """What outsiders read of the conditions of a yes: the columns that they are about would help an attacker."""
 

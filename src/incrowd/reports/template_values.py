@@ -78,7 +78,7 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
 def _for_outsiders(verdict: Verdict) -> Verdict:
     """The decision for the recipients of the table, with the terms they accept in place of the holder's actions.
 
-    A table that may not be released has no terms. That a yes has conditions is told; which columns they are about is not.
+    A table that may not be released has no terms. That a yes has conditions is told, but not on which columns.
     """
     owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
     is_yes = verdict.decision == "within"

@@ -8,14 +8,25 @@ from itertools import count
 from typing import Any
 
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
-from incrowd.assessment.question import READING
+from incrowd.assessment.command_line import to_arguments, to_call, to_words, words_of
 from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
 from incrowd.web.coarsening import arx_text
-from incrowd.web.fields import Model
 from incrowd.web.protection_models import ProtectionRequest
+from incrowd.web.script_writer import (
+    ScriptName,
+    call_of,
+    changed_fields,
+    command_and_script,
+    fit_call,
+    forecast_arguments,
+    forecast_lines,
+    points_file,
+    script_of,
+    sizes_line,
+    without_command,
+)
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
@@ -46,7 +57,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     if not question.k:
         return same
     arguments = [*to_words({"qi": known, "person": person}), *forecast_arguments(question)]
-    law = command_and_script(table.source, "forecast", arguments, [], [])
+    law = command_and_script(table.source, "forecast", arguments, [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
@@ -55,26 +66,17 @@ def _assess(source: TableSource, question: Question, more: Sequence[str], lines:
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = command_and_script(source, "assess", words, ["assess"], [to_call(question), *lines])
-    return _without_command(found, arguments is None)
+    found = command_and_script(source, "assess", words, [to_call(question), *lines])
+    return without_command(found, arguments is None)
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
-    points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
+    points = points_file(question.points)
     people = to_words({"people": question.people})
     command = shlex.join(["incrowd", "forecast", "points.csv", *forecast_arguments(question), *people])
-    sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
-    python = "\n".join(
-        [
-            "from incrowd import fit_curve, forecast",
-            "",
-            f"fit = fit_curve({sizes!r}, correctness={shares!r}, people={question.people!r})",
-            f"found = forecast(fit, at={question.at!r}, k={question.k!r}, seed={question.seed})",
-            "print(found.correctness)",
-        ]
-    )
-    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=python)
+    lines = [f"fit = {fit_call(question.points, question.people)}", *forecast_lines(question, "fit")]
+    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=script_of(lines))
 
 
 def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
@@ -85,17 +87,15 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
     arguments = [*to_words({"qi": known, "person": person}), *common]
     lines = [
-        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
+        sizes_line(known, person),
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
-    names = ["ClassSizes", "leak_risk"]
     if question.k is None:
-        return command_and_script(table.source, "leak", arguments, names, lines)
+        return command_and_script(table.source, "leak", arguments, lines)
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    imports = ["from incrowd.leaks import leak_risk_uniform"]
-    found = command_and_script(table.source, "leak", arguments, names, [*lines, more], imports)
+    found = command_and_script(table.source, "leak", arguments, [*lines, more])
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=found.python)
 
 
@@ -112,8 +112,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     if question.in_part:
         lines.append(call_of("part", "simulate_partial_leak", in_part, of=of))
         lines.append("print(part.true_positive_rate, part.false_positive_rate)")
-    imports = ["from incrowd.leaks import simulate_leak, simulate_partial_leak"]
-    return command_and_script(table.source, "leak", arguments, [], lines, imports)
+    return command_and_script(table.source, "leak", arguments, lines)
 
 
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
@@ -129,12 +128,10 @@ def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSourc
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    imports = ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
-    imports.append("from incrowd.tables import write_table")
-    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], ["protect"], lines, imports)
+    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
     before = everybody.before if everybody else ()
     whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return _without_command(whole, words is None or bool(everybody and everybody.how))
+    return without_command(whole, words is None or bool(everybody and everybody.how))
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -175,30 +172,13 @@ def solution(
         call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
-    imports = ["from incrowd.assessment import Question, find_release"]
-    imports += ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
-    found = command_and_script(table.source, "protect", [], [], lines, imports)
+    found = command_and_script(table.source, "protect", [], lines)
     words = "# the search follows every setting of the assessment; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
 
 
-class ScriptName(str):
-    """Text that stands in a script as a name, without quotation marks."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 def _question_call(question: Question) -> str:
     return f"Question({', '.join(f'{name}={value!r}' for name, value in question.keywords().items())})"
-
-
-def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
-    """The equivalent, with words in place of a command that cannot be written."""
-    if not untypable:
-        return found
-    words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"
-    return models.Equivalent(cli=words, python=found.python)
 
 
 def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
@@ -211,53 +191,6 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     demands = question.demands | _scripted_hierarchies(question.protection)
     options = {"quasi_identifiers": known, "methods": question.methods, **asked, "demands": demands}
     lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    imports = ["from incrowd.protection import Hierarchy"] if "hierarchies" in demands else []
-    found = command_and_script(table.source, "frontier", arguments, ["frontier"], lines, imports)
+    found = command_and_script(table.source, "frontier", arguments, lines)
     words = f"# the command compares without {', '.join(demands)}; use the Python script"
     return models.Equivalent(cli=words, python=found.python) if demands else found
-
-
-def command_and_script(
-    source: TableSource,
-    verb: str,
-    arguments: Sequence[str],
-    names: Sequence[str],
-    lines: Sequence[str],
-    imports: Sequence[str] = (),
-) -> models.Equivalent:
-    """A verb as a command, after the commands that make its file, and as a script: `names` are those of the package."""
-    file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
-    command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
-    opened = repr(file)
-    if source.kind == "demo":
-        names, opened = [*names, "demo_table"], f"demo_table({source.rows}, seed={source.seed})"
-    how = [f"{name}={value!r}" for name, value in source.how.items()]
-    table = f"table = read_table({', '.join([opened, *how])})"
-    imported = ", ".join(sorted({*names, "read_table"}))
-    python = "\n".join([f"from incrowd import {imported}", *imports, "", table, *lines])
-    found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
-    return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
-
-
-def _reading(source: TableSource) -> list[str]:
-    """Reading options of the file."""
-    scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
-    how = {**source.how, "scales": scales or None}
-    return words_of({option.name: option for option in READING}, how) or []
-
-
-def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
-    """A call with an option a line; what is not asked for is left out."""
-    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
-    return "\n".join([f"{result} = {function}(", f"    {of},", *given, ")"])
-
-
-def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
-    """The options of a forecast."""
-    compare = isinstance(question, models.CurveQuestion) and question.compare
-    return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
-
-
-def changed_fields(question: Model, **instead: Any) -> dict[str, Any]:
-    """The fields of a question that differ from their defaults, with those in `instead` replaced or added."""
-    return question.model_dump(exclude_defaults=True) | instead

@@ -109,12 +109,12 @@ def notes_on_protection(made: Mapping[str, Any], original: OpenTable, reading: M
     """
     rows, dropped, removed = original.table.rows, made["suppressed_rows"], made["removed"]
     detail = percent(made["evaluation"]["granularity"])
-    gone = f"{dropped:,} of its {rows:,} rows were dropped ({percent(dropped / rows)})" if dropped else "no row was dropped"
+    gone = f"{dropped:,} of {rows:,} rows were dropped ({percent(dropped / rows)})" if dropped else "no row was dropped"
     left_out = f"left out: {', '.join(removed)}" if removed else "no column was left out"
     how = "; ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in reading.items())
     noticed = "".join(f"; {note.rstrip('.')}" for note in original.table.notes)
     return [
-        f"Made from {original.name}: {detail} of the detail of the columns that others may know is kept; {gone}; {left_out}.",
+        f"Made from {original.name}: {detail} of the detail of the quasi-identifiers is kept; {gone}; {left_out}.",
         f"How the file of {original.name} was read: {how or 'as it is, nothing was set by hand'}{noticed}.",
     ]
 
