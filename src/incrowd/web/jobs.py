@@ -309,9 +309,10 @@ class Jobs:
             job.stage, job.progress = stage, max(job.progress or 0.0, min(1.0, share))
 
         def publish(outcome: Outcome) -> None:
-            if job.stop.is_set():
-                raise Cancelled
-            job.outcome, job.stages = outcome, job.stages + 1
+            with self._changed:  # nothing appears once it is cancelled
+                if job.stop.is_set():
+                    raise Cancelled
+                job.outcome, job.stages = outcome, job.stages + 1
 
         task, job.task = job.task, None
         try:
