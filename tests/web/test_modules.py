@@ -1,4 +1,4 @@
-"""The modules of the workbench under node's own test runner: those that only compute have a test each, all are loaded."""
+"""The modules of the page under node's own test runner: those that only compute have a test each, all are loaded."""
 
 import re
 import shutil
