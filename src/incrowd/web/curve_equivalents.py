@@ -7,16 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from incrowd.assessment.command_line import to_words
 from incrowd.web import curve_models, models
-from incrowd.web.script_writer import (
-    call_of,
-    command_and_script,
-    fit_call,
-    forecast_arguments,
-    forecast_lines,
-    points_file,
-    script_of,
-    sizes_line,
-)
+from incrowd.web import script_writer as scripts
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.curve_tasks import exact_columns, sparse_options
 
@@ -27,8 +18,8 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
     """`rank_size_check` of the law that is fitted to the table."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     lines = [
-        sizes_line(known, person),
-        call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),
+        scripts.sizes_line(known, person),
+        scripts.call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),
         "print(found.inside)",
     ]
     same = question.draws == curve_models.CheckQuestion().draws  # as many as the command draws, which shows both kinds
@@ -40,7 +31,7 @@ def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Eq
     """`incrowd measure --fit`."""
     known = exact_columns(table, question)
     lines = [f"found = count_fitting_uniques(table, quasi_identifiers={known!r})", "print(found.unique)"]
-    return command_and_script(table.source, "measure", to_words({"qi": known, "fit": True}), lines)
+    return scripts.command_and_script(table.source, "measure", to_words({"qi": known, "fit": True}), lines)
 
 
 def regeneration(
@@ -52,30 +43,30 @@ def regeneration(
         'write_table(filled, "filled.csv")',
     ]
     arguments = to_words({"counts": counts.file, "out": "filled.csv", "seed": question.seed or None})
-    return command_and_script(table.source, "regenerate", arguments, lines)
+    return scripts.command_and_script(table.source, "regenerate", arguments, lines)
 
 
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
     """`correctness_curve`, and the forecast of it by the law alone."""
     known, person = exact_columns(table, question), table.one_with_role("person")
     lines = [
-        sizes_line(known, person),
+        scripts.sizes_line(known, person),
         "curve = correctness_curve(sizes)",
-        *forecast_lines(question, "fit_class_sizes(sizes, method='ml')"),
+        *scripts.forecast_lines(question, "fit_class_sizes(sizes, method='ml')"),
     ]
-    arguments = [*to_words({"qi": known, "person": person, "ml": True}), *forecast_arguments(question)]
-    return command_and_script(table.source, "forecast", arguments, lines)
+    arguments = [*to_words({"qi": known, "person": person, "ml": True}), *scripts.forecast_arguments(question)]
+    return scripts.command_and_script(table.source, "forecast", arguments, lines)
 
 
 def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.Equivalent:
     """`incrowd measure` of items."""
-    lines = [call_of("found", "itemset_anonymity", question.model_dump()), "print(found)"]
-    return command_and_script(table.source, "measure", to_words(question.model_dump()), lines)
+    lines = [scripts.call_of("found", "itemset_anonymity", question.model_dump()), "print(found)"]
+    return scripts.command_and_script(table.source, "measure", to_words(question.model_dump()), lines)
 
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
     """`sparse_curve`, and the forecast of it."""
-    made = call_of("curve", "sparse_curve", sparse_options(question))
+    made = scripts.call_of("curve", "sparse_curve", sparse_options(question))
     typed = {"person": question.person, "item": question.item, "known": question.known, "draws": question.draws}
     return _curve(table, question, [made], to_words(typed))
 
@@ -99,7 +90,7 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
     by_group = f"print(study_accuracy([rank == 1 for rank in ranks]{parts}))"
     found = _curve(table, question, lines, typed, [by_group])
     asked = {"ranks": question.ranks, "group": question.group, "confidence": question.confidence}
-    curve = command_and_script(table.source, "curve", to_words(asked), []).cli
+    curve = scripts.command_and_script(table.source, "curve", to_words(asked), []).cli
     cli = f"{found.cli}\n{curve.splitlines()[-1]}" if plain else found.cli
     return models.Equivalent(cli=cli, python=found.python)
 
@@ -107,9 +98,9 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
 def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) -> models.Equivalent:
     """Ranks that were pasted, which a file holds."""
     file = "\n".join(["rank", *map(str, ranks)])
-    command = shlex.join(["incrowd", "forecast", "ranks.csv", "--ranks", "rank", *forecast_arguments(question)])
+    command = shlex.join(["incrowd", "forecast", "ranks.csv", "--ranks", "rank", *scripts.forecast_arguments(question)])
     curve = f"curve = robust_curve_from_ranks({ranks!r}, gallery={question.gallery!r})"
-    python = script_of([curve, *forecast_lines(question, "fit_curve(curve)")])
+    python = scripts.script_of([curve, *scripts.forecast_lines(question, "fit_curve(curve)")])
     cli = f"cat > ranks.csv <<'END'\n{file}\nEND\n{command}" if question.gallery is None else _SCRIPT_ONLY
     return models.Equivalent(cli=cli, python=python)
 
@@ -125,7 +116,7 @@ def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, galler
     if question.columns is not None or gallery.how or table.source.how:
         return found
     sides = ["--probes", table.source.file, "--gallery", gallery.file, "--metric", question.metric]
-    command = shlex.join(["incrowd", "forecast", *sides, *forecast_arguments(question)])
+    command = shlex.join(["incrowd", "forecast", *sides, *scripts.forecast_arguments(question)])
     return models.Equivalent(cli=command, python=found.python)
 
 
@@ -139,16 +130,16 @@ def techniques(
             scripts.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
         else:
             points = one.points or []
-            files.append(f"cat > technique-{number}.csv <<'END'\n{points_file(points)}\nEND")
-            scripts.append(f"fit_{number} = {fit_call(points, one.people)}")
+            files.append(f"cat > technique-{number}.csv <<'END'\n{scripts.points_file(points)}\nEND")
+            scripts.append(f"fit_{number} = {scripts.fit_call(points, one.people)}")
         fits.append(f"    {one.name!r}: forecast(fit_{number}, at={question.at!r}, seed={question.seed}),")
     names = [f"technique-{number}.csv" for number in range(1, len(question.techniques) + 1)]
-    command = shlex.join(["incrowd", "forecast", *names, *forecast_arguments(question)])
+    command = shlex.join(["incrowd", "forecast", *names, *scripts.forecast_arguments(question)])
     told = ["answers = {", *fits, "}", 'print("\\n".join(name_leaders(answers)))']
     typable = len(files) == len(names) and not any(one.people for one in question.techniques)
     return models.Equivalent(
         cli="\n".join([*files, command]) if typable else _SCRIPT_ONLY,
-        python=script_of([*scripts, *told]),
+        python=scripts.script_of([*scripts, *told]),
     )
 
 
@@ -160,12 +151,12 @@ def _curve(
     more: Sequence[str] = (),
 ) -> models.Equivalent:
     """A script that makes a curve and forecasts it; the same as a command where there are words for it."""
-    words = None if typed is None else ["forecast", *typed, *forecast_arguments(question)]
-    return _script(table, [*made, *forecast_lines(question, "fit_curve(curve)"), *more], words)
+    words = None if typed is None else ["forecast", *typed, *scripts.forecast_arguments(question)]
+    return _script(table, [*made, *scripts.forecast_lines(question, "fit_curve(curve)"), *more], words)
 
 
 def _script(table: OpenTable, lines: Sequence[str], words: Sequence[str] | None) -> models.Equivalent:
     """A script, and the command of these words where there are some."""
     verb, *arguments = words or ["measure"]
-    found = command_and_script(table.source, verb, arguments, lines)
+    found = scripts.command_and_script(table.source, verb, arguments, lines)
     return found if words else models.Equivalent(cli=_SCRIPT_ONLY, python=found.python)

@@ -12,21 +12,9 @@ from incrowd.assessment.command_line import to_arguments, to_call, to_words, wor
 from incrowd.evaluation.frontier import sizes_to_compare
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
+from incrowd.web import script_writer as scripts
 from incrowd.web.coarsening import arx_text
 from incrowd.web.protection_models import ProtectionRequest
-from incrowd.web.script_writer import (
-    ScriptName,
-    call_of,
-    changed_fields,
-    command_and_script,
-    fit_call,
-    forecast_arguments,
-    forecast_lines,
-    points_file,
-    script_of,
-    sizes_line,
-    without_command,
-)
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
@@ -56,8 +44,8 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    arguments = [*to_words({"qi": known, "person": person}), *forecast_arguments(question)]
-    law = command_and_script(table.source, "forecast", arguments, [])
+    arguments = [*to_words({"qi": known, "person": person}), *scripts.forecast_arguments(question)]
+    law = scripts.command_and_script(table.source, "forecast", arguments, [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
@@ -66,17 +54,17 @@ def _assess(source: TableSource, question: Question, more: Sequence[str], lines:
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = command_and_script(source, "assess", words, [to_call(question), *lines])
-    return without_command(found, arguments is None)
+    found = scripts.command_and_script(source, "assess", words, [to_call(question), *lines])
+    return scripts.without_command(found, arguments is None)
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
-    points = points_file(question.points)
+    points = scripts.points_file(question.points)
     people = to_words({"people": question.people})
-    command = shlex.join(["incrowd", "forecast", "points.csv", *forecast_arguments(question), *people])
-    lines = [f"fit = {fit_call(question.points, question.people)}", *forecast_lines(question, "fit")]
-    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=script_of(lines))
+    command = shlex.join(["incrowd", "forecast", "points.csv", *scripts.forecast_arguments(question), *people])
+    lines = [f"fit = {scripts.fit_call(question.points, question.people)}", *scripts.forecast_lines(question, "fit")]
+    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=scripts.script_of(lines))
 
 
 def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
@@ -87,15 +75,15 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
     arguments = [*to_words({"qi": known, "person": person}), *common]
     lines = [
-        sizes_line(known, person),
+        scripts.sizes_line(known, person),
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
     if question.k is None:
-        return command_and_script(table.source, "leak", arguments, lines)
+        return scripts.command_and_script(table.source, "leak", arguments, lines)
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    found = command_and_script(table.source, "leak", arguments, [*lines, more])
+    found = scripts.command_and_script(table.source, "leak", arguments, [*lines, more])
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=found.python)
 
 
@@ -104,34 +92,34 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
     always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
-    asked = changed_fields(question, leaked=leaked, share=None, trials=None)
+    asked = scripts.changed_fields(question, leaked=leaked, share=None, trials=None)
     arguments = to_words({"qi": known, "person": person, **always, **asked})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
-    lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
+    lines = [scripts.call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
     if question.in_part:
-        lines.append(call_of("part", "simulate_partial_leak", in_part, of=of))
+        lines.append(scripts.call_of("part", "simulate_partial_leak", in_part, of=of))
         lines.append("print(part.true_positive_rate, part.false_positive_rate)")
-    return command_and_script(table.source, "leak", arguments, lines)
+    return scripts.command_and_script(table.source, "leak", arguments, lines)
 
 
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    options = options_of(asked, table, ScriptName(everybody.opened) if everybody else None)
+    options = options_of(asked, table, scripts.ScriptName(everybody.opened) if everybody else None)
     files, named = _hierarchy_files(asked.hierarchies)
     of_files = {"hierarchies": named} | ({"population_table": everybody.file} if everybody else {})
     words = words_of(OPTIONS, options | of_files)
     lines = [
-        call_of("safe", "protect", _scripted(options, asked)),
+        scripts.call_of("safe", "protect", _scripted(options, asked)),
         "print(safe.guarantee.sentence)",
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
+    found = scripts.command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
     before = everybody.before if everybody else ()
     whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return without_command(whole, words is None or bool(everybody and everybody.how))
+    return scripts.without_command(whole, words is None or bool(everybody and everybody.how))
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -148,13 +136,13 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
 
 def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
     """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
-    return {**options, **_scripted_hierarchies(asked), "identifiers": ScriptName(options["identifiers"])}
+    return {**options, **_scripted_hierarchies(asked), "identifiers": scripts.ScriptName(options["identifiers"])}
 
 
 def _scripted_hierarchies(asked: ProtectionRequest) -> dict[str, Any]:
     """The hierarchies of a request as the option of a script, if there are any."""
     made = {
-        name: rule if isinstance(rule, str) else ScriptName(f"Hierarchy.from_rows({rule!r})")
+        name: rule if isinstance(rule, str) else scripts.ScriptName(f"Hierarchy.from_rows({rule!r})")
         for name, rule in asked.hierarchies.items()
     }
     return {"hierarchies": made} if made else {}
@@ -165,14 +153,18 @@ def solution(
 ) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
-    opened = ScriptName(everybody.opened) if everybody else None
+    opened = scripts.ScriptName(everybody.opened) if everybody else None
     options = _scripted(solver_options(asked, table, opened), asked)
     lines = [
         f"question = {_question_call(decided_question(table))}",
-        call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
+        scripts.call_of(
+            "found",
+            "find_release",
+            {"question": scripts.ScriptName("question"), "seconds": question.seconds, **options},
+        ),
         "print(found.verdict.sentence)",
     ]
-    found = command_and_script(table.source, "protect", [], lines)
+    found = scripts.command_and_script(table.source, "protect", [], lines)
     words = "# the search follows every setting of the assessment; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
 
@@ -190,7 +182,7 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     arguments = to_words({"qi": known, "method": question.methods, **asked})
     demands = question.demands | _scripted_hierarchies(question.protection)
     options = {"quasi_identifiers": known, "methods": question.methods, **asked, "demands": demands}
-    lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    found = command_and_script(table.source, "frontier", arguments, lines)
+    lines = [scripts.call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
+    found = scripts.command_and_script(table.source, "frontier", arguments, lines)
     words = f"# the command compares without {', '.join(demands)}; use the Python script"
     return models.Equivalent(cli=words, python=found.python) if demands else found
