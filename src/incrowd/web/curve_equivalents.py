@@ -124,14 +124,14 @@ def techniques(
     question: curve_models.TechniquesQuestion, made_by: Mapping[str, models.Equivalent]
 ) -> models.Equivalent:
     """`incrowd forecast` of several files; the points of each in one of its own."""
-    files, scripts, fits = [], [], []
+    files, made, fits = [], [], []
     for number, one in enumerate(question.techniques, 1):
         if one.job is not None:
-            scripts.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
+            made.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
         else:
             points = one.points or []
             files.append(f"cat > technique-{number}.csv <<'END'\n{scripts.points_file(points)}\nEND")
-            scripts.append(f"fit_{number} = {scripts.fit_call(points, one.people)}")
+            made.append(f"fit_{number} = {scripts.fit_call(points, one.people)}")
         fits.append(f"    {one.name!r}: forecast(fit_{number}, at={question.at!r}, seed={question.seed}),")
     names = [f"technique-{number}.csv" for number in range(1, len(question.techniques) + 1)]
     command = shlex.join(["incrowd", "forecast", *names, *scripts.forecast_arguments(question)])
@@ -139,7 +139,7 @@ def techniques(
     typable = len(files) == len(names) and not any(one.people for one in question.techniques)
     return models.Equivalent(
         cli="\n".join([*files, command]) if typable else _SCRIPT_ONLY,
-        python=scripts.script_of([*scripts, *told]),
+        python=scripts.script_of([*made, *told]),
     )
 
 
