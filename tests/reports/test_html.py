@@ -15,9 +15,9 @@ from incrowd.assessment.sections.section import Section
 from incrowd.populations.estimators import explain_method
 from incrowd.recipients import RECIPIENTS
 from incrowd.reports import document, html, read_assessment, schema, to_html, verdict_figure, write_html
-from incrowd.reports.fixed_text import GLOSSARY
+from incrowd.reports.fixed_text import CONDITION, GLOSSARY
 from incrowd.reports.template_values import plain_document
-from incrowd.wording import display_names, with_display_names
+from incrowd.wording import Advice, display_names, with_display_names
 
 pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
 
@@ -186,6 +186,16 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
     assert "Do not look for people in it" in to_html(replace(ordinary, verdict=verdict), external=True)
     assert "What protection would cost" in words
     assert "Glossary" in words
+
+
+def test_the_external_page_of_a_yes_on_conditions_says_so_and_names_no_column(ordinary):
+    secret = Advice("This yes takes charge as secret: whoever knows it too finds 9 people alone.")
+    for reasons, declared in (((secret,), ()), ((), ("charge",)), ((), ())):
+        verdict = replace(ordinary.verdict, decision="within", internal_reasons=reasons, declared=declared)
+        words = " ".join(Page(to_html(replace(ordinary, verdict=verdict), external=True)).words)
+        assert (CONDITION in words) == bool(reasons or declared)
+        assert "takes charge" not in words
+        assert "finds 9 people" not in words
 
 
 def test_the_glossary_names_every_recipient_with_the_classes_it_accepts():

@@ -211,3 +211,15 @@ def test_a_k_map_is_asked_for_by_another_table_or_by_the_size_of_the_population(
         os.remove(place / "protected.parquet")
         assert result["guarantee"]["sentence"] in run_python(same["python"])
         os.remove(place / "protected.parquet")
+
+
+def test_scripts_import_what_they_use_and_every_name_is_where_they_import_it_from():
+    from importlib import import_module
+
+    from incrowd.web import script_writer
+
+    for module, names in script_writer._HOMES.items():
+        for name in names.split():
+            assert hasattr(import_module(module), name), f"{module} has no {name}"
+    text = script_writer.script_of(["found = forecast(fit_curve([1], correctness=['protect(x)']))"])
+    assert text.splitlines()[:2] == ["from incrowd import fit_curve, forecast", ""]  # no name that only a text has

@@ -1,4 +1,4 @@
-"""The modules of the workbench that only compute, under node's own test runner: each has a test beside it."""
+"""The modules of the page under node's own test runner: those that only compute have a test each, all are loaded."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ def test_a_module_does_what_its_test_says(name, tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node here")
-    for file in STATIC.glob("*.js"):
+    for file in (*STATIC.glob("*.js"), *TESTS.glob("*.js")):
         shutil.copy(file, tmp_path)
     shutil.copy(TESTS / f"{name}.mjs", tmp_path)
     (tmp_path / "package.json").write_text('{"type": "module"}')

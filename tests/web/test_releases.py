@@ -5,6 +5,8 @@ import io
 
 import pytest
 
+from incrowd.wording import percent
+
 pytest.importorskip("fastapi")
 
 NAMES = ["age", "sex", "city", "illness"]
@@ -99,10 +101,28 @@ def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table,
     for kind, name in (("upload", candidate["file_name"]), ("parquet", "people-partition-k-11-l-2.parquet")):
         file = script.get(f"{protected}/table", params={"format": kind}).content
         assert f"{name}, SHA-256 {hashlib.sha256(file).hexdigest()}" in record
-    assert script.get(f"{reported}/report-external.html").status_code == 200
+    detail = percent(script.get(f"{protected}/result").json()["evaluation"]["granularity"])
+    words = page.text.partition("<footer")[0]
+    assert f"{detail} of the detail of the quasi-identifiers is kept; no row was dropped; no column" in words
+    assert "was read: as it is, nothing was set by hand" in words
+    outside = script.get(f"{reported}/report-external.html")
+    assert outside.status_code == 200
+    assert ("This holds only if nobody outside knows" in outside.text) == (found["verdict"]["decision"] == "within")
+    assert "illness" not in outside.text.partition("<footer")[0]
     assert script.get(f"/jobs/{reported[-16:]}/view").status_code == 200
     assert "incrowd assess protected.parquet" in script.get(f"{reported}/equivalent").json()["cli"]
     assert script.post(f"{reported}/reports").status_code == 409
+
+
+def test_the_report_of_a_protected_table_tells_what_it_lacks_and_how_the_file_was_read(script, table, done):
+    script.put(f"{table}/settings", json={"roles": {**ROLES, "illness": "drop"}, "rows_are_people": True})
+    script.patch(f"{table}/reading", json={"null": "NA", "scales": {"city": "nominal"}})
+    protected = done(f"{table}/protections", protection={"k": 11, "method": "generalise", "suppress": 0.5})
+    dropped = script.get(f"{protected}/result").json()["suppressed_rows"]
+    words = script.get(f"{done(f'{protected}/reports')}/report.html").text.partition("<footer")[0]
+    assert (f"{dropped:,} of 200 rows were dropped" in words) == (dropped > 0)
+    assert "left out: illness" in words
+    assert "was read: null NA; scales city: nominal" in words
 
 
 def test_a_release_is_attacked(script, table, done):

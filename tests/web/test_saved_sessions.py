@@ -59,7 +59,11 @@ def upload(client, name="people.csv", **headers):
 
 
 def protected(client, table, **asked):
-    job = client.post(f"{table}/protections", json={"protection": asked}).json()
+    return over(client, client.post(f"{table}/protections", json={"protection": asked}).json())
+
+
+def over(client, job):
+    """The job's number, once it is over."""
     end = time.monotonic() + 240
     while client.get(f"/api/v1/jobs/{job['id']}").json()["state"] not in ("done", "failed"):
         assert time.monotonic() < end
@@ -93,6 +97,38 @@ def test_tables_settings_decisions_and_candidates_are_there_again(tmp_path):
         assert client.get("/api/v1/session").json() == {"kept_in": str(keep), "lost": []}
         assert client.post(f"{table}/crowd").json()["people"] == 60
         assert "Assessments, reports, comparisons and forecasts are not kept" in client.get("/").text
+
+
+ASKED = {
+    "person": ({"roles": {**ROLES, "city": "person"}}, {"k": 2}),
+    "groups": ({"groups": {"census": ["age"], "employer": ["age", "sex"]}, "highest": 0.4}, {"k": 3}),
+    "dropped rows": ({"population": 6_000}, {"k": 3, "method": "generalise", "suppress": 0.3}),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_reports_are_made_again_after_a_restart(tmp_path, asked):
+    keep, (settings, protection) = tmp_path / "kept", asked
+    pages = []
+    for start in (1, 2):
+        with started(keep) as (client, server):
+            if start == 1:
+                table = upload(client)
+                client.put(f"{table}/settings", json={"roles": ROLES, "recipient": "trusted"})
+                client.patch(f"{table}/settings", json=settings)
+                job = protected(client, table, **protection)
+            answer = client.post(f"/api/v1/jobs/{job}/reports")
+            assert answer.status_code == 202, answer.text
+            report = over(client, answer.json())
+            assessed = over(client, client.post(f"{table}/assessments", json={"protection": False}).json())
+            for made in (report, assessed):
+                for page in ("report.html", "report-external.html", "report.json"):
+                    answer = client.get(f"/api/v1/jobs/{made}/{page}")
+                    assert answer.status_code == 200, answer.text
+                found = answer.json()
+                pages.append([found["verdict"], found["facts"], found["notes"], found["provenance"]["named"]])
+            server.save()
+    assert pages[:2] == pages[2:]
 
 
 def test_work_that_was_kept_before_readings_were_opens(tmp_path):

@@ -22,19 +22,20 @@ def against_leak(
     risks: Risks,
     *,
     simulations: Simulations | None = None,
-    thresholds: Iterable[float] = (),
+    thresholds: Iterable[float] | Mapping[float, str] = (),
     leaked: int | None = None,
     subtitle: str = "Lines are exact",
 ) -> Any:
     """Draw the chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2, 4b).
 
     Simulations are points with their 95% interval (if there are enough trials), `thresholds` are dashed lines, and
-    `leaked` is a vertical one. The thresholds for health data are named only if all lines are for one target.
+    `leaked` is a vertical one. The thresholds for health data are named only if all lines are for one target; a mapping
+    says whom each is for.
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
     chart = _lines(risks, simulations, "leaked", "People leaked")
     for bound in dict.fromkeys(thresholds):
-        name = recipient_of(bound) if of_one else None
+        name = thresholds[bound] if isinstance(thresholds, Mapping) else recipient_of(bound) if of_one else None
         data = {"values": [{"bound": bound, "text": f"{_limit_in_words(bound)}: {name or 'the highest accepted'}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y=alt.Y("bound:Q"))
         words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")

@@ -11,7 +11,6 @@ lower; the first, which keeps the records as they are, is a little too high. The
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from incrowd._support.progress import Progress, silent
+from incrowd._support.progress import Progress, side_by_side, silent
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
@@ -161,7 +160,8 @@ def grow_sample(
         tried: Tail | None = None
         found: dict[int, SampleClasses | _Means] = {}
         ways = sorted(stops | {trial} - {0})
-        for stop, grown in zip(ways, grow_through(model, ways, seed=[*seed, number], start=start), strict=True):
+        grown_by_stop = grow_through(model, ways, seed=[*seed, number], start=start, progress=check)
+        for stop, grown in zip(ways, grown_by_stop, strict=True):
             if stop == trial:
                 tried = Tail.of(grown)
             here = [one for one in sizes if people_grown(people, one) == stop]
@@ -176,10 +176,11 @@ def grow_sample(
 
     growths: list[dict[int, Any]] = []
     total = max(counts.values())
-    with ThreadPoolExecutor(2) as pool:
+    with side_by_side(2, progress) as (pool, tell, check):
+        tell("growing the sample to the population", 0.0)
         for done, found in enumerate(pool.map(grow_once, range(total))):
             growths.append(found)
-            progress("growing the sample to the population", (done + 1) / total)
+            tell("growing the sample to the population", (done + 1) / total)
     return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
 
 

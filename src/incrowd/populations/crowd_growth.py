@@ -10,9 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, silent
 from incrowd.errors import InputError
 from incrowd.populations.crowd_model import CrowdLevel, CrowdModel
 from incrowd.populations.urn_places import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
+
+_AT_ONCE = 50_000  # people that are added before somebody can stop it
 
 
 class Levels(NamedTuple):
@@ -177,14 +180,16 @@ class Growth:
         )
         return found
 
-    def add(self, start: int, stop: int, *, drawn: bool) -> None:
-        """Add people; enlarge what is full and go on."""
+    def add(self, start: int, stop: int, *, drawn: bool, progress: Progress = silent) -> None:
+        """Add people, some at a time so that `progress` can stop it; enlarge what is full and go on."""
         from incrowd.populations import kernels_crowd
 
         while start < stop:
-            start = kernels_crowd.add_people(self.levels, self.urn, start, stop, drawn)
-            if start < stop:
+            end = min(stop, start + _AT_ONCE)
+            start = kernels_crowd.add_people(self.levels, self.urn, start, end, drawn)
+            if start < end:
                 self._enlarge()
+            progress("growing the sample to the population", start / stop)
 
     def _enlarge(self) -> None:
         """Double what the next person does not fit into: the hash tables that are full, or else the pool."""
@@ -223,7 +228,12 @@ def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def grow_through(
-    model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int], start: Growth | None = None
+    model: CrowdModel,
+    stops: Sequence[int],
+    *,
+    seed: Sequence[int],
+    start: Growth | None = None,
+    progress: Progress = silent,
 ) -> Iterator[GrownPopulation]:
     """Grow the sample of a model through ascending numbers of people, all of them larger than the sample or equal.
 
@@ -234,6 +244,7 @@ def grow_through(
         stops: the numbers of people at which to stop.
         seed: seed of the random draws.
         start: the sample of the model before it grows, where it has no clusters and is grown several times.
+        progress: called with what is done and the share of the way to each stop.
 
     Yields:
         The population at each of the stops; its `values` are filled further when the next one is asked for.
@@ -252,7 +263,7 @@ def grow_through(
     growth = (start or Growth(model, seed)).to_grow(stops[-1], seed)
     size = n
     for stop in stops:
-        growth.add(size, stop, drawn=True)
+        growth.add(size, stop, drawn=True, progress=progress)
         urn, size = growth.urn, stop
         yield GrownPopulation(
             int(urn.used[CLASSES]),

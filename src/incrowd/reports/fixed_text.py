@@ -71,6 +71,12 @@ CAVEATS: tuple[str, ...] = (
     "Thresholds are conventions. The decision, and the law, remain yours.",
 )
 
+CONDITION = (
+    "This holds only if nobody outside knows what the holder of the table takes as secret or as unknown to others, and "
+    "if whatever else the holder assumed is true."
+)
+"""What outsiders read of the conditions of a yes: the columns that they are about would help an attacker."""
+
 PUBLIC_TERMS: tuple[str, ...] = (
     "Do not look for people in it, and do not join it with other data on persons.",
     "If you recognise somebody in it, tell those who gave it to you, and nobody else.",

@@ -16,8 +16,8 @@ from incrowd.assessment.verdict import Action
 from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, ReportSection
-from incrowd.reports.fixed_text import PUBLIC_TERMS, TERMS
-from incrowd.wording import display_names, with_display_names
+from incrowd.reports.fixed_text import CONDITION, PUBLIC_TERMS, TERMS
+from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -78,10 +78,12 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
 def _for_outsiders(verdict: Verdict) -> Verdict:
     """The decision for the recipients of the table, with the terms they accept in place of the holder's actions.
 
-    A table that may not be released has no terms.
+    A table that may not be released has no terms. That a yes has conditions is told, but not on which columns.
     """
     owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
-    terms = tuple(Action(term) for term in owed) if verdict.decision == "within" else ()
+    is_yes = verdict.decision == "within"
+    terms = tuple(Action(term) for term in owed) if is_yes else ()
+    on_condition = is_yes and (verdict.declared or verdict.internal_reasons)
     return replace(
         verdict,
         exposures=(),
@@ -90,7 +92,7 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
         disclosed=(),
         giving_back=(),
         actions=terms,
-        internal_reasons=(),
+        internal_reasons=(Advice(CONDITION),) if on_condition else (),
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from incrowd.assessment.command_line import is_typable, to_words
 from incrowd.web import models
-from incrowd.web.equivalents import ScriptName, call_of, changed_fields, command_and_script
 from incrowd.web.jobs import Job
+from incrowd.web.script_writer import ScriptName, call_of, changed_fields, command_and_script
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.attack_task import attack_options, attackers
 
@@ -60,8 +60,8 @@ def attack(
     typed: dict[str, Any] = {"known": single, "groups": several, "kind": question.kinds, "targets": question.targets}
     typed |= {"released": None, "kinds": None, "holdout": holdout.file if holdout else None}
     arguments = [*to_words(changed_fields(question, **typed)), *released.options]
-    lines, imports = _lines(table, question, released, holdout), ["from incrowd.attacks import attack_release"]
-    found = command_and_script(table.source, "attack", [released.file, *arguments], [], lines, imports)
+    lines = _lines(table, question, released, holdout)
+    found = command_and_script(table.source, "attack", [released.file, *arguments], lines)
     names = [*several, *(name for group in several.values() for name in group), *question.noise]
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
     commands = "\n".join([*released.before, *(holdout.before if holdout else ()), found.cli]).splitlines()

@@ -8,13 +8,12 @@ from itertools import count
 from typing import Any
 
 from incrowd.assessment import Question
-from incrowd.assessment.command_line import is_typable, to_arguments, to_call, to_words, words_of
-from incrowd.assessment.question import READING
+from incrowd.assessment.command_line import to_arguments, to_call, to_words, words_of
 from incrowd.evaluation.method_frontier import sizes_to_compare
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.web import models
+from incrowd.web import script_writer as scripts
 from incrowd.web.coarsening import arx_text
-from incrowd.web.fields import Model
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
@@ -45,8 +44,8 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    arguments = [*to_words({"qi": known, "person": person}), *forecast_arguments(question)]
-    law = command_and_script(table.source, "forecast", arguments, [], [])
+    arguments = [*to_words({"qi": known, "person": person}), *scripts.forecast_arguments(question)]
+    law = scripts.command_and_script(table.source, "forecast", arguments, [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
@@ -55,26 +54,17 @@ def _assess(source: TableSource, question: Question, more: Sequence[str], lines:
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = command_and_script(source, "assess", words, ["assess"], [to_call(question), *lines])
-    return _without_command(found, arguments is None)
+    found = scripts.command_and_script(source, "assess", words, [to_call(question), *lines])
+    return scripts.without_command(found, arguments is None)
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
-    points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
+    points = scripts.points_file(question.points)
     people = to_words({"people": question.people})
-    command = shlex.join(["incrowd", "forecast", "points.csv", *forecast_arguments(question), *people])
-    sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
-    python = "\n".join(
-        [
-            "from incrowd import fit_curve, forecast",
-            "",
-            f"fit = fit_curve({sizes!r}, correctness={shares!r}, people={question.people!r})",
-            f"found = forecast(fit, at={question.at!r}, k={question.k!r}, seed={question.seed})",
-            "print(found.correctness)",
-        ]
-    )
-    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=python)
+    command = shlex.join(["incrowd", "forecast", "points.csv", *scripts.forecast_arguments(question), *people])
+    lines = [f"fit = {scripts.fit_call(question.points, question.people)}", *scripts.forecast_lines(question, "fit")]
+    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=scripts.script_of(lines))
 
 
 def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
@@ -85,17 +75,15 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     common = to_words({"leaked": leaked, "targets": question.targets, "at_most": question.at_most})
     arguments = [*to_words({"qi": known, "person": person}), *common]
     lines = [
-        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
+        scripts.sizes_line(known, person),
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
-    names = ["ClassSizes", "leak_risk"]
     if question.k is None:
-        return command_and_script(table.source, "leak", arguments, names, lines)
+        return scripts.command_and_script(table.source, "leak", arguments, lines)
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    imports = ["from incrowd.leaks import leak_risk_uniform"]
-    found = command_and_script(table.source, "leak", arguments, names, [*lines, more], imports)
+    found = scripts.command_and_script(table.source, "leak", arguments, [*lines, more])
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=found.python)
 
 
@@ -104,37 +92,34 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     leaked = leaked_people(question, table.count(known, person).people)
     always = {"leaked": leaked, "targets": question.targets, "simulate": question.trials}
-    asked = changed_fields(question, leaked=leaked, share=None, trials=None)
+    asked = scripts.changed_fields(question, leaked=leaked, share=None, trials=None)
     arguments = to_words({"qi": known, "person": person, **always, **asked})
     columns, of = {"quasi_identifiers": known, "person": person}, f"table, {leaked}"
     whole, in_part = columns | whole_options(question), columns | partial_options(question)
-    lines = [call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
+    lines = [scripts.call_of("found", "simulate_leak", whole, of=of), "print(found.probability, found.interval)"]
     if question.in_part:
-        lines.append(call_of("part", "simulate_partial_leak", in_part, of=of))
+        lines.append(scripts.call_of("part", "simulate_partial_leak", in_part, of=of))
         lines.append("print(part.true_positive_rate, part.false_positive_rate)")
-    imports = ["from incrowd.leaks import simulate_leak, simulate_partial_leak"]
-    return command_and_script(table.source, "leak", arguments, [], lines, imports)
+    return scripts.command_and_script(table.source, "leak", arguments, lines)
 
 
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
     """`incrowd protect`; `everybody` is the table whose people k-map counts."""
     out = table.source.protected_file
-    options = options_of(asked, table, ScriptName(everybody.opened) if everybody else None)
+    options = options_of(asked, table, scripts.ScriptName(everybody.opened) if everybody else None)
     files, named = _hierarchy_files(asked.hierarchies)
     of_files = {"hierarchies": named} | ({"population_table": everybody.file} if everybody else {})
     words = words_of(OPTIONS, options | of_files)
     lines = [
-        call_of("safe", "protect", _scripted(options, asked)),
+        scripts.call_of("safe", "protect", _scripted(options, asked)),
         "print(safe.guarantee.sentence)",
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    imports = ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
-    imports.append("from incrowd.tables import write_table")
-    found = command_and_script(table.source, "protect", [*(words or ()), "--out", out], ["protect"], lines, imports)
+    found = scripts.command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
     before = everybody.before if everybody else ()
     whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return _without_command(whole, words is None or bool(everybody and everybody.how))
+    return scripts.without_command(whole, words is None or bool(everybody and everybody.how))
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
@@ -151,13 +136,13 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
 
 def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
     """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
-    return {**options, **_scripted_hierarchies(asked), "identifiers": ScriptName(options["identifiers"])}
+    return {**options, **_scripted_hierarchies(asked), "identifiers": scripts.ScriptName(options["identifiers"])}
 
 
 def _scripted_hierarchies(asked: ProtectionRequest) -> dict[str, Any]:
     """The hierarchies of a request as the option of a script, if there are any."""
     made = {
-        name: rule if isinstance(rule, str) else ScriptName(f"Hierarchy.from_rows({rule!r})")
+        name: rule if isinstance(rule, str) else scripts.ScriptName(f"Hierarchy.from_rows({rule!r})")
         for name, rule in asked.hierarchies.items()
     }
     return {"hierarchies": made} if made else {}
@@ -168,37 +153,24 @@ def solution(
 ) -> models.Equivalent:
     """`find_release`; the command line runs it for a recipient alone, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
-    opened = ScriptName(everybody.opened) if everybody else None
+    opened = scripts.ScriptName(everybody.opened) if everybody else None
     options = _scripted(solver_options(asked, table, opened), asked)
     lines = [
         f"question = {_question_call(decided_question(table))}",
-        call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
+        scripts.call_of(
+            "found",
+            "find_release",
+            {"question": scripts.ScriptName("question"), "seconds": question.seconds, **options},
+        ),
         "print(found.verdict.sentence)",
     ]
-    imports = ["from incrowd.assessment import Question, find_release"]
-    imports += ["from incrowd.protection import Hierarchy"] if asked.hierarchies else []
-    found = command_and_script(table.source, "protect", [], [], lines, imports)
+    found = scripts.command_and_script(table.source, "protect", [], lines)
     words = "# the search follows every setting of the assessment; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
 
 
-class ScriptName(str):
-    """Text that stands in a script as a name, without quotation marks."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 def _question_call(question: Question) -> str:
     return f"Question({', '.join(f'{name}={value!r}' for name, value in question.keywords().items())})"
-
-
-def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
-    """The equivalent, with words in place of a command that cannot be written."""
-    if not untypable:
-        return found
-    words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"
-    return models.Equivalent(cli=words, python=found.python)
 
 
 def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
@@ -210,54 +182,7 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     arguments = to_words({"qi": known, "method": question.methods, **asked})
     demands = question.demands | _scripted_hierarchies(question.protection)
     options = {"quasi_identifiers": known, "methods": question.methods, **asked, "demands": demands}
-    lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    imports = ["from incrowd.protection import Hierarchy"] if "hierarchies" in demands else []
-    found = command_and_script(table.source, "frontier", arguments, ["frontier"], lines, imports)
+    lines = [scripts.call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
+    found = scripts.command_and_script(table.source, "frontier", arguments, lines)
     words = f"# the command compares without {', '.join(demands)}; use the Python script"
     return models.Equivalent(cli=words, python=found.python) if demands else found
-
-
-def command_and_script(
-    source: TableSource,
-    verb: str,
-    arguments: Sequence[str],
-    names: Sequence[str],
-    lines: Sequence[str],
-    imports: Sequence[str] = (),
-) -> models.Equivalent:
-    """A verb as a command, after the commands that make its file, and as a script: `names` are those of the package."""
-    file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
-    command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
-    opened = repr(file)
-    if source.kind == "demo":
-        names, opened = [*names, "demo_table"], f"demo_table({source.rows}, seed={source.seed})"
-    how = [f"{name}={value!r}" for name, value in source.how.items()]
-    table = f"table = read_table({', '.join([opened, *how])})"
-    imported = ", ".join(sorted({*names, "read_table"}))
-    python = "\n".join([f"from incrowd import {imported}", *imports, "", table, *lines])
-    found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
-    return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
-
-
-def _reading(source: TableSource) -> list[str]:
-    """Reading options of the file."""
-    scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
-    how = {**source.how, "scales": scales or None}
-    return words_of({option.name: option for option in READING}, how) or []
-
-
-def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
-    """A call with an option a line; what is not asked for is left out."""
-    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
-    return "\n".join([f"{result} = {function}(", f"    {of},", *given, ")"])
-
-
-def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
-    """The options of a forecast."""
-    compare = isinstance(question, models.CurveQuestion) and question.compare
-    return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
-
-
-def changed_fields(question: Model, **instead: Any) -> dict[str, Any]:
-    """The fields of a question that differ from their defaults, with those in `instead` replaced or added."""
-    return question.model_dump(exclude_defaults=True) | instead

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,22 +142,14 @@ class Job:
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
         seconds = 0.0 if self.started is None else (self.ended or time.monotonic()) - self.started
+        told = models.JobInfo.model_fields.keys() & {part.name for part in fields(self)} - {"created"}
         return models.JobInfo(
-            id=self.id,
-            kind=self.kind,
-            table=self.table,
-            state=self.state,
-            progress=self.progress,
-            stage=self.stage,
-            message=self.message,
+            **{name: getattr(self, name) for name in told},
             has_result=self.outcome is not None,
-            stages=self.stages,
             stale=self.stale,
             question_changed=self.question_changed,
             created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
-            question=self.question,
-            name=self.name,
         )
 
     def answer(self) -> Outcome:
@@ -309,9 +301,10 @@ class Jobs:
             job.stage, job.progress = stage, max(job.progress or 0.0, min(1.0, share))
 
         def publish(outcome: Outcome) -> None:
-            if job.stop.is_set():
-                raise Cancelled
-            job.outcome, job.stages = outcome, job.stages + 1
+            with self._changed:  # nothing appears once it is cancelled
+                if job.stop.is_set():
+                    raise Cancelled
+                job.outcome, job.stages = outcome, job.stages + 1
 
         task, job.task = job.task, None
         try:

@@ -122,8 +122,8 @@ def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, An
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "#8a8f98"}},
             {
-                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -2},
-                "encoding": {"x": {"value": "width"}, "text": {"field": "words"}},
+                "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4},  # where few ways end
+                "encoding": {"x": {"value": 0}, "text": {"field": "words"}},
             },
         ],
     }

@@ -219,15 +219,12 @@ class OpenTable:
         groups = []
         for label, members in question.groups.items():
             self.check_names(members)
-            group_sizes = self.count(list(dict.fromkeys(members)), question.person)
-            groups.append(_group(label, members, group_sizes))
+            counts = _counts(self.count(list(dict.fromkeys(members)), question.person))
+            groups.append(models.GroupCount(label=label, columns=list(members), **counts))
         return models.Live(
-            k=sizes.smallest,
+            **_counts(sizes),
             people=sizes.people,
             classes=sizes.classes,
-            uniques=sizes.uniques,
-            uniqueness=sizes.uniqueness,
-            correctness=sizes.correctness,
             below_5=sizes.below(5) / sizes.people,
             groups=groups,
             seconds=time.perf_counter() - started,
@@ -265,15 +262,9 @@ def identity(path: Path) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
 
 
-def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.GroupCount:
-    return models.GroupCount(
-        label=label,
-        columns=list(members),
-        k=sizes.smallest,
-        uniques=sizes.uniques,
-        uniqueness=sizes.uniqueness,
-        correctness=sizes.correctness,
-    )
+def _counts(sizes: ClassSizes) -> dict[str, Any]:
+    names = ("uniques", "uniqueness", "correctness")
+    return {"k": sizes.smallest, **{name: getattr(sizes, name) for name in names}}
 
 
 def crowd_sentence(sizes: ClassSizes, known: int) -> str:

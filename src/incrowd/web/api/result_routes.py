@@ -169,7 +169,7 @@ def take_action(
 @router.post("/jobs/{job_id:key}/reports", status_code=202, responses=refusals(404, 409))
 def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.JobInfo:
     """Assess a protected table; the result has the reports of an assessment."""
-    from incrowd.web.tasks.assess_task import report_task
+    from incrowd.web.tasks.assess_task import notes_on_protection, report_task
 
     release = job.answer().release
     if release is None or release.question is None or job.source is None:
@@ -179,11 +179,12 @@ def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.
     command = to_command(asked) or "# a name has a letter that the command line reads otherwise; use the Python script"
     script = [job.equivalent.python, "from incrowd import assess, read_table", f"table = read_table({name!r})"]
     equivalent = models.Equivalent(cli=f"{job.equivalent.cli}\n{command}", python="\n".join([*script, to_call(asked)]))
+    notes = notes_on_protection(job.answer().to_json(), job.source, job.reading or {})
     new = Job(
         session.key,
         "release",
         job.table,
-        report_task(release, file_name(job.source.name, called, "parquet"), name),
+        report_task(release, file_name(job.source.name, called, "parquet"), name, notes),
         equivalent,
         source=job.source,
         settings=job.settings,

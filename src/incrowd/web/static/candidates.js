@@ -63,7 +63,7 @@ function card(one) {
 }
 
 /** The report of a candidate: asked for with a button, then there to take away. */
-function reportOf(one) {
+export function reportOf(one) {
   const job = reports.get(one.id), address = job && `/api/v1/jobs/${job.id}`;
   if (job?.state === "done") return make("span", { class: "small" }, make("a", { href: `${address}/report.html`, download: true }, "Report"), " · ", make("a", { href: `${address}/report-external.html`, download: true }, "external"), " · ", make("a", { href: `${address}/report.json`, download: true }, "numbers"));
   if (job && !over(job)) return make("span", { class: "small soft" }, "Its report is being made…");
@@ -75,6 +75,7 @@ watch((job) => job.kind === "release" && job.table === table, (job) => {
   if (before?.state === job.state) return;
   reports.set(job.question.candidate, job);
   draw();
+  document.dispatchEvent(new CustomEvent("reported"));
 });
 
 /** The candidate that the bar tells of: the one picked, else the newest that the settings still ask for, else the newest. */

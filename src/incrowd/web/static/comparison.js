@@ -23,7 +23,7 @@ export function written(name, value) {
 
 function numbers(found, a, b) {
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Numbers side by side" }, make("table", { class: "change" }, make("caption", {}, "Numbers; the better one is bold"),
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "what"), [a, b].map((one) => make("th", { scope: "col", class: "number" }, make("bdi", {}, short(one.name, 30)))))),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "what"), [a, b].map((one) => make("th", { scope: "col", class: "number" }, make("bdi", {}, short(one.name)))))),
     make("tbody", {}, found.numbers.map((one) => make("tr", {}, make("th", { scope: "row" }, one.name), ["a", "b"].map((side) => make("td", { class: `number ${one.better === side ? "better" : ""}` }, written(one.name, one[side]))))))));
 }
 
@@ -38,10 +38,10 @@ function bars(one) {
 }
 
 function distributions(found, a, b) {
-  const key = [["original", "the original"], ["a", short(a.name, 30)], ["b", short(b.name, 30)]];
+  const key = [["original", "the original"], ["a", short(a.name)], ["b", short(b.name)]];
   const legend = make("p", { class: "small soft" }, key.map(([side, words]) => make("span", { class: `key ${side}` }, words)));
   return make("div", {}, legend, make("div", { class: "sides small" }, found.columns.map((one) => make("figure", {}, make("figcaption", {}, make("b", {}, make("bdi", {}, short(one.column, 40))),
-    make("p", {}, `Rows that would have to move: ${percent(one.distance_a)} in ${short(a.name, 30)}, ${percent(one.distance_b)} in ${short(b.name, 30)}.`)), bars(one)))));
+    make("p", {}, `Rows that would have to move: ${percent(one.distance_a)} in the first, ${percent(one.distance_b)} in the second.`)), bars(one)))));
 }
 
 /** Twenty rows of each, masked until asked, with the cells that were changed marked. */

@@ -1,6 +1,7 @@
 // The project: what was asked and decided, kept in a file without cells; decisions with a name; what happened, in order.
 import { api, count, make, noProblem, problem, readProject, say, short, table, turns } from "./app.js";
 import { conditionsOf } from "./bar.js";
+import { reportOf } from "./candidates.js";
 import { allKept, reread } from "./bench.js";
 import { lens } from "./lenses.js";
 import { goOn } from "./reopened.js";
@@ -23,10 +24,12 @@ file.addEventListener("change", () => { if (file.files.length) reopen(file.files
 
 let shelved = [], picked = false; // until somebody chooses, the newest protected table that may go out is meant
 which.addEventListener("change", () => { picked = true; drawConditions(); });
-/** What a yes to the chosen table rests on is read before it is written down. */
+/** What a yes to the chosen table rests on is read before it is written down; its report is made and taken here. */
 function drawConditions() {
-  conditions.replaceChildren(...[conditionsOf(shelved.find((one) => one.id === which.value && !one.question_changed)?.conditions ?? [])].filter(Boolean));
+  const chosen = shelved.find((one) => one.id === which.value && !one.question_changed);
+  conditions.replaceChildren(...(chosen ? [conditionsOf(chosen.conditions), make("p", {}, make("span", { class: "small" }, "Report of this protected table: "), reportOf(chosen))] : []).filter(Boolean));
 }
+document.addEventListener("reported", drawConditions);
 const asked = turns();
 async function draw() {
   const isNewest = asked();

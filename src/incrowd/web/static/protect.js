@@ -160,7 +160,7 @@ export async function compare() {
   document.dispatchEvent(new CustomEvent("comparing"));
 }
 /** The least protection that the verdict accepts and that has what the form demands; what is only suggested there is no demand. */
-async function solve() {
+export async function solve() {
   noProblem();
   if (wrongField() || !(await allKept())) return;
   const protection = asked();

@@ -1,14 +1,19 @@
 // A protected table in its place: go on with it, leave out what tells people apart, make it again once it is outdated.
 import { api, problem } from "./app.js";
 import { keep } from "./bench.js";
+import { solve } from "./protect.js";
 
 /** `again` protects the table as its settings are now. */
 export function protectedTable(place, again) {
   place.addEventListener("click", async (event) => {
-    const button = event.target.closest("button.apply, button.drop, button.renew");
+    const button = event.target.closest("button.apply, button.drop, button.renew, button.solve");
     if (!button) return;
     button.disabled = true;
     try {
+      if (button.matches(".solve")) {
+        await solve();
+        return;
+      }
       if (button.matches(".apply")) {
         location.href = `/tables/${(await api("POST", `/jobs/${place.dataset.job}/apply`)).id}/risk`;
         return;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.table_question import decided_question, question_of, remember
+from incrowd.wording import Advice, percent
 
 
 def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:
@@ -70,13 +72,14 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def report_task(release: Release, name: str, place: str) -> Task:
+def report_task(release: Release, name: str, place: str, notes: Sequence[str]) -> Task:
     """Assess a protected table by the settings of its original, for its report.
 
     Args:
         release: the protected table.
         name: what the report calls it.
         place: the file that commands name.
+        notes: what the report says first: what protection cost, and how the original was read.
     """
 
     def run(progress: Progress, publish: Publish) -> Outcome:
@@ -90,6 +93,34 @@ def report_task(release: Release, name: str, place: str) -> Task:
         if {asked.strata, asked.cluster} - {None, *table.columns}:  # how people were drawn cannot be told any more
             other = [*asked.other, *([] if asked.weights is None else [asked.weights])]
             asked = replace(asked, strata=None, cluster=None, weights=None, population=None, other=other)
-        return outcome(assess_question(table, asked, progress=progress))
+        found = assess_question(table, asked, progress=progress)
+        return outcome(replace(found, notes=(*map(Advice, notes), *found.notes)))
 
     return run
+
+
+def notes_on_protection(made: Mapping[str, Any], original: OpenTable, reading: Mapping[str, Any]) -> list[str]:
+    """What a protected table lacks of its original, and how the file of that was read.
+
+    Args:
+        made: the result of the protection, as JSON.
+        original: the table that was protected.
+        reading: the options by which its file was read then.
+    """
+    rows, dropped, removed = original.table.rows, made["suppressed_rows"], made["removed"]
+    detail = percent(made["evaluation"]["granularity"])
+    gone = f"{dropped:,} of {rows:,} rows were dropped ({percent(dropped / rows)})" if dropped else "no row was dropped"
+    left_out = f"left out: {', '.join(removed)}" if removed else "no column was left out"
+    how = "; ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in reading.items())
+    noticed = "".join(f"; {note.rstrip('.')}" for note in original.table.notes)
+    return [
+        f"Made from {original.name}: {detail} of the detail of the quasi-identifiers is kept; {gone}; {left_out}.",
+        f"How the file of {original.name} was read: {how or 'as it is, nothing was set by hand'}{noticed}.",
+    ]
+
+
+def _in_words(value: Any) -> str:
+    """The value of a reading option in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items())
+    return "yes" if value is True else str(value)

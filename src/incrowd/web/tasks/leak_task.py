@@ -54,7 +54,8 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
                 label = f"{name}, {counted(wanted, 'target', 'targets')}"
                 steps = leaks_to_draw(wanted, leaked, sizes.people)
                 lines[label] = [leak_risk(sizes, step, targets=wanted) for step in steps]
-        bounds = [question.at_most or leaks.accepted]
+        asked = question.at_most or leaks.accepted
+        bounds = {asked: leaks.recipient if asked == leaks.accepted else "the highest accepted"}
         figure = partial(_figure, lines, risks, bounds, leaked, leaks.sizes)
         return Outcome(risks, lambda: result, lambda: as_figures([figure()]))
 
@@ -90,7 +91,7 @@ class _Leaks:
             raise InputError("a leak is a number of people or a share of them, not both")
         self._table, self._question = table, question
         self._known, self._person = table.with_role("quasi-identifier"), table.one_with_role("person")
-        self._recipient = in_words(table.settings.recipient)
+        self.recipient = in_words(table.settings.recipient)
         self.accepted = decided_question(table).limits.highest
         self.targets = sorted(set(question.targets))
 
@@ -113,7 +114,7 @@ class _Leaks:
         }
         result = _result(self._question, self.sizes, leaked, self.targets, risks)
         result["accepted"] = {
-            "for": self._recipient,
+            "for": self.recipient,
             "at_most": self.accepted,
             "kept": all(judge(risk.probability, self.accepted) == "within" for risk in risks["the table"]),
         }
@@ -165,7 +166,7 @@ def _result(
 def _figure(
     lines: dict[str, list[LeakRisk]],
     risks: dict[str, list[LeakRisk]],
-    bounds: list[float],
+    bounds: dict[float, str],
     leaked: int,
     sizes: ClassSizes,
 ) -> Figure:

@@ -1,0 +1,50 @@
+import "./page.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { count, over, percent, sentence, short, turns } = await import("./app.js");
+const { basisInWords, leftOut, thenInWords } = await import("./bar.js");
+const { madeBy } = await import("./candidates.js");
+const { written } = await import("./comparison.js");
+const { newest } = await import("./answers.js");
+
+test("numbers are written as the report writes them", () => {
+  assert.deepEqual([count(1234567), count(2.6)], ["1,234,567", "3"]);
+  assert.deepEqual([0, 1, 0.5].map(percent), ["0%", "100%", "50.0%"]);
+  assert.equal(percent(1e-12), "below 0.0000001%"); // a small risk is never none
+  assert.equal(percent(0.99999), "over 99.99%"); // nor is a large one certain
+});
+test("a long text is shortened, and says so", () => {
+  assert.equal(short("abc", 10), "abc");
+  assert.equal([...short("a".repeat(99), 10)].length <= 10, true);
+  assert.match(short("a".repeat(99), 10), /…$/);
+  assert.match(sentence("it is so"), /^It is so\.$/);
+});
+test("only the newest question is answered", () => {
+  const asked = turns(), first = asked(), second = asked();
+  assert.deepEqual([first(), second()], [false, true]);
+});
+test("work is over when it is done, failed or cancelled", () => {
+  assert.deepEqual(["waiting", "running", "done", "failed", "cancelled"].map((state) => over({ state })), [false, false, true, true, true]);
+});
+test("the newest job of a kind is found, of this table alone", () => {
+  const job = (id, kind, created, table = "0123456789abcdef") => ({ id, kind, created, table });
+  const jobs = [job("a", "leak", "1"), job("b", "leak", "3"), job("c", "leak", "4", "another"), job("d", "protection", "5")];
+  assert.equal(newest(jobs, "leak").id, "b");
+  assert.equal(newest(jobs, ["leak", "protection"]).id, "d");
+  assert.equal(newest(jobs, "forecast"), undefined);
+});
+test("a risk says whose it is, and detail says of what", () => {
+  assert.deepEqual(["table", "population", "attacks", undefined].map(basisInWords), ["in the table", "in the population", "by attacks", "in the table"]);
+  assert.equal(leftOut({ columns: 9, columns_left_out: 2 }), "2 of 9 columns left out");
+  assert.equal(leftOut({ columns: 9, columns_left_out: 0 }), "");
+  assert.equal(thenInWords({ headline: "No", highest: 0.5, detail: 1 }), "No; 50.0% at most · 100% detail kept");
+});
+test("a card says what made it", () => {
+  const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], apart: [], hierarchies: {}, importance: {} };
+  assert.equal(madeBy({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
+  assert.equal(madeBy({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
+});
+test("numbers of two candidates are people, shares, or plain", () => {
+  assert.deepEqual([written("smallest class", 1200), written("information loss", 0.33561), written("detail kept", 0.5), written("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);
+});
