@@ -38,7 +38,7 @@ def test_many_columns_that_tell_people_apart_have_one_warning_together():
     scores = {f"score{number}": GENERATOR.normal(size=100) for number in range(11)}
     table = {"age": GENERATOR.integers(20, 24, 100), **scores}
     (told,) = [note for note in protect(table, quasi_identifiers=["age"], k=5).notes if "passed on unchanged" in note]
-    assert told.startswith("11 columns are passed on unchanged with a different value in most of the 100 rows (score0, ")
+    assert told.startswith("11 columns are passed on unchanged with a different value in most of the 100 rows (score0,")
     assert "score9 and 1 more)" in told
     del table["score10"]
     apart = [note for note in protect(table, quasi_identifiers=["age"], k=5).notes if "passed on unchanged" in note]
