@@ -1,11 +1,15 @@
 """Peak memory of every verb under --memory: it keeps to the limit, or says what it takes and stops.
 
     python -m tests.fuzz.memory --rows 1000000 --memory 100MB
+    python -m tests.fuzz.memory --first --only assess
 
 Every verb runs in a fork of a warm process; what counts is how far its peak is above that of a fork that does nothing.
+With `--first`, new processes run it with nothing compiled, and then once more with what the first one kept.
 """
 
 import argparse
+import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +24,17 @@ from incrowd._support.memory import memory_in_bytes
 from incrowd.protection.method_options import MethodName
 
 ALLOWANCE = 120_000_000  # what an engine and its buffers take besides the rows
+COMPILING = 80_000_000  # what a first run takes besides, to compile the loops it uses
+_RUN = """
+import sys
+from incrowd.cli import main
+
+try:
+    main(sys.argv[1:])
+finally:
+    with open("/proc/self/status") as facts, open("peak", "w") as told:
+        told.write(next(line.split()[1] for line in facts if line.startswith("VmHWM")))
+"""
 QIS = ["--qi", "age,sex,zip"]
 VERBS = {
     "measure": ["measure", "FILE", *QIS],
@@ -86,12 +101,42 @@ def peaks(rows, limit, verbs=None):
     return found
 
 
+def first_run(verb, rows, limit):
+    """Peaks in bytes of the first process that runs a verb and of a second one, and how many loops the first kept."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, kept = Path(place), Path(place) / "compiled"
+        write_rows(folder / "people.parquet", rows)
+        words = [word.replace("FILE", "people.parquet") for word in VERBS[verb]]
+        found = {}
+        for turn in ("first", "second"):
+            done = subprocess.run(
+                [sys.executable, "-c", _RUN, *words, "--memory", limit],
+                cwd=folder,
+                env={**os.environ, "NUMBA_CACHE_DIR": str(kept)},
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode in (0, 1), done.stderr[-300:]
+            found[turn] = int((folder / "peak").read_text()) * 1_000
+            found.setdefault("compiled", sum(1 for _ in kept.rglob("*.nbi")))
+            for file in folder.glob("OUT*"):
+                file.unlink()
+    return found
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--memory", default="100MB")
     parser.add_argument("--only", action="append")
+    parser.add_argument("--first", action="store_true", help="compare a first run with a second one")
     given = parser.parse_args()
+    if given.first:
+        runs = {verb: first_run(verb, given.rows, given.memory) for verb in given.only or VERBS}
+        for verb, found in runs.items():
+            first, second = found["first"] / 1e6, found["second"] / 1e6
+            sys.stdout.write(f"{verb:18} {first:.0f} MB, then {second:.0f}; {found['compiled']} loops compiled\n")
+        sys.exit(any(found["first"] - found["second"] > COMPILING for found in runs.values()))
     answers = peaks(given.rows, given.memory, given.only)
     for verb, (code, peak, seconds, broken) in answers.items():
         sys.stdout.write(f"{verb:18} exit {code}, {peak / 1e6:6.0f} MB, {seconds:5.1f} s {'; '.join(broken)}\n")

@@ -1,11 +1,14 @@
 """Mutated files of every format break no promise of the command line; hours of this are `make fuzz`."""
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.fuzz import seeds
+from tests.fuzz import memory, seeds
 from tests.fuzz.run import BROKEN
 
 from incrowd.cli import main
@@ -68,6 +71,12 @@ def test_verbs_keep_to_their_memory():
     assert done.stdout.strip() == "kept", done.stdout + done.stderr
 
 
+def test_compiling_in_a_first_run_takes_no_more_memory_than_is_said():
+    found = memory.first_run("measure", 1_000, "60MB")
+    assert found["compiled"] > 0
+    assert found["first"] - found["second"] < memory.COMPILING
+
+
 def test_many_sessions_and_slow_clients_leave_nothing_behind():
     pytest.importorskip("uvicorn")
     from tests.fuzz.soak import soak  # the app is an extra
@@ -75,6 +84,28 @@ def test_many_sessions_and_slow_clients_leave_nothing_behind():
     found, broken = soak(1, 12, 2, slow=2, quick=True)
     assert broken == []
     assert (found["assess"], found["move"]) == (1, 12)
+
+
+def test_a_disk_that_fills_under_the_app_is_said_and_all_works_once_it_is_free(tmp_path):
+    pytest.importorskip("uvicorn")
+    mounted = f"mount -t tmpfs -o size=16m tmpfs '{tmp_path}'"
+    own = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]  # the mount is seen by this command alone
+    if shutil.which("unshare") is None or subprocess.run([*own, "sh", "-c", mounted], check=False).returncode:
+        pytest.skip("no disk of its own can be mounted here")
+    command = f"{mounted} && exec '{sys.executable}' -m tests.fuzz.full_disk '{tmp_path}'"
+    done = subprocess.run(
+        [*own, "sh", "-c", command], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    fine = {"upload": 201, "demo": 201, "settings": 200, "look": 200, "leak": 200, "protect": "done"}
+    refused = {"upload": 413, "demo": 413, "protect": 413}
+    seen_late = {"upload": 413, "demo": 400, "protect": "failed"}
+    expected = {"before": fine, "full": fine | refused, "unseen": fine | seen_late, "after": fine}
+    assert {when: {name: state for name, (state, _) in found[when].items()} for when in expected} == expected
+    assert all("disk" in found["full"][name][1] for name in refused)
+    assert all("No space" in found["unseen"][name][1] or "disk is full" in found["unseen"][name][1] for name in refused)
+    assert found["left"] == [".incrowd-kept-work", ".lock"]
 
 
 @pytest.mark.parametrize(("kind", "cases"), [("coarsening", 60), ("projects", 10), ("kept", 3)])

@@ -34,6 +34,17 @@ def test_a_column_that_others_may_know_is_said_and_others_are_not():
     assert not any("unique" in note for note in protect(TABLE, quasi_identifiers=["years"], k=10, warn=False).notes)
 
 
+def test_many_columns_that_tell_people_apart_have_one_warning_together():
+    scores = {f"score{number}": GENERATOR.normal(size=100) for number in range(11)}
+    table = {"age": GENERATOR.integers(20, 24, 100), **scores}
+    (told,) = [note for note in protect(table, quasi_identifiers=["age"], k=5).notes if "passed on unchanged" in note]
+    assert told.startswith("11 columns are passed on unchanged with a different value in most of the 100 rows (score0,")
+    assert "score9 and 1 more)" in told
+    del table["score10"]
+    apart = [note for note in protect(table, quasi_identifiers=["age"], k=5).notes if "passed on unchanged" in note]
+    assert [note.split()[0] for note in apart] == list(scores)[:10]
+
+
 def test_a_column_that_nobody_outside_knows_is_told_of_only_where_it_gives_something_back():
     safe = protect(TABLE, quasi_identifiers=["schooling"], k=10, other=["zip", "years"])
     assert not any("zip" in note for note in safe.notes)

@@ -204,3 +204,17 @@ def test_a_workbook_without_a_header_is_recognised_and_not_shown(tmp_path):
     with pytest.raises(InputError, match="the first line holds values") as error:
         read_table(workbook(tmp_path, people=rows))
     assert "Zaphod" not in str(error.value)
+
+
+def test_a_first_line_with_a_home_and_a_town_that_occurs_again_is_no_header(tmp_path):
+    people = "".join(f"Person {chr(65 + n)},Ring {n},{('Berlin', 'Ulm')[n % 2]}\n" for n in range(20))
+    file = tmp_path / "homes.csv"
+    file.write_text("Anna Meyer,Hauptweg 1,Berlin\n" + people)
+    with pytest.raises(InputError, match="the first line holds values") as error:
+        read_table(file)
+    assert "Meyer" not in str(error.value)
+    for header in ("name,street 1,town", "name,Hauptweg 1,town"):  # nothing of it occurs again
+        file.write_text(f"{header}\n{people}")
+        assert read_table(file).rows == 20
+    file.write_text("item 1,unit 2,town,note\n" + "3,4,town,x\n5,6,Ulm,y\n" * 9)  # cells below are no homes
+    assert read_table(file).rows == 18

@@ -29,4 +29,4 @@ def serving_here(**settings):
         yield app
         server.should_exit = True
         thread.join(120)
-    assert not app.state.server.store.folder.exists()
+    assert not app.state.server.store.scratch.exists()

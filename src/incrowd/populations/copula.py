@@ -38,7 +38,7 @@ EXPLANATION = Explanation(
 Keys = NDArray[np.uint64]
 
 _PIECE = 1 << 18  # records drawn at a time by one thread
-_BATCH = 1 << 22  # keys sorted at a time
+_BATCH = 1 << 20  # keys sorted at a time
 _MOST_CLASSES = 1 << 24  # distinct classes held; beyond it a random part of them stands for all
 _GUIDE_LOW, _GUIDE_HIGH = -5.0, 5.0
 _GUIDE_STEPS, _MOST_STEPS = 1 << 12, 1 << 16  # of a column, and of one with more values than steps
@@ -109,7 +109,9 @@ class ClassCounter:
         while found > self._most:
             self.scale *= 2
             found = int(np.searchsorted(merged[:found], self._limit()))
-        self._keys, self._counts = merged[:found].copy(), counts[:found].copy()
+        merged.resize(found, refcheck=False)  # a copy would hold all classes a third time
+        counts.resize(found, refcheck=False)
+        self._keys, self._counts = merged, counts
 
     def _limit(self) -> np.uint64:
         return np.uint64((1 << 64) // self.scale)

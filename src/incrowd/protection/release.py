@@ -72,7 +72,7 @@ def _compact_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     places[:size][used] = encoded.indices.to_numpy(zero_copy_only=False)
     released = places[codes]
     missing = released < 0
-    numbers = np.where(missing, 0, released).astype(column.type.index_type.to_pandas_dtype())
+    numbers = np.where(missing, 0, released).astype(str(column.type.index_type))
     indices = pa.array(numbers, mask=missing if missing.any() else None)
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=column.type.ordered)])
 

@@ -11,6 +11,7 @@ from incrowd.wording import listed, percent
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
 _FEW_NAMES = 3  # columns that a warning lists
+_MANY_NAMES = 10  # columns from which on they have one warning together
 _FEW = 20  # categories have no more values than that
 
 
@@ -24,13 +25,23 @@ def is_nearly_unique(distinct: int, rows: int) -> bool:
 
 
 def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
-    """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values."""
-    for name, size in distinct:
-        if is_nearly_unique(size, rows):
-            yield (
-                f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
-                "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
-            )
+    """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values.
+
+    Many such columns have one line together.
+    """
+    telling = [(name, size) for name, size in distinct if is_nearly_unique(size, rows)]
+    if len(telling) > _MANY_NAMES:
+        yield (
+            f"{len(telling):,} columns are passed on unchanged with a different value in most of the {rows:,} rows "
+            f"({listed([name for name, _ in telling], _MANY_NAMES)}): whoever knows one of somebody's finds the "
+            "record; leave them out, or name them as quasi-identifiers, which makes them coarser"
+        )
+        return
+    for name, size in telling:
+        yield (
+            f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
+            "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
+        )
 
 
 def warn_of_undoing(

@@ -14,6 +14,8 @@ _VALUE = re.compile(
     rf"{NUMBER}|{DAY}|\S+@\S+\.\S+|[0-9]{{1,2}}[./-][0-9]{{1,2}}[./-][0-9]{{2,4}}|[+0-9][0-9 /()-]{{5,}}"
 )
 
+_HOME = re.compile(r"[^\W\d]\D*\s\d{1,4}\s?\w?|\d{1,4}\w?\s[^\W\d]\D*")  # a street and a house number
+
 
 def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """Join a header of several rows to column names; a group name applies to all columns it spans.
@@ -45,7 +47,8 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     """Refuse a header in which a column has no name of its own, or which is a row of values.
 
     A header counts as a row of values if half of its cells are numbers, dates or addresses, or occur again in their own
-    column. Its cells are never shown: they may be personal data.
+    column; a street and a house number are one where most cells below are such too. Its cells are never shown: they may
+    be personal data.
     """
     below = [list(row) for row in rows]
     if suggest_header_rows(header, below):
@@ -57,6 +60,13 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     a_day = any(re.fullmatch(DAY, header[place]) for place in values)
     below = [row for row in below if len(row) == len(header) and row != list(header)]
     recurring = {place for place, cell in enumerate(header) if any(row[place] == cell for row in below)}
-    if a_day or len(values) > len(header) / 2 or (recurring and len(values | recurring) >= max(2, len(header) / 2)):
+    homes = {place for place, cell in enumerate(header) if _HOME.fullmatch(cell) and _are_homes(below, place)}
+    seen = values | recurring | homes
+    if a_day or len(values) > len(header) / 2 or (recurring and len(seen) >= max(2, len(header) / 2)):
         raise InputError(f"{name}: the first line holds values, not column names; put a line of names before it")
     refuse_repeated(list(header), name)
+
+
+def _are_homes(rows: Sequence[Sequence[Any]], place: int) -> bool:
+    """True if most cells of a column are a street and a house number."""
+    return sum(_HOME.fullmatch(str(row[place])) is not None for row in rows) > len(rows) / 2

@@ -71,7 +71,7 @@ def as_values(column: Coded, positions: Floats) -> pa.Array:
     """Positions as values of the column's own type, or of a wider one where they no longer fit."""
     kind = column.values.type
     if pa.types.is_integer(kind):
-        limits = np.iinfo(kind.to_pandas_dtype())
+        limits = np.iinfo(str(kind))
         filled = positions[~np.isnan(positions)] + offset_of(column)
         if filled.size and not (limits.min <= np.rint(filled.min()) and np.rint(filled.max()) <= limits.max):
             column = Coded(column.name, column.codes, column.values.cast(pa.int64()), column.stated)
