@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from incrowd._support.progress import Progress, side_by_side, silent
+from incrowd._support.progress import Progress, silent, stoppable_threads
 from incrowd.classes import ClassSizes
 from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
@@ -176,7 +176,7 @@ def grow_sample(
 
     growths: list[dict[int, Any]] = []
     total = max(counts.values())
-    with side_by_side(2, progress) as (pool, tell, check):
+    with stoppable_threads(2, progress) as (pool, tell, check):
         tell("growing the sample to the population", 0.0)
         for done, found in enumerate(pool.map(grow_once, range(total))):
             growths.append(found)
