@@ -116,7 +116,7 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     headline = page.inner_text("#verdict-title")
     page.fill("#by", "A. Person")
     page.select_option("#decision", "later")
-    page.click("#decide button")
+    page.click("#decide button[type=submit]")
     page.wait_for_selector("#decisions li >> text=A. Person")
     with page.expect_download() as download:
         page.click("#save-project")

@@ -102,7 +102,7 @@ def test_a_table_of_132_columns_is_decided_protected_and_written_down(opened, tm
     page.select_option("#decided-on", index=1)
     page.select_option("#decision", "refuse")
     page.fill("#by", "A. Person")
-    page.click("#decide button")
+    page.click("#decide button[type=submit]")
     record = page.get_attribute("#decisions a", "href")
     answer = page.context.request.get(page.url.split("/tables")[0] + record)
     assert answer.ok
