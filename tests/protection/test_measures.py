@@ -98,7 +98,7 @@ def test_measures_differ():
 
 
 def test_a_measure_of_classes_takes_no_importance():
-    with pytest.raises(InputError, match="no column weighs more than another.*granularity, entropy or association"):
+    with pytest.raises(InputError, match=r"no column weighs more than another.*granularity, entropy or association"):
         protect(
             {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]},
             quasi_identifiers=["a", "b"],
