@@ -148,3 +148,27 @@ def test_a_model_does_not_depend_on_which_category_is_commonest(commonest):
     table, released = {"town": town, "pay": pay}, {"town": ["c" if one == "c" else "{a,b}" for one in town], "pay": pay}
     found = evaluate(table, released, quasi_identifiers=["town"], outcome="pay").utility
     assert found.score_protected == pytest.approx(found.score_original, abs=0.01)
+
+
+def test_scores_do_not_depend_on_the_mean_of_the_outcome():
+    generator = np.random.default_rng(2)
+    age = generator.integers(18, 90, 400)
+    year = 2026 - age + generator.integers(0, 3, 400)
+    scores = []
+    for more in (-1900, 0, 1000):
+        table = {"age": age, "year": year + more}
+        safe = protect(table, quasi_identifiers=["age"], k=2, other=["year"], identifiers=[], warn=False)
+        found = evaluate(table, safe.table, quasi_identifiers=["age"], utility=True, outcome="year").utility
+        scores.append((found.score_original, found.score_protected))
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+    assert scores[2] == pytest.approx(scores[1], abs=1e-6)
+    assert min(scores[1]) > 0.99
+
+
+def test_a_penalty_leaves_the_share_of_a_rare_outcome_as_it_is():
+    generator = np.random.default_rng(3)
+    told = (generator.random(400) < 0.03).astype(float)
+    features = with_constant(generator.normal(size=(400, 2)))
+    for fit, link in ((fit_linear, lambda score: score), (fit_logistic, lambda score: 1 / (1 + np.exp(-score)))):
+        coefficients, _ = fit(features, told, 50.0)
+        assert link(features @ coefficients).mean() == pytest.approx(told.mean(), abs=1e-6)

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from tests.protection.plain import examples
 
 from incrowd import Hierarchy, InputError
 from incrowd import protect as protect_and_shuffle
-from incrowd.backends import encode
+from incrowd.backends import Coded, encode
 from incrowd.protection import generalise, lattice
 from incrowd.tables import read_table
 
@@ -318,14 +319,30 @@ def test_combinations_of_levels_that_are_ruled_out_meanwhile_are_left_out(monkey
     assert found == [(0, 0), (2, 0), (2, 1), (2, 2), (2, 3)]
 
 
-@pytest.mark.parametrize("method", ["partition", "generalise"])
+@pytest.mark.parametrize("method", ["partition", "generalise", "mask"])
 @pytest.mark.parametrize("kind", [None, "range", "bounds", "midpoint"])
-def test_the_largest_and_the_smallest_value_are_told_in_no_way(method, kind):
+@pytest.mark.parametrize("has_hours", [False, True])
+def test_the_largest_and_the_smallest_value_are_told_in_no_way(method, kind, has_hours):
     pay = [7, *range(100, 140), 9_999]
-    asked = {"quasi_identifiers": ["pay", "born"], "hierarchies": {"pay": "quantiles:4", "born": "quantiles:2"}}
-    born = [datetime.date(1931, 5, 7), *(datetime.date(1970, 1, day % 28 + 1) for day in range(40)), datetime.date.max]
-    safe = protect({"pay": pay, "born": born}, **asked, k=5, method=method, suppress=0.1, output=kind)
+    rules = {"pay": "quantiles:4", "born": "quantiles:2"}
+    asked = {"hierarchies": rules, "suppress": 0.1}
+    if method == "mask":  # a row in another town is dropped, so that labels are made anew
+        asked = {"steps": [(name, Hierarchy.parse(rule)) for name, rule in rules.items()]}
+    born = [datetime.date(1931, 5, 7), *(datetime.date(1970, 1, day // 2 + 1) for day in range(40)), datetime.date.max]
+    if has_hours:
+        last = datetime.datetime(2024, 7, 8, 9, 10)
+        born = [*(datetime.datetime.combine(day, datetime.time(3, 4)) for day in born[:-1]), last]
+    towns = ["Ham"] * 42 + ["York" if method == "mask" else "Ham"]
+    table = {"pay": [*pay, 120], "born": [*born, born[7]], "town": towns}
+    safe = protect(table, quasi_identifiers=["pay", "born", "town"], **asked, k=5, method=method, output=kind)
+    assert method != "mask" or {0, 41} < {*safe.kept_rows.tolist()} < {*range(42)}
     cells = {str(cell) for row in safe.table.to_pylist() for cell in row.values()}
-    assert not any(told in cell for cell in cells for told in ("[7;", ";9999]", "1931-05-07"))
+    assert not any(told in cell for cell in cells for told in ("[7;", ";9999]", "1931-05-07", "2024-07-08"))
     assert cells.isdisjoint({"7", "9999", "1931-05-07"})
     assert safe.evaluate().k >= 5
+    assert safe.evaluate().contradicting == 0
+
+
+def test_a_column_without_values_has_no_quantiles():
+    column = Coded("pay", np.zeros(3, dtype=np.uint32), pa.nulls(1, pa.int64()))
+    assert [level.labels for level in Hierarchy.quantiles(2).levels(column)] == [[None], [None], ["*"]]

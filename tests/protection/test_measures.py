@@ -1,5 +1,6 @@
 """The measures of generalise: the levels that are taken cost least of all, by plain counting of every combination."""
 
+import tracemalloc
 from collections import Counter
 from itertools import product
 from math import log
@@ -9,8 +10,10 @@ import pytest
 
 from incrowd import protect
 from incrowd.errors import InputError
-from incrowd.protection import Hierarchy
+from incrowd.protection import Hierarchy, lattice
+from incrowd.protection.api import memory_to_protect
 from incrowd.protection.method_options import MEASURES
+from incrowd.tables import read_table
 
 WIDTHS = (1, 2, 4, 8, 1000)
 
@@ -57,9 +60,10 @@ def told(table, name, width=1):
     return total
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(("measure", "table_size"), [*((measure, 2**16) for measure in MEASURES), ("association", 0)])
 @pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_the_levels_that_are_taken_cost_least(measure, limit):
+def test_the_levels_that_are_taken_cost_least(measure, limit, table_size, monkeypatch):
+    monkeypatch.setattr(lattice, "_SMALL_TABLE", table_size)  # 0: pairs of values are sorted
     draws = np.random.default_rng(8)
     for _ in range(5):
         tops = {"a": 16, "b": 9, "c": 4}
@@ -94,7 +98,7 @@ def test_measures_differ():
 
 
 def test_a_measure_of_classes_takes_no_importance():
-    with pytest.raises(InputError, match="no column weighs more than another"):
+    with pytest.raises(InputError, match=r"no column weighs more than another.*granularity, entropy or association"):
         protect(
             {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]},
             quasi_identifiers=["a", "b"],
@@ -138,3 +142,23 @@ def test_association_is_the_default_only_where_all_hierarchies_are_automatic():
     assert "measure" not in protect(table, hierarchies={"age": "5,10"}, **asked).settings
     by_detail = protect(table, measure="granularity", **asked)
     assert "measure" not in by_detail.settings
+
+
+def test_association_takes_no_more_memory_than_is_promised(monkeypatch):
+    """A table of counts for every value of a column of distinct numbers took a thousand bytes a record."""
+    draws, rows, peaks, measure_association = np.random.default_rng(1), 20_000, [], lattice._association_lost
+
+    def watch(*asked):
+        tracemalloc.start()
+        try:
+            found = measure_association(*asked)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        return found
+
+    monkeypatch.setattr(lattice, "_association_lost", watch)
+    table = {"pay": draws.integers(0, 10**9, rows), "size": draws.normal(size=rows), "town": draws.integers(0, 5, rows)}
+    asked = {"quasi_identifiers": [*table], "identifiers": [], "k": 5, "method": "generalise", "warn": False}
+    assert protect(table, **asked).settings["measure"] == "association"
+    assert 0 < peaks[0] < memory_to_protect(read_table(table))

@@ -126,6 +126,21 @@ def test_labels_of_a_hierarchy_as_numbers_and_as_what_they_cover():
     assert safe.table["town"].to_pylist() == ["{Ham,York}", "{Ham,York}", "{Bern,Oslo}", "{Bern,Oslo}"]
 
 
+@pytest.mark.parametrize("notation", ["[{}-{}]", "({},{}]", "[{};{}]"])
+def test_ranges_in_a_users_notation_have_limits_and_open_ones_keep_their_open_end(notation):
+    young, old = notation.format(18, 25), notation.format(30, 40)
+    ages = {"age": [18, 20, 25, 30, 33, 40, 90, 91, 92, 3, 4, 5]}
+    labels = [young] * 3 + [old] * 3 + ["[85;*]"] * 3 + ["[*;17]"] * 3
+    tree = Hierarchy.from_rows([(str(age), label) for age, label in zip(ages["age"], labels, strict=True)])
+    options = {"quasi_identifiers": ["age"], "k": 3, "identifiers": [], "hierarchies": {"age": tree}}
+    tables = {kind: protect(ages, output=kind, **options).table for kind in ("range", "bounds", "midpoint")}
+    ranges = ["[18;25]", "[30;40]", "[85;*]", "[*;17]"]
+    assert tables["range"]["age"].to_pylist() == [text for text in ranges for _ in range(3)]
+    assert tables["bounds"]["age_low"].to_pylist()[::3] == [18, 30, 85, None]
+    assert tables["bounds"]["age_high"].to_pylist()[::3] == [25, 40, None, 17]
+    assert tables["midpoint"]["age"].to_pylist()[::3] == [22, 35, None, None]
+
+
 @pytest.mark.parametrize(
     ("values", "middle"),
     [

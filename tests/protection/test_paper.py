@@ -250,6 +250,22 @@ def test_top_and_bottom_coding():
     assert beyond.table["age"].to_pylist() == table["age"]
 
 
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"top": {"age": 85}}, {"30", "[85;*]"}),
+        ({"top": {"age": 94}}, {"30", "[90;*]"}),
+        ({"bottom": {"age": 20}}, {"30", "[90;*]"}),
+        ({"bottom": {"age": 91}}, {"[*;91]", "*"}),
+    ],
+)
+def test_a_range_with_an_open_end_keeps_within_top_and_bottom_coding(limits, told):
+    table = {"age": [30] * 6 + [90, 91, 92, 93, 95], "zip": [*"aaaaaabcdef"]}
+    steps = [("age", Hierarchy.cuts([[88]])), ("zip", "*")]
+    safe = protect(table, quasi_identifiers=["age", "zip"], k=4, method="mask", **limits, steps=steps, identifiers=[])
+    assert {*safe.table["age"].to_pylist()} == told
+
+
 def test_no_step_after_top_coding_tells_the_extremes():
     generator = np.random.default_rng(5)
     table = {"age": [3, 119, *generator.integers(10, 100, 200).tolist()]}

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 _ROUNDS = 30  # of Newton's method
 _RIDGE = 1e-6  # a small penalty, so that collinear columns still give a model
-USUAL_PENALTY = 1.0  # on squared coefficients, as prediction usually has it
+USUAL_PENALTY = 1.0  # on squared coefficients but the constant, as prediction usually has it
 
 Matrix = NDArray[np.float64]
 
@@ -22,9 +22,14 @@ def sigmoid(values: Matrix) -> Matrix:
     return 1.0 / (1.0 + np.exp(-np.clip(values, -35.0, 35.0)))
 
 
+def _penalties(features: Matrix, penalty: float) -> Matrix:
+    """The penalty of every coefficient: small for the constant, so that no model depends on the outcome's mean."""
+    return np.diag([_RIDGE, *[penalty] * (features.shape[1] - 1)])
+
+
 def fit_linear(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> tuple[Matrix, Matrix]:
-    """Least squares: coefficients and their standard errors."""
-    gram = features.T @ features + penalty * np.eye(features.shape[1])
+    """Least squares on features of which the first is the constant: coefficients and their standard errors."""
+    gram = features.T @ features + _penalties(features, penalty)
     coefficients = np.linalg.solve(gram, features.T @ values).astype(np.float64)
     rest = values - features @ coefficients
     freedom = max(len(values) - features.shape[1], 1)
@@ -32,13 +37,13 @@ def fit_linear(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> tup
 
 
 def fit_logistic(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> tuple[Matrix, Matrix]:
-    """Logistic regression by Newton's method: coefficients and their standard errors."""
+    """Logistic regression by Newton's method, as `fit_linear`: coefficients and their standard errors."""
     coefficients: Matrix = np.zeros(features.shape[1])
-    ridge = penalty * np.eye(features.shape[1])
+    ridge = _penalties(features, penalty)
     for _ in range(_ROUNDS):
         chance = sigmoid(features @ coefficients)
         curvature = features.T @ (features * (chance * (1 - chance))[:, None]) + ridge
-        step = np.linalg.solve(curvature, features.T @ (values - chance) - penalty * coefficients)
+        step = np.linalg.solve(curvature, features.T @ (values - chance) - ridge @ coefficients)
         coefficients += np.clip(step, -5.0, 5.0)
         if np.abs(step).max() < 1e-9:
             break

@@ -49,7 +49,7 @@ def generalise(problem: Problem) -> Recoding:
     if measure in _OF_CLASSES and problem.wishes.importance:
         raise InputError(
             f"{measure} is a measure of classes, in which no column weighs more than another; leave "
-            "the importance out, or measure granularity or entropy",
+            "the importance out, or measure granularity, entropy or association",
             hint=("importance", "measure"),
         )
     ladders = ladders_of(problem, by_similarity=True)

@@ -57,6 +57,11 @@ class Level:
         groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
         return cls(groups, list(distinct), *(isinstance(labels, kind) for kind in (ValueLabels, OpenEndedLabels)))
 
+    def by_value(self) -> Labels:
+        """The label of every value, of the kind of labels that the level was made of."""
+        kind = OpenEndedLabels if self.open_ended else ValueLabels if self.from_values else list
+        return kind(self.labels[group] for group in self.groups)
+
     def tally(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of rows of each group, from the counts of every value."""
         return np.bincount(self.groups, weights=rows).astype(np.int64)

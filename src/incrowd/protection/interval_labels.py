@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -161,15 +161,15 @@ def _value_ranges(column: Coded, part: NDArray[np.int64]) -> Labels:
     low, high = np.searchsorted(part, part), np.searchsorted(part, part, side="right") - 1
     filled = Coded(column.name, column.codes, column.values.slice(0, part.size))
     labels: Labels = interval_labels(filled, low, high).to_pylist()
-    for code in np.flatnonzero((part == part[0]) | (part == part[-1])).tolist():
-        labels[code] = widen(column, labels[code], part[code] == part[0], part[code] == part[-1])
+    for code in np.flatnonzero((low == 0) | (high == part.size - 1)).tolist():
+        labels[code] = widen(column, labels[code], bool(low[code] == 0), bool(high[code] == part.size - 1))
     return OpenEndedLabels([*labels, None] if column.has_null else labels)
 
 
 def widen(column: Coded, label: str | None, is_lowest: bool, is_highest: bool) -> str | None:
     """The label of the lowest or highest range of a column without its extreme value.
 
-    Numbers have an open end, as in top and bottom coding; dates end with their decade.
+    Numbers have an open end, as in top and bottom coding; dates, also those with a time of day, end with their decade.
 
     >>> widen(Coded("pay", np.array([0, 1]), pa.array([1200, 9000])), "[1200;1800]", True, False)
     '[*;1800]'
@@ -177,12 +177,24 @@ def widen(column: Coded, label: str | None, is_lowest: bool, is_highest: bool) -
     if label is None or label == ANYTHING or (is_lowest and is_highest):
         return label if label is None else ANYTHING
     low, high = label[1:-1].split(";") if label.startswith("[") else (label, label)
-    if not pa.types.is_temporal(column.values.type):
+    if pa.types.is_date(column.values.type) or pa.types.is_timestamp(column.values.type):
+        low, high = _decade_end(low, 0) if is_lowest else low, _decade_end(high, 1) if is_highest else high
+    else:
         low, high = ANYTHING if is_lowest else low, ANYTHING if is_highest else high
-    elif len(low) == len(high) == len("1970-01-01"):  # times of day, and days with one, stay
-        decade = max(f"{low[:3]}0-01-01", date.min.isoformat())
-        low, high = decade if is_lowest else low, f"{high[:3]}9-12-31" if is_highest else high
     return f"[{low};{high}]" if low != high else label
+
+
+def _decade_end(text: str, end: Literal[0, 1]) -> str:
+    """The first or the last day of a date's decade, or the first or last moment, written as the text is.
+
+    >>> _decade_end("1931-05-07", 0), _decade_end("2024-02-29 13:14:15.000Z", 1)
+    ('1930-01-01', '2029-12-31 23:59:59.999Z')
+    """
+    day, space, clock = text.partition(" ")
+    decade = day[: -len("1-05-07")]
+    zone = "Z" if clock.endswith("Z") else ""
+    moment = ("00:00:00.000000000", "23:59:59.999999999")[end][: len(clock) - len(zone)]
+    return max((f"{decade}0-01-01", f"{decade}9-12-31")[end], date.min.isoformat()) + space + moment + zone
 
 
 def calendar(column: Coded, months: int) -> Labels:

@@ -25,6 +25,7 @@ from incrowd.special import Floats
 
 _MOST_VALUES = 256  # values that are compared with each other; rarer ones are one set from the start
 _BINS = 32  # groups of another column's values
+_SMALL_TABLE = 2**16  # counts that are held for any number of records
 _STEP = 1.5  # times as many sets at a level as at the next
 _ASSOCIATION = 0.8  # of the loss by association is mutual information, the rest detail
 
@@ -195,15 +196,14 @@ def _association_lost(problem: Problem, ladders: Sequence[Sequence[Level]]) -> l
     rather than a country that nearly all share. Detail counts too, for columns that tell nothing about the others.
     """
     detail, lost, everything = loss_by_level(problem, ladders), [], 0.0
+    bins = [_bins(column).astype(np.uint8) for column in problem.columns]
     for index, (column, weight) in enumerate(zip(problem.columns, problem.weights.tolist(), strict=True)):
         groups = [level.groups for level in ladders[index]] + [np.zeros(column.size, dtype=np.uint32)]
         told = np.zeros(len(groups))
-        for other in (one for place, one in enumerate(problem.columns) if place != index):
-            pairs = column.codes.astype(np.int64) * _BINS + _bins(other)[other.codes]
-            counts = np.bincount(pairs, minlength=column.size * _BINS).reshape(column.size, _BINS)
-            told += [float(_entropy(_sums(counts, grouped)).sum()) for grouped in groups]
-            told -= float(_entropy(counts.astype(np.float64)).sum())
-        *by_level, hidden = (weight * told).tolist()
+        for place, other in enumerate(problem.columns):
+            if place != index:
+                told += _spread(column, bins[place][other.codes], groups)
+        *by_level, hidden = (weight * (told - told[0])).tolist()
         lost.append(by_level)
         everything += hidden
     if not everything > 0:
@@ -212,6 +212,44 @@ def _association_lost(problem: Problem, ladders: Sequence[Sequence[Level]]) -> l
         [_ASSOCIATION * gone / everything + (1 - _ASSOCIATION) * cost for gone, cost in zip(losses, costs, strict=True)]
         for losses, costs in zip(lost, detail, strict=True)
     ]
+
+
+def _spread(column: Coded, bins: NDArray[np.uint8], levels: Sequence[NDArray[np.uint32]]) -> Floats:
+    """Entropy of the bins of another column within the groups of every level, the finest first, times records.
+
+    Groups are counted in a table if it is small beside the records, and of that the coarser levels are sums. Else pairs
+    of group and bin are sorted: a table for every value of a column of distinct values would be 32 times the records.
+    """
+    spread: list[float] = []
+    counts, member = None, np.empty(0, dtype=np.int64)
+    for groups in levels:
+        size = int(groups.max()) + 1
+        if counts is None:
+            pairs = groups[column.codes].astype(np.int64)
+            pairs *= _BINS
+            pairs += bins
+            if size * _BINS > max(pairs.size // 4, _SMALL_TABLE):
+                spread.append(_spread_of_pairs(pairs))
+                continue
+            counts = np.bincount(pairs, minlength=size * _BINS).reshape(size, _BINS)
+            member = np.empty(size, dtype=np.int64)
+            member[groups] = np.arange(groups.size)  # a value of each group, which is in one group of a coarser level
+            del pairs
+        spread.append(float(_entropy(_sums(counts, groups[member])).sum()))
+    return np.array(spread)
+
+
+def _spread_of_pairs(pairs: NDArray[np.int64]) -> float:
+    """Entropy of bins within groups, times records, from numbers of group and bin, which are sorted in place."""
+    pairs.sort()
+    total = 0.0
+    for sign in (-1.0, 1.0):  # of pairs, then of groups
+        ends = np.flatnonzero(np.append(pairs[1:] != pairs[:-1], True))
+        ends[1:] -= ends[:-1].copy()
+        ends[0] += 1
+        total += sign * float(_weighted_log(ends.astype(np.float64)).sum())
+        pairs //= _BINS
+    return total
 
 
 def _sums(counts: NDArray[np.int64], groups: NDArray[np.uint32]) -> Floats:

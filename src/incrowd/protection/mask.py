@@ -106,6 +106,7 @@ class _Limits:
         low, high = ends
         above = self.top is not None and Decimal(high) >= Decimal(self.top)
         below = self.bottom is not None and Decimal(low) <= Decimal(self.bottom)
+        above, below = above or (below and Decimal(high).is_infinite()), below or (above and Decimal(low).is_infinite())
         if above and below:
             return ANYTHING
         if above and self.top is not None:
@@ -116,8 +117,15 @@ class _Limits:
 
 
 def _ends_of(label: str) -> tuple[str, str] | None:
-    """Both ends of a number, a range of numbers or a number whose last digits are hidden; None for other labels."""
-    ends = label[1:-1].split(";") if label[:1] == "[" else [label.replace("*", digit) for digit in "09"]
+    """Both ends of a number, a range of numbers or a number whose last digits are hidden; None for other labels.
+
+    The open end of a range is infinite.
+    """
+    if label[:1] == "[":
+        first, _, last = label[1:-1].partition(";")
+        ends = ["-Infinity" if first == ANYTHING else first, "Infinity" if last == ANYTHING else last]
+    else:
+        ends = [label.replace("*", digit) for digit in "09"]
     try:
         low, high = sorted(ends, key=Decimal)
     except (ValueError, InvalidOperation):  # a set, a word, or no number
@@ -143,9 +151,7 @@ def _renumbered(column: Coded, labels: Any) -> Coded:
 def _labels(column: Coded, action: Any) -> Labels:
     """The label that a step gives to every original value."""
     if isinstance(action, Hierarchy):
-        level = action.levels(column)[1]
-        labels = [level.labels[group] for group in level.groups]
-        return ValueLabels(labels) if level.from_values else labels
+        return action.levels(column)[1].by_value()
     if isinstance(action, Mapping):
         text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
         return [action.get(value, written) for value, written in zip(text, plain, strict=True)]
@@ -188,8 +194,7 @@ def _without_lost_values(
     for old in made:
         if isinstance(old, ValueLabels):
             level = Level.of(old).without_lost_values(column, is_kept)
-            new: Labels = [level.labels[group] for group in level.groups]
-            new = new if limits is None else limits.open_ends(new)
+            new = level.by_value() if limits is None else limits.open_ends(level.by_value())
             renamed |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
     if not renamed:
         return now, frozenset(fixed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -117,10 +118,13 @@ class Outputs:
         return {name: from_positions(column, (as_floats(low, first) + as_floats(high, first)) / 2).take(place)}
 
     def _covered(self, column: Coded, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
-        """The codes of the kept values that every label of a hierarchy may mean."""
+        """The codes of the kept values that every label of a hierarchy may mean.
+
+        Ranges that hide the smallest and the largest value are left out: they stay as they are.
+        """
         is_kept = find_kept(column, self.kept_rows)
-        levels = [level.without_lost_values(column, is_kept) for level in hierarchy.levels(column)]
-        return covered_by_labels(levels, is_kept)
+        levels = [level for level in hierarchy.levels(column) if not level.open_ended]
+        return covered_by_labels([level.without_lost_values(column, is_kept) for level in levels], is_kept)
 
 
 def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> pa.Array:
@@ -128,11 +132,16 @@ def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np
     written = []
     for label in labels.to_pylist():
         codes = covered.get(label)
-        if codes is None or label == ANYTHING or isinstance(parse_generalised(label), Interval):
+        if codes is None or label == ANYTHING or _is_written_range(label):
             written.append(label)
         else:
             written += labels_of_codes(column, codes, np.array([0]))
     return pa.array(written, pa.string())
+
+
+def _is_written_range(label: str) -> bool:
+    """True for a range of numbers or dates in this library's own notation, which needs no other."""
+    return re.search(_RANGE, label) is not None and isinstance(parse_generalised(label), Interval)
 
 
 def _limits(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> tuple[pa.Array, pa.Array]:
@@ -143,7 +152,8 @@ def _limits(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.in
     low, high = (_cast(pc.coalesce(pc.struct_field(parts, end), plain), kind).to_pylist() for end in ("low", "high"))
     for at, label in enumerate(labels.to_pylist()):
         prefix = None if low[at] is not None or label is None else parse_generalised(label)
-        if low[at] is not None or label is None or isinstance(prefix, Anything | Interval):
+        is_open = isinstance(prefix, Interval) and (prefix.low == -math.inf or prefix.high == math.inf)
+        if low[at] is not None or label is None or isinstance(prefix, Anything) or is_open:
             continue
         if isinstance(prefix, Prefix) and prefix.start.isdigit():
             ends = _cast(pa.array([prefix.start + digit * prefix.hidden for digit in "09"]), kind)
