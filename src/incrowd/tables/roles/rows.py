@@ -117,7 +117,9 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     if shown_by:
         reason = f"rows that share a value of {column} agree in {listed(shown_by)} nearly always"
     elif of_home is not None and not shares_exact_amounts(table, of_home):
-        reason = f"few rows share a value of {column}, and those that do agree in another column more often than by chance"
+        reason = (
+            f"few rows share a value of {column}, and those that do agree in another column more often than by chance"
+        )
     else:
         reason = f"rows share values of {column} to the last digit, far more often than chance makes them"
     reason += ": they look like several records of one person, or people of one household"
