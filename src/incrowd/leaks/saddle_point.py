@@ -164,7 +164,7 @@ class Grid:
         """The angles φ from 0 up, and at each the function summed over all angles θ.
 
         The nodes extend further out until the values at the rim are no more than rounding, which grows with the angle
-        of the `largest` number of leaked members. With `rim_first` some nodes of the rim are looked at before the others:
+        of the `largest` number of leaked members. With `rim_first` some nodes of the rim are looked at first:
         if they are more than rounding, the sum would be thrown away, and the nodes extend further at once.
         `check` is told the number of nodes before any is evaluated, and raises if they are too many.
         """
