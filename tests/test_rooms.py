@@ -331,7 +331,10 @@ def test_a_public_class_or_type_has_one_definition():
 
 
 ENGINE_NAMES = {"spark", "duckdb", "postgresql", "sqlite", "cluster"}
-QUESTIONS = {  # where it is asked whether rows are here, and how often; it may only become less
+# Where it is asked whether rows are here, and how often; it may only become less. These places look at rows (links
+# between them, spellings, dates, samples, trials of a protection) or write them: rows of a cluster are not fetched for
+# that, so they leave it out and say so, or have the cluster do it.
+QUESTIONS = {
     "assessment/actions.py": 1,
     "assessment/comparison.py": 1,
     "assessment/roles.py": 1,

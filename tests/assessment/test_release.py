@@ -6,12 +6,15 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 
-from incrowd import InputError, assess, protect
+from incrowd import InputError, UnsupportedError, assess, protect, read_table
+from incrowd._support import services
+from incrowd._support.progress import Stopped
 from incrowd.assessment import Question, judge_protected, judge_release, read_question
 from incrowd.assessment.sections.attacks import judge_attacks
 from incrowd.assessment.settings_file import save_question
 from incrowd.attacks import attack_release, synthesise
 from incrowd.protection import write_protected
+from incrowd.protection.marks import read_mark
 from incrowd.reports import document, key_numbers, schema
 
 pytestmark = [pytest.mark.xdist_group("assess"), pytest.mark.usefixtures("quick_estimates")]
@@ -127,6 +130,51 @@ def test_a_perturbed_file_is_judged_by_one_attack_wherever_it_is_judged(tmp_path
     assert "classes do not show the risk" in found.verdict.reasons[0]
     (action,) = found.verdict.actions
     assert action.commands[0].startswith("incrowd attack ORIGINAL")
+
+
+def perturbed_sex():
+    steps, draws = [("sex", "pram=0.9")], np.random.default_rng(8)
+    table = {"sex": draws.choice(["f", "m"], 600), "ill": draws.choice(["a", "b", "c"], 600)}
+    return protect(table, quasi_identifiers=["sex"], identifiers=[], method="perturb", steps=steps, seed=1)
+
+
+def test_a_perturbed_table_is_attacked_once_and_the_attack_can_be_stopped(tmp_path, monkeypatch):
+    made, said = [], []
+    attack = services.provided("linkage")
+    monkeypatch.setitem(services._SERVICES, "linkage", lambda *safe, **how: made.append(how) or attack(*safe, **how))
+    safe, asked = perturbed_sex(), Question(quasi_identifiers=("sex",), sensitive=("ill",))
+
+    def stop(doing, share):
+        said.append(share)
+        if made:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        write_protected(safe, tmp_path / "mixed.parquet", progress=stop)
+    assert (len(made), [*tmp_path.iterdir()]) == (1, [])
+    assert said == sorted(said)
+    write_protected(safe, tmp_path / "mixed.parquet")
+    assert judge_protected(safe, asked).risk == safe.attack().risk.value
+    assert len(made) == 2
+    assert replace(safe, table=safe.table).attack().risk == safe.attack().risk
+    assert len(made) == 3  # another table is attacked itself
+
+
+def test_a_perturbed_table_that_cannot_be_attacked_is_written_and_is_no_yes(tmp_path, monkeypatch):
+    one = {"age": [30], "zip": [10_115]}
+    steps = [("age", "noise=0.2")]
+    safe = protect(one, quasi_identifiers=["age", "zip"], identifiers=[], method="perturb", steps=steps, seed=1)
+    written = write_protected(safe, tmp_path / "one.parquet")
+    assert read_mark(read_table(written)).linkage is None
+    assert judge_release(written, Question(quasi_identifiers=("age", "zip"))).decision != "within"
+
+    def refuse(*safe, **how):
+        raise UnsupportedError("the table cannot be attacked")
+
+    monkeypatch.setitem(services._SERVICES, "linkage", refuse)
+    safe, asked = perturbed_sex(), Question(quasi_identifiers=("sex",), sensitive=("ill",))  # its classes are large
+    written = write_protected(safe, tmp_path / "mixed.parquet")
+    assert judge_protected(safe, asked).decision == judge_release(written, asked).decision == "undecided"
 
 
 def test_an_attack_by_other_columns_does_not_stand_for_a_perturbed_file(tmp_path):

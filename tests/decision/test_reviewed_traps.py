@@ -262,6 +262,7 @@ def test_numbers_of_people_in_a_fifth_of_the_rows_link_them(linked):
     assert any(f"fill x in the {rows - 4 * people:,} rows" in str(one) for one in found.verdict.actions) == (linked < 1)
     commands = [command for action in found.verdict.actions for command in action.commands]
     assert any("--person x" in command for command in commands) == (linked == 1)
+    assert not any("--rows-are-people" in command for command in commands)
 
 
 def test_the_weight_of_a_newborn_is_no_sampling_weight():

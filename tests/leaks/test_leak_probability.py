@@ -16,6 +16,7 @@ from incrowd.leaks import (
     leak_risk_uniform,
     leak_table,
     named_people,
+    saddle_point,
     simulate_leak,
     uniform_sizes,
 )
@@ -264,3 +265,21 @@ def test_a_sum_that_takes_too_long_is_refused_in_words(monkeypatch):
     monkeypatch.setattr("incrowd.leaks.saddle_point._MOST_NUMBERS", 1_000)
     with pytest.raises(UnsupportedError, match="fewer targets"):
         leak_risk(sizes, 600, targets=40)
+
+
+def test_a_sum_over_one_large_class_is_refused_before_it_is_made(monkeypatch):
+    evaluated = []
+    evaluate = saddle_point.characteristic
+    monkeypatch.setattr(
+        saddle_point, "characteristic", lambda *given: evaluated.append(given[1].size) or evaluate(*given)
+    )
+    with pytest.raises(UnsupportedError, match="fewer targets"):
+        leak_risk(ClassSizes.from_sizes([100_000]), 75_000, targets=50_000)
+    assert sum(evaluated) < 200  # of 419 nodes in the smallest grid alone, and 2,909 in all that were made before
+
+
+def test_looking_at_the_rim_first_changes_no_digit(monkeypatch):
+    sizes = ClassSizes.from_counts({400: 2, 3: 100})
+    known = leak_risk(sizes, 700, targets=60).log_probability
+    monkeypatch.setattr(saddle_point, "_LARGE", 0)
+    assert leak_risk(sizes, 700, targets=60).log_probability == known

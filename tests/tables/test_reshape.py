@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.cli.running import run
 
 from incrowd import InputError, UnsupportedError, measure, protect, read_table
-from incrowd.tables import write_table
+from incrowd.tables import suggest_roles, write_table
 from incrowd.tables.reshape import count_spellings, fold_spellings
+from incrowd.tables.suggest_reading import suspect_serial_dates
 
 
 def test_lists_become_rows_and_a_record_without_items_stays():
@@ -67,6 +68,14 @@ def test_excels_numbers_are_the_days_that_excel_shows():
     assert table.to_arrow()["born"].to_pylist() == days
     assert table.scale_of("born") == "date"
     assert table.reading == {"serial_dates": "born"}
+
+
+@pytest.mark.parametrize("days", [[None, None], []])
+def test_whole_numbers_of_which_none_is_there_are_dates_where_asked_and_suspected_nowhere(days):
+    cells = pa.table({"born_date": pa.array(days, pa.int64())})
+    assert read_table(cells, serial_dates="born_date").to_arrow()["born_date"].to_pylist() == days
+    table = read_table(cells)
+    assert suspect_serial_dates(table, suggest_roles(table)) == []
 
 
 def test_spellings_become_the_commonest_one():

@@ -274,6 +274,9 @@ def homes(size=3, rounded_to=100):
 def test_an_income_of_the_household_links_its_members_even_where_homes_share_it():
     found = describe_rows(read_table(homes()))
     assert (found.kind, found.household, found.person) == ("transactions", "ingresos_hogar", None)
+    assert "share a value of ingresos_hogar, and those that do agree in another column" in found.reason
+    assert "last digit" not in found.reason  # many homes share a rounded income
+    assert "to the last digit" in describe_rows(read_table(homes(rounded_to=1))).reason
 
 
 def test_an_income_of_the_household_of_one_member_each_links_nobody():

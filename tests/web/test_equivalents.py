@@ -223,3 +223,14 @@ def test_scripts_import_what_they_use_and_every_name_is_where_they_import_it_fro
             assert hasattr(import_module(module), name), f"{module} has no {name}"
     text = script_writer.script_of(["found = forecast(fit_curve([1], correctness=['protect(x)']))"])
     assert text.splitlines()[:2] == ["from incrowd import fit_curve, forecast", ""]  # no name that only a text has
+    other = ["one's", 'say "assess(x)"', "back\\", "read_table('x')"]  # nor one of an option or a method
+    text = script_writer.script_of([f"found = protect({other!r}, frontier=leak_risk.assess)"])
+    assert text.splitlines()[:2] == ["from incrowd import leak_risk, protect", ""]
+
+
+def test_names_of_a_script_are_found_without_a_syntax_tree_of_its_data(monkeypatch):
+    from incrowd.web import script_writer
+
+    monkeypatch.setattr("ast.parse", lambda *text: pytest.fail("parsed"))
+    text = script_writer.script_of([f"found = forecast({[*range(1_000)]!r})"])
+    assert text.startswith("from incrowd import forecast\n\nfound")

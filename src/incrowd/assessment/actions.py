@@ -46,19 +46,20 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         return
     rows_are_open = asks_about_rows(question, roles, evidence)
     person = roles.person
+    in_households = False
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
+        in_households = person is None and evidence.rows.household is not None
         gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
         settle = _settle_rows(evidence.rows, person, gaps)
         person = None if gaps else person  # it cannot be asked for as it is
     open_columns = [one.column for one in evidence.undecided]
     if rows_are_open:
         alone = not open_columns and roles.confirmed  # else the command that gives columns their roles says it too
-        is_known = person is not None or evidence.rows.household is not None
+        is_known = person is not None or in_households
         asked = replace(question, source=work.table.place)
         yield _with_command(settle, asked, person) if alone and is_known else settle
     if open_columns or not roles.confirmed:
-        in_households = rows_are_open and person is None and evidence.rows.household is not None
         asked = replace(
             question,
             source=(work.release_of or work.table).place,

@@ -334,4 +334,5 @@ def judge_protected(
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
     judged = safe.table if released is None else released
-    return judge_release(judged, asked, original=facts_of_protected(safe, rows), progress=progress)
+    facts = facts_of_protected(safe, rows, part(progress, 0.0, 0.5))
+    return judge_release(judged, asked, original=facts, progress=part(progress, 0.5, 1.0))

@@ -192,6 +192,7 @@ def _protect_and_write(
 ) -> WrittenRelease:
     """Protect the table, for a recipient with the least protection that passes; write and judge it."""
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
+    from incrowd.protection.original_facts import attack_perturbed
 
     target, rows_are_remote = command_files.place_of(out), not table.backend.rows_are_local
     with terminal.show_progress("protecting", lines=rows_are_remote) as progress:
@@ -209,7 +210,7 @@ def _protect_and_write(
         if not rows_are_remote:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
-            linkage = safe.attack() if safe.guarantee.perturbed else None
+            linkage = attack_perturbed(safe, part(progress, 0.9, 0.95))
             write_protected(safe, out, force=force, progress=progress)
             if codebook is not None:
                 make_codebook(safe).write(codebook, force=force)

@@ -63,14 +63,17 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
 
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
-    if linkage is None:
+    is_perturbed = bool(safe.guarantee.perturbed)
+    if not is_perturbed:
         terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
+    elif linkage is None:
+        terminal.line("It could not be attacked, and classes do not show the risk of changed values: it is not known.")
     else:
         terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
         terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
     if safe.guarantee.wildcards:
         terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")
-    if linkage is not None:
+    if is_perturbed:
         terminal.table(("column", "cells changed"), changed)
         if cost is not None and cost.correlation_change is not None:
             mean, most = cost.correlation_change
@@ -98,7 +101,7 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
         terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:
         terminal.note(text)
-    again = "" if linkage is not None else "Counted again on the file itself. "
+    again = "" if is_perturbed else "Counted again on the file itself. "
     terminal.line(f"{again}Written to {out}.")
     if cost is not None:
         terminal.note(

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
 from incrowd.leaks.binomial import log_binomial
@@ -29,6 +30,7 @@ from incrowd.leaks.leaked_members import LeakedMembers, Moments, members_at_odds
 from incrowd.special import Floats
 
 _BLOCK = 1_000_000  # complex numbers held at once
+_LARGE, _PROBES = 10_000, 8  # numbers a node, above which about so many of the rim are looked at before all others
 _MOST_NUMBERS = 150_000_000  # of one sum: half a minute or less on one core
 
 
@@ -43,15 +45,19 @@ def log_coefficient(sizes: Integers, counts: Integers, leaked: int, targets: int
     members, zeta, totals = _saddle_point(sizes, counts, leaked, targets, start)
     grid = Grid.over(totals) if targets < leaked < people else Grid.over_other(float(totals.covariance[1, 1]))
 
-    def within_budget(theta: Floats, phi: Floats) -> Complexes:
-        if theta.size * _numbers_held(members) > _MOST_NUMBERS:
+    def check(nodes: int) -> None:
+        if nodes * _numbers_held(members) > _MOST_NUMBERS:
             raise UnsupportedError(
                 f"the exact chance that all of {targets:,} targets are named takes too long to sum in classes as large "
                 "as these; ask for fewer targets, or draw attacks with simulate_leak"
             )
-        return characteristic(members, theta, phi, leaked, targets)
 
-    _, sums = grid.sums(within_budget, members.largest)
+    _, sums = grid.sums(
+        lambda theta, phi: characteristic(members, theta, phi, leaked, targets),
+        members.largest,
+        rim_first=_numbers_held(members) > _LARGE,
+        check=check,
+    )
     # every φ but 0 has a mirror image −φ
     exactly = math.fsum([sums[0].real, *(2 * sums[1:].real)]) / grid.leak_nodes / grid.other_nodes
     result = members.log_weight + math.log(exactly) - targets * math.log(zeta)
@@ -147,11 +153,20 @@ class Grid:
         """Nodes for the second total alone, where the number leaked leaves nothing to sum over."""
         return cls(1, sides * int(tail_width(variance)) | 1, 0.0, 0.0, variance)
 
-    def sums(self, function: Callable[[Floats, Floats], Complexes], largest: int) -> tuple[Floats, Complexes]:
+    def sums(
+        self,
+        function: Callable[[Floats, Floats], Complexes],
+        largest: int,
+        *,
+        rim_first: bool = False,
+        check: Callable[[int], None] = lambda nodes: None,
+    ) -> tuple[Floats, Complexes]:
         """The angles φ from 0 up, and at each the function summed over all angles θ.
 
         The nodes extend further out until the values at the rim are no more than rounding, which grows with the angle
-        of the `largest` number of leaked members.
+        of the `largest` number of leaked members. With `rim_first` some nodes of the rim are looked at first:
+        if they are more than rounding, the sum would be thrown away, and the nodes extend further at once.
+        `check` is told the number of nodes before any is evaluated, and raises if they are too many.
         """
         limit = 50.0
         while True:
@@ -163,14 +178,28 @@ class Grid:
             )
             depth = 2 * (self.leak_variance * np.sin(theta / 2) ** 2 + self.other_variance * np.sin(phi / 2) ** 2)
             inside = depth <= limit
-            values = np.zeros(theta.shape, dtype=complex)
-            values[inside] = function(theta[inside] - self.slope * phi[inside], phi[inside])
+            check(int(np.count_nonzero(inside)))
             whole = inside.all() and across == self.leak_nodes // 2 and along == self.other_nodes // 2
             rim = inside & (depth > 0.8 * limit)
-            rounding = 1e-16 * (10 + largest * float(np.abs(theta[inside] - self.slope * phi[inside]).max()))
+            shifted = theta - self.slope * phi
+            rounding = 1e-16 * (10 + largest * float(np.abs(shifted[inside]).max()))
+            some = _probes(rim, across) if rim_first and not whole else np.zeros(0, dtype=np.int64)
+            if some.size and np.abs(function(shifted.flat[some], phi.flat[some])).max() >= rounding:
+                limit *= 2
+                continue
+            values = np.zeros(theta.shape, dtype=complex)
+            values[inside] = function(shifted[inside], phi[inside])
             if whole or (rim.any() and np.abs(values[rim]).max() < rounding):
                 return phi[:, 0], values.sum(axis=1)
             limit *= 2
+
+
+def _probes(rim: NDArray[np.bool_], middle: int) -> Integers:
+    """Nodes of the rim at which a bell vanishes last: on the two axes, and some in between."""
+    on_axes = np.zeros_like(rim)
+    on_axes[0], on_axes[:, middle] = rim[0], rim[:, middle]
+    every = np.flatnonzero(rim)
+    return np.union1d(np.flatnonzero(on_axes), every[:: max(1, every.size // _PROBES)])
 
 
 def _nodes(nodes: int, variance: float, limit: float) -> int:

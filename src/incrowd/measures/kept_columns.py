@@ -84,17 +84,24 @@ def kept_column_facts(
         is_coarse = coarse is None or other.name in coarse
         return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
-    after, asked = read_table(released), {"person": person}
+    after = read_table(released)
     coarsened = names if coarse is None else coarse
-    named_last: dict[str, Any] = {"person": person, "secrets": secrets}
     # each looks at the columns that those before it left; with the share of the progress at which it ends
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
         (0.1, lambda left, tell: _facts(left, after, names, tells, person, tell)),
-        (0.4, lambda left, tell: facts_of_computed_columns(left, known, after, progress=tell, **asked)),
-        (0.6, lambda left, tell: facts_of_columns_together(left, known, after, coarsened, progress=tell, **named_last)),
-        (0.9, lambda left, tell: facts_of_missing_cells(left, known, after, coarsened, progress=tell, **asked)),
-        (0.95, lambda left, _: facts_of_following_columns(left, known, after, coarsened, **named_last)),
-        (1.0, lambda left, _: facts_of_expected_values(left, known, after, coarsened, **asked)),
+        (0.4, lambda left, tell: facts_of_computed_columns(left, known, after, person=person, progress=tell)),
+        (
+            0.6,
+            lambda left, tell: facts_of_columns_together(
+                left, known, after, coarsened, person=person, secrets=secrets, progress=tell
+            ),
+        ),
+        (0.9, lambda left, tell: facts_of_missing_cells(left, known, after, coarsened, person=person, progress=tell)),
+        (
+            0.95,
+            lambda left, _: facts_of_following_columns(left, known, after, coarsened, person=person, secrets=secrets),
+        ),
+        (1.0, lambda left, _: facts_of_expected_values(left, known, after, coarsened, person=person)),
     ]
     found: list[RecoveringColumn] = []
     begin = 0.0

@@ -116,6 +116,7 @@ def followed_columns(
 
 def _draw_one_of_each(codes: NDArray[Any]) -> NDArray[np.int64]:
     """The place of one row of every person, each of theirs equally likely, in the order of the rows."""
+    # unlike other draws this one may depend on where rows stand: their order is what is tested
     shuffled = np.random.default_rng(0).permutation(codes.size)
     return np.sort(shuffled[np.unique(codes[shuffled], return_index=True)[1]])
 

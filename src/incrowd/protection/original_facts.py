@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._support.progress import Progress, silent
+from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import encode
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
 from incrowd.protection.marks import Linkage, OriginalFacts, escape_names, read_mark, write_facts
 from incrowd.protection.release_log import ReleaseLog
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
 
-def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
+def facts_of_protected(
+    safe: Protected, rows: RowKind | None = None, progress: Progress = silent
+) -> OriginalFacts | None:
     """Facts that the original shows about a protected table; None if it was protected in a cluster.
 
     Args:
         safe: what `protect` returned.
         rows: what a row of the original is, where that is known already.
+        progress: told how far the work is.
 
     >>> from incrowd import protect
     >>> ages = [age for age in range(30, 40) for _ in range(3)]
@@ -49,7 +52,10 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(
-            *(safe.original, ranges, safe.quasi_identifiers, kept, safe.person), coarse=coarse, secrets=safe.sensitive
+            *(safe.original, ranges, safe.quasi_identifiers, kept, safe.person),
+            coarse=coarse,
+            secrets=safe.sensitive,
+            progress=part(progress, 0.0, 0.5),
         )
     seen = rows or describe_rows(safe.original)
     facts = OriginalFacts(
@@ -61,14 +67,34 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
         shuffled=safe.shuffled,
         row_order=safe.row_order,
         keyed=safe.pseudonymised if safe.keyed else (),
-        linkage=_link(safe) if safe.guarantee.perturbed else None,
+        linkage=_link(safe, part(progress, 0.5, 1.0)),
     )
     return _carry_over(facts, safe.original, ranges.columns)
 
 
-def _link(safe: Protected) -> Linkage:
-    """Attack a perturbed table by whoever knows the quasi-identifiers."""
-    found = safe.attack()
+def attack_perturbed(safe: Protected, progress: Progress = silent) -> Any:
+    """Attack a perturbed table by whoever knows the quasi-identifiers.
+
+    Args:
+        safe: what `protect` returned.
+        progress: told how far the work is.
+
+    Returns:
+        An `AttackRisk`; None if the table is not perturbed, or cannot be attacked: then its risk is not known.
+    """
+    if not safe.guarantee.perturbed:
+        return None
+    try:
+        return safe.attack(progress=progress)
+    except UnsupportedError:  # such as one row; without an attack the verdict on a perturbed table is never a yes
+        return None
+
+
+def _link(safe: Protected, progress: Progress) -> Linkage | None:
+    """The attack on a perturbed table as its mark keeps it; None where there is none."""
+    found = attack_perturbed(safe, progress)
+    if found is None:
+        return None
     return Linkage(
         safe.released_quasi_identifiers or safe.quasi_identifiers,
         *(found.risk.value, found.risk.low, found.risk.high, float(found.successes.max())),
@@ -187,14 +213,15 @@ def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
     return bool((cells[0] == cells[1]).all())
 
 
-def write_mark(safe: Protected, written: Path, target: Path) -> None:
+def write_mark(safe: Protected, written: Path, target: Path, progress: Progress = silent) -> None:
     """Write what the original tells beside a released file, and the release's log, in place of an older mark.
 
     Args:
         safe: the protected table that was written.
         written: the file that holds it now.
         target: the name that the file will have.
+        progress: told how far the work is.
     """
-    facts = facts_of_protected(safe)
+    facts = facts_of_protected(safe, progress=progress)
     if facts is not None:
         write_facts(escape_names(facts) if is_text(target) else facts, ReleaseLog.of(safe), written, target)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.files import written_whole
-from incrowd._support.progress import Progress, silent
+from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import followed_columns
@@ -142,7 +142,7 @@ def write_protected(
             progress("checking the file", 0.98)
             _check_guarantee(protected, temporary)
             check_metadata(temporary)
-            write_mark(protected, temporary, target)
+            write_mark(protected, temporary, target, part(progress, 0.98, 1.0))
             marked = True
     except BaseException:
         if marked:  # the file did not get its name, so that the mark is about nothing

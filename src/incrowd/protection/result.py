@@ -44,6 +44,7 @@ class Protected(Result):
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
             *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back", "counted"),
+            "_attacks",
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -77,6 +78,7 @@ class Protected(Result):
     keyed: bool = False
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
+    _attacks: dict[tuple[int, int], Any] = field(default_factory=dict, init=False)  # made, by targets and seed
 
     @property
     def share_changed(self) -> float:
@@ -130,6 +132,7 @@ class Protected(Result):
         """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.
 
         This is the risk of a perturbed table, which classes do not show. The attacker knows how much noise was added.
+        It is measured once: asked again, the same result is returned.
 
         Args:
             targets: how many people are attacked.
@@ -140,13 +143,16 @@ class Protected(Result):
             An `AttackRisk`, of linkage.
 
         Raises:
-            UnsupportedError: the table was protected in a cluster.
+            UnsupportedError: the table was protected in a cluster, or has too few rows.
         """
         if self.original is None:
             raise UnsupportedError(
                 "an attack compares rows, and a cluster keeps no order of them; attack a sample here"
             )
-        return provided("linkage")(self, targets=targets, seed=seed, progress=progress)
+        if (targets, seed) not in self._attacks:
+            made = provided("linkage")(self, targets=targets, seed=seed, progress=progress)
+            self._attacks[targets, seed] = made
+        return self._attacks[targets, seed]
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types, without the table; the warnings of kept columns are called `undone`."""

@@ -112,16 +112,23 @@ def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray)
 
 
 def holds_serial_dates(days: pa.ChunkedArray) -> bool:
-    """True if a column holds whole numbers of a size that Excel's dates have."""
-    if not pa.types.is_integer(days.type) or days.null_count == len(days):
+    """True if a column holds whole numbers, one at least, and all of a size that Excel's dates have."""
+    return days.null_count < len(days) and _may_be_serial_dates(days)
+
+
+def _may_be_serial_dates(days: pa.ChunkedArray) -> bool:
+    """True if all whole numbers of a column are of a size that Excel's dates have, also where there are none."""
+    if not pa.types.is_integer(days.type):
         return False
+    if days.null_count == len(days):
+        return True
     ends, (first, last) = pc.min_max(days).as_py(), _SERIAL_DATES
     return bool(first <= ends["min"] and ends["max"] <= last)
 
 
 def _from_serial_dates(days: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Convert Excel day numbers to dates."""
-    if not holds_serial_dates(days):
+    if not _may_be_serial_dates(days):
         first, last = _SERIAL_DATES
         raise InputError(
             f"{name!r} does not hold Excel's dates: whole numbers between {first:,} and {last:,}", hint="serial_dates"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,6 +29,8 @@ _HOMES = {
     "incrowd.tables": "write_table",
 }
 """The names that scripts use, by the module that they are imported from."""
+_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*["]""")
+_NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!=)")  # not of methods, nor of options
 
 
 class ScriptName(str):
@@ -60,7 +62,7 @@ def script_of(lines: Sequence[str]) -> str:
     print(leak_risk(sizes, 5))
     """
     text = "\n".join(lines)
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    used = {*_NAMES.findall(_TEXTS.sub("", text))}  # a syntax tree of the data in a script takes long
     found = {module: [name for name in names.split() if name in used] for module, names in _HOMES.items()}
     imports = [f"from {module} import {', '.join(names)}" for module, names in found.items() if names]
     return "\n".join([*imports, "", text])

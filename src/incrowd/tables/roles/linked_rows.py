@@ -77,7 +77,7 @@ def find_linked_rows(table: Table, columns: Sequence[SuggestedRole]) -> tuple[st
     for linking in candidates[:_TRIED]:
         others = [one for one in attributes if one.column != linking.column and 2 * one.distinct <= linking.distinct]
         shown = _shown_by(table, linking, others[:_TRIED], codes)
-        if shown or (shown is not None and linking.kind in ("number", "integer") and _is_shared(table, linking)):
+        if shown or (shown is not None and shares_exact_amounts(table, linking)):
             return linking.column, shown
         if is_of_home(linking) and groups_agree(table, linking.column, columns, most=_AT_HOME):
             return linking.column, ()
@@ -158,7 +158,7 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
     return None
 
 
-def _is_shared(table: Table, one: SuggestedRole) -> bool:
+def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
     """True if groups of a few rows share an exact amount, far more often than amounts nearly agree.
 
     Round amounts are skipped, because many people name them, and so are amounts that more rows share than a household
@@ -166,6 +166,8 @@ def _is_shared(table: Table, one: SuggestedRole) -> bool:
     rows share as others. If there are some of these, or few amounts in all, most of the others must be shared too: most
     wages have one row, fewer household incomes do.
     """
+    if one.kind not in ("number", "integer"):
+        return False
     (column,) = encode(table, [one.column])
     amounts = np.asarray(column.values.slice(0, column.filled_size).cast("float64").to_numpy(zero_copy_only=False))
     units = amounts * np.array([[10.0**digits] for digits in range(_DIGITS)])

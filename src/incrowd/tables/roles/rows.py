@@ -9,7 +9,7 @@ from typing import Literal
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import count_distinct_rows
 from incrowd.tables.roles.column_role import Confidence, SuggestedRole
-from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, is_of_home
+from incrowd.tables.roles.linked_rows import find_linked_rows, find_runs, is_of_home, shares_exact_amounts
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import suggest_roles
 from incrowd.tables.table import Table
@@ -113,15 +113,18 @@ def _linked(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     if linked is None:
         return None
     column, shown_by = linked
-    reason = (
-        f"rows that share a value of {column} agree in {listed(shown_by)} nearly always"
-        if shown_by
-        else f"rows share values of {column} to the last digit, far more often than chance makes them"
-    )
+    of_home = next((one for one in columns if one.column == column and is_of_home(one)), None)
+    if shown_by:
+        reason = f"rows that share a value of {column} agree in {listed(shown_by)} nearly always"
+    elif of_home is not None and not shares_exact_amounts(table, of_home):
+        reason = (
+            f"few rows share a value of {column}, and those that do agree in another column more often than by chance"
+        )
+    else:
+        reason = f"rows share values of {column} to the last digit, far more often than chance makes them"
     reason += ": they look like several records of one person, or people of one household"
     known = column if shown_by else None
-    is_shared_at_home = any(one.column == column and is_of_home(one) for one in columns)
-    household = column if is_shared_at_home else known
+    household = known if of_home is None else column
     return RowKind("transactions", reason, "medium", person=known, household=household)
 
 

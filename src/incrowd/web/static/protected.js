@@ -12,6 +12,7 @@ export function protectedTable(place, again) {
     try {
       if (button.matches(".solve")) {
         await solve();
+        button.disabled = false; // it may not have started: a field is wrong, or the settings are not kept
         return;
       }
       if (button.matches(".apply")) {

@@ -41,7 +41,7 @@ function decide(shown) {
 function lower(shown) {
   const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
   for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = 150;
-  for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []]) if (encoding?.color) encoding.color.legend = { title: null, columns: 3 };
+  for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 3 };
   block.textContent = JSON.stringify(specs);
 }
 
