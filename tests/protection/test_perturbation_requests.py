@@ -80,10 +80,14 @@ def test_nothing_is_promised_and_the_risk_is_attacked(tmp_path):
 def test_the_file_alone_is_never_a_yes_either(tmp_path):
     table = {"age": [30] * 40 + [60] * 40}
     question = Question(quasi_identifiers=("age",), recipient="trusted")
-    write_protected(perturb(table, RankSwap(("age",), 0.1), known=["age"], shuffle=None), tmp_path / "swapped.csv")
+    swapped = perturb(table, RankSwap(("age",), 0.1), known=["age"], shuffle=None)
+    write_protected(swapped, tmp_path / "swapped.csv")
     verdict = judge_release(str(tmp_path / "swapped.csv"), question)
-    assert verdict.decision == "undecided"
+    assert verdict.decision == "borderline"
+    assert (verdict.risk, verdict.highest_interval) == (judge_protected(swapped, question).risk, (verdict.interval[0], 1))
     assert "age was changed by chance" in str(verdict.internal_reasons[0])
+    (tmp_path / "swapped.csv.incrowd").unlink()  # without its mark nothing is known of it
+    assert judge_release(str(tmp_path / "swapped.csv"), question).decision != "borderline"
     write_protected(perturb(table, Round(("age",), 10), known=["age"], shuffle=None), tmp_path / "rounded.csv")
     assert judge_release(str(tmp_path / "rounded.csv"), question).decision == "within"
 
