@@ -84,7 +84,10 @@ def test_the_file_alone_is_never_a_yes_either(tmp_path):
     write_protected(swapped, tmp_path / "swapped.csv")
     verdict = judge_release(str(tmp_path / "swapped.csv"), question)
     assert verdict.decision == "borderline"
-    assert (verdict.risk, verdict.highest_interval) == (judge_protected(swapped, question).risk, (verdict.interval[0], 1))
+    assert (verdict.risk, verdict.highest_interval) == (
+        judge_protected(swapped, question).risk,
+        (verdict.interval[0], 1),
+    )
     assert "age was changed by chance" in str(verdict.internal_reasons[0])
     (tmp_path / "swapped.csv.incrowd").unlink()  # without its mark nothing is known of it
     assert judge_release(str(tmp_path / "swapped.csv"), question).decision != "borderline"

@@ -34,6 +34,17 @@ def _unread(cells: list[str], name: str = "x"):
         (["%d %B %Y"], [], (), "year-month-day"),
         (["%d.%m.%y"], [], (), "year-month-day"),
         (["%Y-%m-%d %H:%M"], ["never"], ("null=never",), "missing values"),
+        (["%d.%m.%Y."], [], (), "year-month-day"),
+        (["%d. %m. %Y."], [], (), "year-month-day"),
+        (["%Y.%m.%d."], [], (), "year-month-day"),
+        (["%Y. %m. %d."], ["ismeretlen"], ("null=ismeretlen",), "missing values"),
+        (["%Y. %B %d."], [], (), "year-month-day"),
+        (["%Y年%m月%d日"], [], (), "year-month-day"),
+        (["%a %d %b %Y"], [], (), "year-month-day"),
+        (["%d.VI.%Y"], [], (), "year-month-day"),
+        (["%d de %B de %Y"], [], (), "year-month-day"),
+        (["%A, %d %B %Y, %H:%M"], [], (), "year-month-day"),
+        (["%d/%m-%Y", "%Y. %m. %d."], [], (), "year-month-day"),
     ],
 )
 def test_texts_that_are_mostly_dates_are_recognised(forms, words, hint, said):
@@ -75,6 +86,11 @@ _HARMLESS = {
     "ranges": lambda at: f"{at.randint(1, 40)}-{at.randint(41, 90)}",
     "codes": lambda at: at.choice(["A12", "B7", "C99"]) + str(at.randint(0, 99)),
     "files": lambda at: f"20{at.randint(10, 24)}-{at.randint(100, 999)}-{at.randint(10, 99)}",
+    "models": lambda at: (
+        f"20{at.randint(10, 24)} {at.choice('ABCDEFGHIJKLMN')}{at.choice('xyz')}{at.choice('uvw')} {at.randint(1, 31)}"
+    ),
+    "editions": lambda at: f"no. {at.randint(1, 31)} of {at.randint(32, 99)}, 20{at.randint(10, 24)}",
+    "quarters": lambda at: f"Q{at.randint(1, 4)} {at.randint(1990, 2020)} {at.randint(100, 999)}",
     "words": lambda at: f"{at.choice(['may', 'march', 'june'])} {at.choice(['ward', 'way'])}{at.randint(1, 40)}",
 }
 

@@ -25,6 +25,11 @@ _NOTATIONS = [
 _SHORT_YEARS = [
     re.compile(rf"(?:0[1-9]|[12]\d|3[01]){mark}(?:0[1-9]|[12]\d|3[01]){mark}\d\d{_TIME}") for mark in ("-", "/", r"\.")
 ]
+_PART = re.compile(r"\d+|[^\W\d_]+")
+_LONGEST, _MOST_WORDS = (
+    40,
+    40,
+)  # letters of a date, and different words in all: months and days of the week in short and in full
 _NUMBER = re.compile(NUMBER.replace(r"\.", "[.,]"))
 _WORD = re.compile(r"[^\W\d_][^\d]{0,30}")
 
@@ -82,8 +87,11 @@ def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
     others: Counter[str] = Counter()
     full = any(form.fullmatch(cell) for cell in cells for form in _NOTATIONS)
     short = [form for form in _SHORT_YEARS if full or topic == "birth" or _has_years(cells, form)]
+    in_parts = _dates_in_parts(cells)
     for cell in cells:
         form = next((at for at, form in enumerate([*_NOTATIONS, *short]) if form.fullmatch(cell)), None)
+        if form is None and cell in in_parts:
+            form = -1
         if form is None:
             others[cell] += 1
         else:
@@ -95,6 +103,29 @@ def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
     if words and others.total() <= (1 - _MOST) * len(cells):
         return UnreadValues(facts.name, False, 1, words)
     return None
+
+
+def _dates_in_parts(cells: list[str]) -> set[str]:
+    """The cells that name a year, a month and a day and nothing else, in whatever order, signs and words.
+
+    The words of all cells together must be few: months and days of the week repeat, names and codes do not.
+
+    >>> sorted(_dates_in_parts(["2005. 01. 09.", "9.I.2005", "Sun 09 Jan 2005", "room 12"]))
+    ['2005. 01. 09.', '9.I.2005', 'Sun 09 Jan 2005']
+    """
+    found: set[str] = set()
+    words: set[str] = set()
+    for cell in {*cells}:
+        day, *_ = re.split(r"[T ]+\d\d?:\d\d", cell)
+        parts = _PART.findall(day) if len(cell) <= _LONGEST else []
+        named = [part for part in parts if not part.isdecimal()]
+        years = [part for part in parts if re.fullmatch(_YEAR, part)]
+        days = [part for part in parts if re.fullmatch(_IN_YEAR, part)]
+        has_month = len(days) == 2 or (len(days) == 1 and named)
+        if len(years) == 1 and has_month and len(named) <= 3 and len(years) + len(days) + len(named) == len(parts):
+            found.add(cell)
+            words.update(word.lower() for word in named)
+    return found if len(words) <= _MOST_WORDS else set()
 
 
 def _has_years(cells: list[str], form: re.Pattern[str]) -> bool:
