@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyreadstat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,71 @@ def test_both_kinds_at_once_and_several_files(tmp_path):
     table = read_table(str(tmp_path / "part*.csv"), null=["x", "a=-9"])
     assert table.to_arrow().to_pydict() == {"a": [None, 1, 3, None], "b": [None, -9, None, 7]}
     assert table.codebook.missing == {"a": {"-9": 2}}
+
+
+NUMBERS = {"hiv": [-1.0, 0.0, 1.0, -1.0], "score": [999.0, 2.5, 3.0, -1.0]}
+
+
+def number_file(tmp_path, ending):
+    """A file of floats, with a layout if it needs one."""
+    frame, file = pd.DataFrame(NUMBERS), tmp_path / f"people{ending}"
+    if ending == ".dta":
+        pyreadstat.write_dta(frame, str(file))
+        return {"source": file}
+    if ending == ".dat":
+        lines = [f"{hiv:5}{score:7}\n" for hiv, score in zip(*NUMBERS.values(), strict=True)]
+        file.write_text("".join(lines))
+        (tmp_path / "layout.csv").write_text("name,start,end\nhiv,1,5\nscore,6,12\n")
+        return {"source": file, "layout": tmp_path / "layout.csv"}
+    frame.to_csv(file, index=False)
+    return {"source": file}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".dat", ".dta"])
+@pytest.mark.parametrize(
+    ("hiv", "score"), [("-1", "999"), ("-1.0", "999.0"), ("-1.00", "9.99e2")], ids=["whole", "as written", "otherwise"]
+)
+def test_a_code_that_is_a_number_is_every_notation_of_it(tmp_path, ending, hiv, score):
+    file = number_file(tmp_path, ending)
+    table = read_table(**file, null={"hiv": hiv, "score": score})
+    assert table.to_arrow().to_pydict() == {"hiv": [None, 0, 1, None], "score": [None, 2.5, 3, -1]}
+    assert not [note for note in table.notes if "holds the missing code" in note]
+    assert sum(table.codebook.missing["hiv"].values()) == 2
+    both = read_table(**file, null=hiv).to_arrow().to_pydict()  # in every column
+    assert both == {"hiv": [None, 0, 1, None], "score": [999, 2.5, 3, None]}
+
+
+def test_notations_of_a_code_in_whole_numbers_commas_and_several_files(tmp_path):
+    (tmp_path / "part0.csv").write_text("a;b;c\n-1;-1,00;1.000,5\n2;0,5;1.000,0\n")
+    (tmp_path / "part1.csv").write_text("a;b;c\n-1;-1;1\n3;-1,0;2,5\n")
+    table = read_table(str(tmp_path / "part*.csv"), null="a=-1.0,-1.5;b=-1;c=1,1000")
+    assert table.to_arrow().to_pydict() == {
+        "a": [None, 2, None, 3],
+        "b": [None, 0.5, None, None],
+        "c": [1000.5, None, None, 2.5],
+    }
+    assert table.codebook.missing == {"a": {"-1.0": 2}, "b": {"-1": 3}, "c": {"1": 1, "1000": 1}}
+
+
+def test_a_code_of_a_text_column_is_that_text_only(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("icd,number\n250.0,999999999999999999\n250.00,999999999999999998\nV10,1\n250,2\n")
+    table = read_table(file, null="icd=250.0;number=999999999999999999.0,1e18")
+    assert table.to_arrow().to_pydict() == {
+        "icd": [None, "250.00", "V10", "250"],
+        "number": [999999999999999999, 999999999999999998, 1, 2],  # of which a double keeps no last digit
+    }
+    assert read_table(file, null="250").to_arrow()["icd"].to_pylist() == ["250.0", "250.00", "V10", None]
+
+
+def test_the_suggested_code_works(tmp_path, capsys):
+    file = tmp_path / "people.csv"
+    pd.DataFrame({"hiv": [-1.0, 0.0, 1.0, None] * 30, "age": [30, 40, 50, 60] * 30}).to_csv(file, index=False)
+    asked = ["assess", file, "--qi", "age", "--sensitive", "hiv", "--rows-are-people"]
+    assert "--null hiv=-1" in run(capsys, *asked)[2]
+    _, _, messages = run(capsys, *asked, "--null", "hiv=-1")
+    assert "missing code" not in messages
+    assert "may stand for missing values" not in messages
 
 
 def test_a_code_that_does_not_occur_is_told(people):

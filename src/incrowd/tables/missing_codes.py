@@ -6,17 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from incrowd.errors import InputError
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.infer_types import NUMBER
+from incrowd.tables.infer_types import NUMBER, TextConversion
 from incrowd.wording import listed
 
 _SPAN = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)")
+_WHOLE_IN_DOUBLE = 2**53  # smaller whole numbers are exact as a double
 _STATED = (
     "missing codes are texts or numbers with commas, after a column and = where they are those of one: age=-9,97-99"
 )
@@ -98,6 +101,47 @@ class ColumnCodes:
             gone = hits if gone is None else pc.or_(gone, hits)
         return gone
 
+    def blank_numbers(
+        self, files: Sequence[Path], conversions: Mapping[str, TextConversion], everywhere: Sequence[str]
+    ) -> dict[str, TextConversion]:
+        """Conversions of text columns in which a code that is a number means each notation of it: -1 also -1.0.
+
+        This is known only after all cells are read: a column of text has no numbers, and its codes are exact texts.
+        `files` hold the texts, without the cells that `blank` found; `everywhere` are codes of all columns.
+        """
+        stated = {name: self._numbers(name, conversion, everywhere) for name, conversion in conversions.items()}
+        written: dict[str, dict[str, None]] = {name: {} for name, codes in stated.items() if codes}
+        for path in files if written else ():
+            with pq.ParquetFile(path) as file:
+                for name, texts in written.items():
+                    for batch in file.iter_batches(columns=[name]):
+                        texts |= self._other_notations(name, batch.column(name), conversions[name], stated[name])
+        return {
+            name: replace(conversion, nulls=(*conversion.nulls, *written.get(name, ())))
+            for name, conversion in conversions.items()
+        }
+
+    def _numbers(self, name: str, conversion: TextConversion, everywhere: Sequence[str]) -> list[str]:
+        """The codes of a column that are numbers of which it may hold another notation."""
+        codes = [code for code in (*self.counts.get(name, ()), *everywhere) if re.fullmatch(NUMBER, code)]
+        if pa.types.is_integer(conversion.type):  # a whole number has one notation, which `blank` found
+            return [code for code in codes if not code.lstrip("-").isdigit()]
+        return codes if pa.types.is_floating(conversion.type) else []
+
+    def _other_notations(
+        self, name: str, texts: pa.Array, conversion: TextConversion, stated: Sequence[str]
+    ) -> dict[str, None]:
+        """The texts of a column that are the numbers of its codes; the cells are counted."""
+        written: dict[str, None] = {}
+        numbers = conversion.convert(texts)
+        for code in stated:
+            hits = texts.filter(_same_number(numbers, code))
+            new = [text for text in hits.unique().to_pylist() if text not in written]
+            if new and code in self.counts.get(name, ()):
+                self.counts[name][code] += len(hits)
+            written |= dict.fromkeys(new)
+        return written
+
     def merge(self, other: ColumnCodes) -> None:
         """Add the counts of another file with the same columns."""
         for name, counts in other.counts.items():
@@ -140,3 +184,17 @@ def _holds(cells: pa.Array, code: str) -> pa.Array:
         hits = pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high))
         return pc.or_(pc.fill_null(hits, False), pc.equal(cells, code)) if is_text else hits
     return pc.equal(cells, code)
+
+
+def _same_number(numbers: pa.Array, code: str) -> pa.Array:
+    """Mark the numbers that equal the number which a code writes.
+
+    >>> _same_number(pa.array([-1.0, 0.5, None]), "-1").to_pylist()
+    [True, False, False]
+    """
+    value: float = float(code)
+    if pa.types.is_integer(numbers.type) and value.is_integer() and abs(value) < _WHOLE_IN_DOUBLE:
+        value = int(value)
+    elif pa.types.is_integer(numbers.type):  # no whole number, or one of which a double may not keep all digits
+        return pc.and_(pc.is_null(numbers), pc.is_valid(numbers))
+    return pc.fill_null(pc.equal(numbers, pa.scalar(value, numbers.type)), False)

@@ -102,6 +102,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
     )
     conversions = {key: one for key, one in inference.conversions().items() if key in stored_as}
     cells = [one.cells for one in loaded]
+    conversions = first.codes.blank_numbers(cells, conversions, options.missing.everywhere)
     known: dict[str, Any] = {"conversions": conversions, "stored_as": stored_as}
     rows = spooled_rows(cells, name=name, memory=options.memory, workspace=workspace, **known)
     scales = {key: Scale("ordered") for key in inference.partial_dates() if key in stored_as}

@@ -83,9 +83,8 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         break
     else:
         raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
-    rows = spooled_rows(
-        [cells], name=name, memory=options.memory, workspace=workspace, conversions=inference.conversions()
-    )
+    conversions = codes.blank_numbers([cells], inference.conversions(), options.missing.everywhere)
+    rows = spooled_rows([cells], name=name, memory=options.memory, workspace=workspace, conversions=conversions)
     notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]
     if short := sum(cut_short):
         lines = counted(short, "line ends", "lines end")
