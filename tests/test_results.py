@@ -170,6 +170,9 @@ def every_result(results):
         ),
         incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         facts_of_protected(safe),
+        facts_of_protected(
+            incrowd.protect(table, quasi_identifiers=["age"], method="perturb", steps=[("age", "noise=0.5")], seed=1)
+        ),
         Stream(quasi_identifiers=["age"], k=2, identifiers=[]).append({"age": [30, 30, 30, 40]}),
         incrowd.measures.count_with_auxiliary(numbers, ["age"], ["paid"]),
         CopiedPeople(("age",), 10, 2, 10, 0),

@@ -216,9 +216,13 @@ def test_people_who_were_not_asked_are_kept_apart_before_a_column_is_left_out():
         ((), "exposed"),
         (tuple(named["other"]), "within"),
     ]
-    whole = find_release(table, Question(**named, rows_are_people=True), **named, identifiers=[], method="generalise")
-    assert whole.passes
-    assert whole.protected.removed  # one coding for all keeps nobody apart
+    whole = {"identifiers": [], "method": "generalise"}
+    by_detail = find_release(table, Question(**named, rows_are_people=True), **named, **whole, measure="granularity")
+    assert by_detail.passes
+    assert by_detail.protected.removed  # one coding for all keeps nobody apart
+    by_association = find_release(table, Question(**named, rows_are_people=True), **named, **whole)
+    assert by_association.passes
+    assert by_association.protected.removed == ()  # levels that keep what columns tell of each other keep them apart
 
 
 def two_secrets(values):
