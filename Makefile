@@ -25,7 +25,7 @@ test:
 	$(MAKE) --jobs 2 check tests
 
 tests: $(SETUP) .tools
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 4 --dist loadgroup
 
 check: $(SETUP)
 	$(BIN)/ruff check .
@@ -67,11 +67,12 @@ sbom: $(SETUP)
 	mkdir -p out
 	$(BIN)/python requirements/sbom.py > out/sbom.json
 
-# The locks pin every package: so parts are installed side by side, the large ones (late in the alphabet) first, and a second
-# call installs what failed. Made on Python 3.11, valid on every later one. What has to be built first is not compressed for the
-# moment until it is unpacked: PySpark is 480 MB of archives.
+# The locks pin every package and the hashes of its files: so parts are installed side by side, the large ones (late in the
+# alphabet) first, and a second call installs what failed. Made on Python 3.11, valid on every later one. What has to be built
+# first is not compressed for the moment until it is unpacked: PySpark is 480 MB of archives.
 BUILT := --no-deps --config-settings=--build-option=--compression=stored
-install_lock = sort -rf $(1) | xargs -P 2 -n 18 $(PIP) $(BUILT) || $(PIP) $(BUILT) -r $(1)
+install_lock = rm -rf $(VENV)/parts && mkdir $(VENV)/parts && sort -rf $(1) | split -l 18 - $(VENV)/parts/ && \
+	  ls -d $(VENV)/parts/* | xargs -P 2 -n 1 $(PIP) $(BUILT) -r || $(PIP) $(BUILT) -r $(1)
 
 # what the package itself needs, with figures
 $(BASE): pyproject.toml requirements/base.lock
@@ -108,6 +109,7 @@ lock: $(SETUP)
 	out/lock/bin/python -m pip freeze --exclude incrowd > requirements/base.lock
 	$(PIP) --upgrade --upgrade-strategy eager -c requirements/base.lock -e '.[dev,docs,spark,database,web]'
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vixFf requirements/base.lock > requirements/dev.lock
+	$(BIN)/python requirements/hashes.py requirements/base.lock requirements/dev.lock
 	rm -rf out/lock
 
 clean:

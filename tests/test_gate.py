@@ -161,3 +161,46 @@ def test_roles_that_a_question_lacks_are_those_given_to_the_gate():
     found = check(table, quasi_identifiers=["sex"], other=["note"], question=Question(rows_are_people=True))
     assert found.passed
     assert not check(table, quasi_identifiers=["sex"], question=Question(rows_are_people=True)).passed
+
+
+MISSING = {
+    "zip": [1] * 12 + [2] * 12 + [3] * 12,
+    "illness": ["hiv"] * 11 + [None] + ["none"] * 12 + ["none"] * 7 + ["flu"] * 5,
+    "pension": [None] * 24 + ["yes", "no"] * 6,
+}
+"""A class of one illness and a refusal, one of a common value, and a question that few were asked."""
+
+
+@pytest.mark.parametrize(
+    ("more", "given_away"),
+    [({}, 11 / 36), ({"secrets": ["illness=none"]}, 12 / 36), ({"secrets": ["illness=flu"], "certain": 0.51}, 0.0)],
+)
+def test_the_rule_on_secrets_counts_what_the_verdict_counts(more, given_away):
+    hidden = ["illness", "pension"]
+    found = check(MISSING, quasi_identifiers=["zip"], sensitive=hidden, max_given_away=0, **more)
+    illness, pension = found.rules
+    assert (illness.found, pension.found) == (pytest.approx(given_away), 0)
+    asked = Question(quasi_identifiers=["zip"], sensitive=hidden, recipient="public", **more)
+    judged = check(MISSING, quasi_identifiers=["zip"], max_given_away=0, question=asked)
+    assert judged.rules == found.rules
+    assert judged.verdict.disclosed == (("illness",) if given_away else ())
+    assert judged.passed is found.passed is (given_away == 0)
+
+
+def test_a_secret_of_the_rule_differs_from_that_of_the_question():
+    asked = Question(quasi_identifiers=["zip"], sensitive=["illness"], certain=0.9)
+    with pytest.raises(InputError, match="certain is given here and in the question"):
+        check(MISSING, quasi_identifiers=["zip"], question=asked, certain=0.8)
+
+
+def test_an_l_that_rests_on_missing_values_says_so():
+    found = check(MISSING, quasi_identifiers=["zip"], sensitive=["illness"], min_l=1, min_k=2)
+    assert found.notes == ()
+    only = {name: values[:12] + values[24:] for name, values in MISSING.items()}
+    found = check(only, quasi_identifiers=["zip"], sensitive=["illness"], min_l=2)
+    assert found.passed
+    assert found.notes == (
+        "a missing value of illness counts as one of the different values (l): without it the fewest in a class are "
+        "1, not 2",
+    )
+    assert found.notes[0] in found.to_junit()

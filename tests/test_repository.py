@@ -62,10 +62,10 @@ def test_the_workflow_calls_targets_that_exist_on_three_systems_and_four_pythons
     assert all(re.search(r"@v\d+\.\d+\.\d+$", step["uses"]) for step in steps if "uses" in step)
 
 
-def test_the_locks_hold_each_package_once_and_no_address():
+def test_the_locks_hold_each_package_once_with_hashes_and_no_address():
     lines = [line for name in ("base", "dev") for line in (ROOT / f"requirements/{name}.lock").read_text().split("\n")]
     packages = [line.partition("==")[0].lower().replace("_", "-") for line in lines if line]
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+( --hash=sha256:[0-9a-f]{64})+", line) for line in lines if line)
     assert len(packages) == len(set(packages))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = (ROOT / "requirements/base.lock").read_text().lower().replace("_", "-")

@@ -82,7 +82,7 @@ class ClassSizes(Result):
             source: a table, a file's path or a frame.
             quasi_identifiers: the columns that people are compared by.
             person: the column that identifies the person of each record, if people have several. The unit is then the
-                person, and people look alike if their whole histories do.
+                person, and two people are in one class if all their records are equal.
 
         Returns:
             How many classes there are of each size.
@@ -230,8 +230,8 @@ def indistinguishable_groups(
 ) -> Classes:
     """Group the records that an attacker cannot distinguish when they look for a sensitive value.
 
-    Without a person column these are the classes. With one, an attacker who knows a history knows each of its records.
-    So a group is the set of records that have equal values and belong to one class of people.
+    Without a person column the groups are the classes. With one, an attacker who knows a person's history knows each of
+    its records, so a group is the set of records with equal values within one class of people.
     """
     if person is None:
         return classes

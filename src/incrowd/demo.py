@@ -1,9 +1,9 @@
 """A generated population of hospital stays, so that nothing has to be downloaded.
 
 The columns are those of Sánchez, Martínez & Domingo-Ferrer, "How to avoid reidentification with proper anonymization"
-(arXiv:1511.05957), Table S1. Everybody in it is invented. Places, people and stays are drawn so that the marginals are
-plausible and the pairwise correlations are near the paper's Table S4. At the paper's size, 3 985 166 records, about 75
-% of the records are unique by the nine quasi-identifiers.
+(arXiv:1511.05957), Table S1. All people are invented. Places, people and stays are drawn so that the marginals are
+plausible and the pairwise correlations are near the paper's Table S4. At the paper's size, 3 985 166 records, about
+75 % of the records are unique by the nine quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CENSUS = ("age_yrs", "sex", "ethncty", "race", "patzip", "patcnty")
 SPATIAL = ("oshpd_id",)
 TEMPORAL = ("los", "adm_qtr")
 QUASI_IDENTIFIERS = SPATIAL + CENSUS + TEMPORAL
-AS_NUMBERS = dict.fromkeys(QUASI_IDENTIFIERS, "numeric")  # scales: the papers take codes for quantities too
+AS_NUMBERS = dict.fromkeys(QUASI_IDENTIFIERS, "numeric")  # scales: the papers treat codes as quantities too
 GROUPS = {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}
 
 _BLOCK = 500_000  # rows drawn at a time: bounds the memory, and makes a small table the head of a large one
@@ -63,7 +63,7 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
         raise InputError(f"a demo table of {rows:,} rows; give 1 or more")
     seed = require_seed(seed)
     land = _draw_map()
-    codes = pa.array([f"{1 + code:03d}.{code % 10}" for code in range(_DIAGNOSES)])  # as ICD-9-CM has them, ascending
+    codes = pa.array([f"{1 + code:03d}.{code % 10}" for code in range(_DIAGNOSES)])  # notation of ICD-9-CM, ascending
     blocks = []
     for number, start in enumerate(range(0, rows, _BLOCK)):
         generator = np.random.default_rng([seed, number])
@@ -80,7 +80,7 @@ def _draw_map() -> _Map:
     generator = np.random.default_rng(_LAND)
     share = 1.0 / (np.arange(_COUNTIES) + 2.2) ** 1.35
     place = generator.permutation(_COUNTIES)
-    place[[0, int(np.flatnonzero(place == 18)[0])]] = 18, place[0]  # the largest county has number 19, as in life
+    place[[0, int(np.flatnonzero(place == 18)[0])]] = 18, place[0]  # as in California, the largest county is number 19
     county_share = np.empty(_COUNTIES)
     county_share[place] = share / share.sum()
 
@@ -100,9 +100,9 @@ def _draw_map() -> _Map:
     zip_hospital = np.empty((_ZIP_CODES, _CHOICES), dtype=np.int32)
     for county in range(_COUNTIES):
         nearby = np.flatnonzero(hospital_county == county)
-        here = np.flatnonzero(zip_county == county)
+        zips_of_county = np.flatnonzero(zip_county == county)
         weight = hospital_share[nearby] / hospital_share[nearby].sum()
-        zip_hospital[here] = generator.choice(nearby, (here.size, _CHOICES), p=weight)
+        zip_hospital[zips_of_county] = generator.choice(nearby, (zips_of_county.size, _CHOICES), p=weight)
     return _Map(
         zip_code,
         np.cumsum(zip_share) / zip_share.sum(),
@@ -150,7 +150,7 @@ def _draw_block(land: _Map, generator: np.random.Generator) -> dict[str, NDArray
 
 
 def _draw_age(generator: np.random.Generator) -> NDArray[np.int8]:
-    """Newborns, few children, mothers, and more with every later decade; 85 is 85 and over."""
+    """Ages: many newborns, few children, many of child-bearing age, and more with every later decade; 85 means 85+."""
     u = generator.random(_BLOCK)
     knots = [0.0, 0.13, 0.175, 0.21, 0.40, 0.60, 0.78, 0.91, 1.0]
     years = [0.0, 1.0, 8.0, 17.0, 36.0, 56.0, 72.0, 85.0, 97.0]
@@ -158,7 +158,7 @@ def _draw_age(generator: np.random.Generator) -> NDArray[np.int8]:
 
 
 def _draw_sex(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray[np.int8]:
-    """1 male, 2 female, 3 other, 4 unknown; mothers make the years from 18 to 42 mostly female."""
+    """Sex: 1 male, 2 female, 3 other, 4 unknown; births make the ages from 18 to 42 mostly female."""
     female = np.where((age >= 18) & (age <= 42), 0.72, np.where(age >= 75, 0.56, 0.49))
     u = generator.random(_BLOCK)
     sex = 1 + (u < female).astype(np.int8)
@@ -169,8 +169,10 @@ def _draw_sex(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray[
 def _draw_origin(
     age: NDArray[np.int8], north: NDArray[np.float64], generator: np.random.Generator
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Ethnicity (1 Hispanic, 2 not, 3 unknown) and race (1 White … 5 other, 6 unknown): younger and further south,
-    more often Hispanic; the Hispanic more often of other race."""
+    """Ethnicity (1 Hispanic, 2 not, 3 unknown) and race (1 White … 5 other, 6 unknown).
+
+    Younger people and those further south are more often Hispanic. Hispanic people are more often of other race.
+    """
     hispanic = generator.random(_BLOCK) < 0.68 - 0.0067 * age - 0.24 * (north - 0.5)
     ethnicity = np.where(hispanic, 1, 2).astype(np.int8)
     ethnicity[generator.random(_BLOCK) < 0.012] = 3
@@ -183,7 +185,7 @@ def _draw_origin(
 
 
 def _draw_stay(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray[np.int16]:
-    """Days from admission to discharge: most a few, some months, longer with age."""
+    """Days from admission to discharge: a few for most, months for some, longer with age."""
     days = np.exp(generator.normal(0.6 + 0.009 * age, 0.64))
     long = generator.random(_BLOCK) < 0.012
     days[long] *= np.exp(generator.exponential(1.1, int(long.sum())))
@@ -191,13 +193,13 @@ def _draw_stay(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray
 
 
 def _draw_charge(stay: NDArray[np.int16], generator: np.random.Generator) -> NDArray[np.int32]:
-    """Dollars: a start and a rate a day, both skewed; about one stay in ten costs more than 100 000."""
+    """Dollars: a log-normal level times a power of the length of stay; about one stay in ten costs over 100 000."""
     level = np.exp(generator.normal(9.05, 0.95, _BLOCK))
     charge: NDArray[np.float64] = np.minimum(level * (1.0 + stay) ** 0.85, 2e7)
     return charge.astype(np.int32)
 
 
 def _draw_diagnosis(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray[np.int16]:
-    """A code by rank: a few are common, most are rare, and age shifts which."""
+    """Diagnosis codes: a few are common, most are rare, and which ones are common depends on age."""
     rank = np.floor(_DIAGNOSES ** generator.random(_BLOCK)).astype(np.int64) - 1
     return ((rank * 7 + 11 * (age // 18)) % _DIAGNOSES).astype(np.int16)

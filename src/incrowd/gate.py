@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict, Unpack, cast, get_type_hints
+from typing import Any, ClassVar, Unpack, cast
 
 from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
@@ -13,54 +12,13 @@ from incrowd.assessment import Question, Roles, Verdict, judge_release
 from incrowd.assessment.roles import settle_roles
 from incrowd.attacks import attack_release, kinds_for
 from incrowd.errors import InputError
-from incrowd.measures import Measurement, measure
-from incrowd.recipients import is_within, judge
+from incrowd.gate_rules import RULES, LimitKeywords, Rule, check_limits
+from incrowd.measures import DisclosedColumn, Measurement, count_disclosed_secrets, measure
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
-from incrowd.wording import number
 
-
-class _RuleKind(NamedTuple):
-    """A kind of rule: the field that holds its number, its words, and the range of its limits."""
-
-    field: str
-    words: str
-    at_least: bool = False
-    lowest: float = 0
-    highest: float | None = None
-    of_column: bool = False
-
-
-def _secret(field: str, words: str, **limits: Any) -> _RuleKind:
-    return _RuleKind(field, words, of_column=True, **limits)
-
-
-class LimitKeywords(TypedDict, total=False):
-    """The rules of `check` with their limits, by name. None, or left out: there is no such rule."""
-
-    min_k: Annotated[float | None, _RuleKind("k", "people in the smallest class", at_least=True, lowest=1)]
-    max_risk: Annotated[float | None, _RuleKind("correctness", "average chance of being named", highest=1)]
-    max_uniqueness: Annotated[float | None, _RuleKind("uniqueness", "share of people nobody looks like", highest=1)]
-    max_identifiers: Annotated[float | None, _RuleKind("identifiers", "columns that name people or records")]
-    max_attack: Annotated[
-        float | None, _RuleKind("attack", "highest risk of an attack that is not ruled out", highest=1)
-    ]
-    min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
-    min_entropy_l: Annotated[
-        float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
-    ]
-    max_t: Annotated[float | None, _secret("t", "largest distance of a class from the table", highest=1)]
-    max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
-    max_beta: Annotated[float | None, _secret("beta", "largest relative gain in a value's share")]
-    max_delta: Annotated[float | None, _secret("delta", "largest |ln| of a value's share over the table's")]
-    max_given_away: Annotated[float | None, _secret("given_away", "share of records whose value is certain", highest=1)]
-
-
-RULES: Mapping[str, _RuleKind] = {
-    name: hint.__metadata__[0] for name, hint in get_type_hints(LimitKeywords, include_extras=True).items()
-}
-"""Every rule by name; those of sensitive columns are checked for each of them."""
-
+_RULES_ON_L = {"min_l", "min_entropy_l"}
+_SINGLE = (str, float, int, type(None))  # types of a role that is not a list of names
 
 RULES_ONLY = (
     "Only these rules were checked. This is no verdict on whether the table may be released: that depends on every "
@@ -70,38 +28,11 @@ RULES_ONLY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Result):
-    """One rule and its result for a table; `column` is the sensitive column that the rule is about."""
-
-    _derived: ClassVar[tuple[str, ...]] = ("passed", "sentence")
-
-    name: str
-    column: str | None
-    limit: float
-    found: float
-
-    @property
-    def passed(self) -> bool:
-        """True if the table keeps the rule."""
-        if RULES[self.name].at_least:
-            return self.found >= self.limit
-        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 means 1/11 only for a risk of being named
-        return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
-
-    @property
-    def sentence(self) -> str:
-        """The rule in one line."""
-        kind = RULES[self.name]
-        about = f" ({self.column})" if self.column is not None else ""
-        bound = "at least" if kind.at_least else "at most"
-        return f"{kind.words}{about}: {number(self.found)} (rule: {bound} {number(self.limit)})"
-
-
-@dataclass(frozen=True, slots=True)
 class Check(Result):
-    """The results of all rules for a table; `notes` are findings that no rule covers, `verdict` is that of `assess`.
+    """The results of all rules for a table.
 
-    Without a verdict nobody has judged whether the table may be released, even if it keeps all rules.
+    `notes` are findings that no rule covers; `verdict` is the verdict of `assess`. Without a verdict, nobody has judged
+    whether the table may be released, even if it keeps all rules.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("passed",)
@@ -133,10 +64,10 @@ class Check(Result):
             )
             for rule in self.rules
         ]
-        notes = [*self.notes, *([RULES_ONLY] if self.verdict is None else [])]
+        notes = [*self.notes, *([RULES_ONLY] if self.verdict is None else map(str, self.verdict.conditions))]
         if (verdict := self.verdict) is not None:
-            why = None if verdict.decision == "within" else verdict.recommendation
-            cases.append(JunitCase("verdict", why, "\n".join([verdict.sentence, *verdict.exposures])))
+            failure = None if verdict.decision == "within" else verdict.recommendation
+            cases.append(JunitCase("verdict", failure, "\n".join([verdict.sentence, *verdict.exposures])))
         return junit_xml(f"incrowd check {self.table}", cases, "incrowd.gate", "\n".join(notes))
 
 
@@ -149,6 +80,8 @@ def check(
     identifiers: Sequence[str] = (),
     drop: Sequence[str] = (),
     other: Sequence[str] = (),
+    secrets: Sequence[str] = (),
+    certain: float | None = None,
     min_k: float | None = None,
     max_risk: float | None = None,
     max_uniqueness: float | None = None,
@@ -179,6 +112,8 @@ def check(
         identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to remove before the release; a note lists those that are still present.
         other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
+        secrets: for `max_given_away` and the verdict, the values that are secret, such as "illness=HIV,AIDS".
+        certain: for both, the share of a class with one value from which that secret counts as known. None: 0.95.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
         max_uniqueness: largest share of unique people.
@@ -191,9 +126,10 @@ def check(
         max_alpha: largest share of one value in a class.
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
-        max_given_away: largest share of records whose value is certain.
-        original: the table that this one was made from: for `max_attack`, and for the verdict, which asks it what kept
-            columns give back.
+        max_given_away: largest share of records whose secret classes give away, as the verdict of `assess` counts it:
+            a missing value is no secret, and one that most people have is no news unless `secrets` names it.
+        original: the table that this one was made from: for `max_attack`, and for the verdict, which finds with it the
+            kept columns that give back coarsened ones.
         holdout: for `max_attack`, people of the same population who are not in the original.
         kept_rows: for `max_attack`, the original's row that each row was made from, or a file of these, where some
             were dropped or the order cannot be told from the tables; see `attack`.
@@ -202,7 +138,7 @@ def check(
         progress: callback that receives the current step and the share done.
 
     Returns:
-        The rules and how the table stands to each; `passed` if all are kept.
+        The result of each rule; `passed` is true if all are kept.
 
     Raises:
         InputError: no limit is set, one makes no sense, or one is about sensitive columns and none are named; or a
@@ -221,37 +157,42 @@ def check(
         identifiers=identifiers,
         drop=drop,
         other=other,
+        secrets=secrets,
+        certain=certain,
     )
-    known, secrets = asked.quasi_identifiers or (), asked.sensitive or ()
+    known, sensitive = asked.quasi_identifiers or (), asked.sensitive or ()
     of_columns = [name for name in limits if RULES[name].of_column]
-    if of_columns and not secrets:
+    if of_columns and not sensitive:
         raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
     table = read_table(data)
     facts = measure(
         table,
         quasi_identifiers=known,
-        sensitive=list(secrets) if of_columns else [],
+        sensitive=list(sensitive) if {*of_columns} - {"max_given_away"} else [],
         person=asked.person,
         progress=progress,
     )
     roles = settle_roles(table, asked, original)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
-    attack, why = _attack(table, original, holdout, kept_rows, known, secrets) if "max_attack" in limits else (0.0, [])
-    counted = {"max_identifiers": len(naming), "max_attack": attack}
+    attack, attack_notes = (
+        _attack(table, original, holdout, kept_rows, known, sensitive) if "max_attack" in limits else (0.0, [])
+    )
+    numbers = {"max_identifiers": len(naming), "max_attack": attack}
+    given_away = _given_away(table, asked, progress) if "max_given_away" in limits else ()
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
         facts.records,
         facts.people,
         facts.quasi_identifiers,
-        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
-        (*_notes(roles, list(naming)), *why),
+        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, numbers, given_away)),
+        (*_notes(roles, list(naming)), *(_notes_on_l(facts) if _RULES_ON_L & {*limits} else ()), *attack_notes),
         None if question is None else judge_release(table, asked, original=original, progress=progress),
     )
 
 
-def _with_roles(question: Question | None, **given: Sequence[str] | str | None) -> Question:
-    """Return the question with the additional roles, so that rules and verdict use the same columns."""
-    named = {name: value if isinstance(value, str) else tuple(value or ()) for name, value in given.items()}
+def _with_roles(question: Question | None, **given: Sequence[str] | str | float | None) -> Question:
+    """The question with the given roles and secrets added, so that rules and verdict use the same ones."""
+    named = {name: value if isinstance(value, _SINGLE) else tuple(value) for name, value in given.items()}
     for name, value in named.items():
         stated = getattr(question, name, None)
         if value and stated and {*_listed(stated)} != {*_listed(value)}:
@@ -259,8 +200,8 @@ def _with_roles(question: Question | None, **given: Sequence[str] | str | None) 
     return (question or Question()).with_given(**named)
 
 
-def _listed(value: Sequence[str] | str) -> Sequence[str]:
-    return [value] if isinstance(value, str) else value
+def _listed(value: Sequence[str] | str | float) -> Sequence[str | float]:
+    return [value] if isinstance(value, _SINGLE) else value
 
 
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
@@ -287,26 +228,14 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         )
 
 
-def check_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
-    """Return the limits that are set, after validation; with `any_of`, at least one must be set."""
-    asked: dict[str, float] = {}
-    for name, limit in limits.items():
-        if name not in RULES:
-            raise InputError(f"there is no rule {name!r}; there are: {', '.join(RULES)}")
-        if limit is None:
-            continue
-        kind = RULES[name]
-        fits = isinstance(limit, int | float) and not isinstance(limit, bool) and kind.lowest <= limit < math.inf
-        if not fits or (kind.highest is not None and limit > kind.highest):
-            bounds = f"{kind.lowest:g} or more" if kind.highest is None else f"from {kind.lowest:g} to {kind.highest:g}"
-            raise InputError(f"{name} must be a number {bounds}; {limit!r} was given")
-        asked[name] = limit
-    if any_of and not asked:
-        raise InputError(
-            "there is nothing to check; name who is to get the table, for the verdict, or set a rule",
-            hint=("recipient=public", *RULES),
-        )
-    return asked
+def _notes_on_l(facts: Measurement) -> Iterator[str]:
+    """Sensitive columns whose l is lower without missing values."""
+    for one in facts.sensitive:
+        if one.filled_distinct < one.distinct:
+            yield (
+                f"a missing value of {one.column} counts as one of the different values (l): without it the fewest in "
+                f"a class are {one.filled_distinct}, not {one.distinct}"
+            )
 
 
 def _attack(
@@ -317,7 +246,7 @@ def _attack(
     known: Sequence[str],
     sensitive: Sequence[str],
 ) -> tuple[float, list[str]]:
-    """The highest risk that attacks on the table do not rule out (1 if some could not be run), and notes."""
+    """The upper end of the highest risk of an attack (1 if some attacks could not be run), and notes."""
     if original is None:
         raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
     kinds = kinds_for(sensitive)
@@ -331,13 +260,34 @@ def _attack(
     return highest, list(dict.fromkeys([*([missing] if missing else []), *reasons, *notes]))
 
 
-def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, float]) -> list[Rule]:
+def _given_away(table: Table, asked: Question, progress: Progress) -> tuple[DisclosedColumn, ...]:
+    """Records of each sensitive column whose secret is known and news, as the verdict counts them."""
+    return count_disclosed_secrets(
+        table,
+        quasi_identifiers=asked.quasi_identifiers or (),
+        sensitive=asked.sensitive or (),
+        secrets=asked.named_secrets,
+        certain_from=asked.certain_from,
+        person=asked.person,
+        progress=progress,
+    ).columns
+
+
+def _rules(
+    name: str,
+    limit: float,
+    facts: Measurement,
+    numbers: Mapping[str, float],
+    given_away: Sequence[DisclosedColumn],
+) -> list[Rule]:
+    """The results of one rule: one, or one for each sensitive column."""
     kind = RULES[name]
-    if name in counted:
-        return [Rule(name, None, limit, counted[name])]
+    if name in numbers:
+        return [Rule(name, None, limit, numbers[name])]
     if not kind.of_column:
         return [Rule(name, None, limit, getattr(facts, kind.field))]
-    return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in facts.sensitive]
+    columns: Sequence[Any] = given_away if name == "max_given_away" else facts.sensitive
+    return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in columns]
 
 
 def junit_error(table: str, message: str) -> str:
@@ -365,7 +315,7 @@ def assert_anonymous(
         limits: further limits of `check`, as `LimitKeywords` lists them: `max_risk`, `min_l`, `max_t` and so on.
 
     Returns:
-        The rules and how the table stands to each.
+        The result of each rule.
 
     Raises:
         AssertionError: a rule is not kept.

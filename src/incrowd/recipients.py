@@ -20,9 +20,9 @@ COMPARED: Mapping[Judgement, str] = {"within": "within", "borderline": "too clos
 """A judgement in words, before the limit: "above the 1/11"."""
 
 STANDS: Mapping[Judgement, str] = {"within": "within it", "borderline": "too close to call", "over": "above it"}
-"""A judgement in words, where the limit stands elsewhere: "above it"."""
+"""A judgement in words, if the limit is named before: "above it"."""
 
-_CLASS_SIZES = (3, 11, 20)  # of the sources, which write 1/3 and 1/11 with two digits
+_CLASS_SIZES = (3, 11, 20)  # class sizes of the sources, which write 1/3 as 0.33 and 1/11 as 0.09
 _ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
 SMALLEST_LIMIT = 1e-12
 """Below this a limit asks for a class of more people than have ever lived; no table meets it."""
@@ -77,7 +77,7 @@ RECIPIENTS: tuple[Recipient, ...] = (
 )
 """Every kind of recipient: a partner bound by contract, researchers bound not to look for people, everybody.
 
-Whatever lists them, their names or their limits reads this tuple."""
+This is the only list of recipients, of their names and of their limits."""
 
 
 def judge(risk: float, limit: float, interval: tuple[float, float] | None = None) -> Judgement:
@@ -132,12 +132,12 @@ def is_within(risk: float, stated: float) -> bool:
 
 
 def settle_limits(recipient: str, *, threshold: float | None = None, highest: float | None = None) -> Limits:
-    """Return the limits of a recipient, replaced by the limits that this question sets.
+    """Return the limits of a recipient, each replaced by the given one if there is one.
 
     Args:
         recipient: the kind of recipient.
-        threshold: another limit on the average risk.
-        highest: another limit on the person at highest risk.
+        threshold: limit on the average risk, instead of the recipient's.
+        highest: limit on the person at highest risk, instead of the recipient's.
 
     Raises:
         InputError: no recipient has that name, or a limit makes no sense.
@@ -153,7 +153,7 @@ def settle_limits(recipient: str, *, threshold: float | None = None, highest: fl
 
 
 def find_recipient(name: str) -> Recipient:
-    """The recipient of a name.
+    """The recipient with this name.
 
     Raises:
         InputError: no recipient has that name.

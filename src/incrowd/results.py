@@ -13,7 +13,7 @@ from incrowd._support.services import provided
 from incrowd.errors import IncrowdError, MissingDependencyError
 from incrowd.wording import single_value
 
-_MAX_ENTRIES = 40  # shown of a result
+_MAX_ENTRIES = 40  # entries of a result that are shown
 _MAX_LINE = 400  # characters of `repr`, about
 _MAX_VALUE = 80  # characters of one value in `repr`
 
@@ -84,7 +84,7 @@ class Result:
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, Any]:
-        """Text, HTML and, where the result has a figure, Vega-Lite for notebooks that draw it."""
+        """Text, HTML and, if the result has a figure, its Vega-Lite specification for notebooks."""
         bundle: dict[str, Any] = {"text/plain": str(self), "text/html": self._repr_html_()}
         chart = _figure(self)
         if chart is not None:
@@ -123,9 +123,9 @@ def _picture(spec: dict[str, Any]) -> str:
     """The chart as an image embedded in the page, for every viewer."""
     import vl_convert
 
-    drawn = base64.b64encode(vl_convert.vegalite_to_svg(json.dumps(spec)).encode()).decode()
+    svg = base64.b64encode(vl_convert.vegalite_to_svg(json.dumps(spec)).encode()).decode()
     title = escape(str(spec.get("title", {}).get("text", "figure")), quote=True)
-    return f'<img alt="{title}" src="data:image/svg+xml;base64,{drawn}">'
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{svg}">'
 
 
 def _vega_lite(spec: dict[str, Any]) -> str:

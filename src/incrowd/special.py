@@ -1,7 +1,7 @@
-"""Ratios of gamma functions and of binomial coefficients without cancellation, on which all formulas rest.
+"""Ratios of gamma functions and of binomial coefficients without numerical cancellation.
 
-With h up to 80 nats the concentration reaches 1e69, where `lgamma(x + d) - lgamma(x)` has no correct digit
-left. Such differences are never taken here: they are written as sums of `log1p` of small numbers.
+With h up to 80 nats the concentration reaches 1e69, where `lgamma(x + d) - lgamma(x)` has no correct digit. So this
+module never subtracts logarithms of gamma functions: it adds `log1p` of small numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NORMAL_QUANTILE = 1.959963984540054  # standard errors in half a 95 % interval
 SHIFT = 8  # Stirling's series is used from here on; below, the recurrence of the gamma function
 STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
 _DIRECT = 64  # sums of at most this many terms are added one by one
-_TINY = np.finfo(np.float64).tiny  # log(1 + x) and e^x − 1 of it are itself
+_TINY = np.finfo(np.float64).tiny  # stands for x = 0: log(1 + x) and e^x − 1 are x to machine precision
 _ENDS = 12  # terms added one by one at either end of a longer sum
 
 
@@ -40,9 +40,9 @@ def inverse_digamma(value: ArrayLike) -> Floats:
 
 
 def _trigamma(x: Floats) -> Floats:
-    """The slope of digamma for x > 0 with seven digits, which Newton's method needs: its values are exact at any slope.
+    """Trigamma for x > 0 with seven digits: enough for Newton's method, whose limit does not depend on the slope.
 
-    Four steps of the recurrence, then the asymptotic series: a fifth of the time that zeta(2, x) takes.
+    Four steps of the recurrence, then the asymptotic series. This takes a fifth of the time of zeta(2, x).
     """
     z = x + 4.0
     inverse = 1.0 / z
@@ -66,10 +66,10 @@ def expm1_ratio(x: Floats) -> Floats:
 
 
 def gamma_ratio_slope(a: ArrayLike, d: ArrayLike, n: ArrayLike) -> Floats:
-    """log[ Γ(a+n+d) Γ(a) / (Γ(a+n) Γ(a+d)) ] / d, for a > 0, a + d > 0, n ≥ 0; at d = 0 its limit.
+    """log[ Γ(a+n+d) Γ(a) / (Γ(a+n) Γ(a+d)) ] / d, for a > 0, a + d > 0, n ≥ 0; its limit at d = 0.
 
-    The first steps use Γ(z+1) = zΓ(z), whose four factors join into one log1p; the rest is Stirling's
-    formula with the four logarithms regrouped so that each term is of the size of the result.
+    The first `SHIFT` steps use Γ(z+1) = zΓ(z): the four factors of each step form one log1p. Then follows Stirling's
+    formula, with its four logarithms regrouped so that no term is larger than the result.
     """
     a, d, n = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, d, n)))
     steps = a + np.arange(SHIFT, dtype=np.float64).reshape((-1,) + (1,) * a.ndim)
@@ -108,8 +108,8 @@ def log_beta_binomial(x: ArrayLike, trials: ArrayLike, a: ArrayLike, b: ArrayLik
 def log_steps(start: ArrayLike, step: ArrayLike, terms: ArrayLike) -> Floats:
     """Σ log(start + i·step) for i = 1 … terms: the log of a rising factorial with steps of any size.
 
-    Short sums are added up; long ones by Euler–Maclaurin, with both ends added one by one, because that is
-    where a term may be close to 0. Needs `start + i·step > 0` throughout; the caller sees to that.
+    Short sums are added term by term. Long ones use the Euler–Maclaurin formula, except at both ends, where a term may
+    be close to 0. The caller guarantees `start + i·step > 0` for all i.
 
     >>> float(log_steps(0.0, 1.0, 5))  # log 5!
     4.787491...
@@ -160,9 +160,9 @@ def _mean_excess(t: Floats) -> Floats:
 
 
 def log_chance_missed(total: ArrayLike, group: ArrayLike, drawn: ArrayLike) -> Floats:
-    """log[ C(total − group, drawn) / C(total, drawn) ]: nobody of a group of that size is among those drawn.
+    """log[ C(total − group, drawn) / C(total, drawn) ]: the chance that a random draw contains nobody of a group.
 
-    −inf where the draw cannot miss the group.
+    −inf if every draw contains somebody of the group.
 
     >>> round(float(np.exp(log_chance_missed(6, 2, 3))), 12)  # C(4, 3) / C(6, 3)
     0.2

@@ -42,7 +42,7 @@ def percent(share: float, people: float | None = None) -> str:
 
     Args:
         share: a number from 0 to 1.
-        people: how many people it is a share of; "nobody" where it comes to less than a thousandth of a person.
+        people: how many people it is a share of; if given, a share of less than a thousandth of a person is "nobody".
 
     >>> percent(0.5), percent(0.034), percent(0), percent(1), percent(0.99999)
     ('50.0%', '3.40%', '0%', '100%', 'over 99.99%')
@@ -73,7 +73,7 @@ def chosen_percent(share: float) -> str:
 
 
 def percentage_points(part: float) -> str:
-    """A part of the average risk, in percentage points.
+    """A contribution to the average risk, with its sign, in percentage points.
 
     >>> percentage_points(0.166), percentage_points(-0.0004)
     ('+16.6', '-0.04')
@@ -223,7 +223,7 @@ def odds(log_probability: float) -> str:
         return f"1 in 10^{exponent:.1f}"
     one_in = math.exp(-log_probability)
     for size, word in _WORDS:
-        if one_in >= 0.9995 * size:  # what rounds to 1,000 of the smaller word is 1 of this
+        if one_in >= 0.9995 * size:  # 999.6 million would round to "1,000 million": write "1 billion"
             return f"1 in {float(f'{one_in / size:.3g}'):,g} {word}"
     return f"1 in {one_in:,.0f}" if one_in >= 19.95 else f"1 in {one_in:.1f}".removesuffix(".0")
 
@@ -257,7 +257,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 
 def display_names(columns: Iterable[str]) -> dict[str, str]:
-    """Display names for column names that are not fit to show: long, right-to-left, or with control characters.
+    """Display names for column names that cannot be shown unchanged: long, right-to-left, or with control characters.
 
     >>> display_names(["age", "sex\\x00"])
     {'sex\\x00': 'sex\ufffd'}

@@ -190,6 +190,7 @@ def test_what_is_written_to_a_file_is_read_back(tmp_path):
         ("[columns]\nqi = ['age']", "there are: quasi_identifiers"),
         ("[column]\nx = 1", "there are: columns"),
         ("columns = 1", r"write \[columns\]"),
+        ("threshold = 0.2", r"put it under \[question\]"),
         ("[columns]\nquasi_identifiers = 'age'", "list of column names"),
         ("[columns]\nperson = 3", "text in quotes"),
         ("[question]\npopulation = 1.5", "a whole number"),

@@ -43,6 +43,11 @@ def test_no_smaller_class_passes(recipient, seed):
     assert passes(asked)
     assert not passes(asked - 1)
     assert found.trials[0].k == question.limits.class_size
+    assert all((trial.why is None) == (trial.decision == "within") for trial in found.trials)
+    needed = question.limits.class_size
+    limit = f"the limit on the highest risk asks for classes of {needed}"
+    below = f"the limit asks for classes of {needed}, but those of {asked - 1} do not pass: "
+    assert found.why_this_size.startswith(limit if asked == needed else below)
 
 
 def lost_detail(safe, table):
@@ -133,6 +138,8 @@ def test_a_certain_secret_asks_for_more_values():
     assert second.chosen
     assert min(trial.k for trial in larger) > second.k  # classes that need no such rule, and cost more
     assert min(trial.loss for trial in larger if trial.decision == "within") > second.loss
+    bigger = replace(found, trials=tuple(replace(trial, chosen=trial is larger[-1]) for trial in found.trials))
+    assert f"but those of {max(trial.k for trial in found.trials if trial.k < larger[-1].k)}" in bigger.why_this_size
 
 
 def test_what_no_class_size_mends_is_said_and_not_searched_for():

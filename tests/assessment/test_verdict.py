@@ -17,6 +17,7 @@ from incrowd.assessment import Question, api, propose_roles
 from incrowd.assessment.command_line import to_command, to_python
 from incrowd.assessment.reasons import highest_risk
 from incrowd.assessment.verdict import decide
+from incrowd.protection import write_protected
 
 pytestmark = pytest.mark.usefixtures("quick_estimates")
 
@@ -42,10 +43,12 @@ def test_a_low_average_with_somebody_alone_is_no_plain_yes():
     given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
     assert (given.decision, len(given.exposures), given.disclosed) == ("exposed", 1, ("illness",))
     assert "certain, or nearly so, for 60 records (50.0%)" in given.exposures[0]
+    assert "it is not one that most people have" in given.exposures[0]
     most = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}  # what three in four have is no news
     assert assess(most, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
     named = assess(most, quasi_identifiers=["age"], sensitive=["illness"], secrets=["illness=a"], protection=False)
     assert (named.verdict.decision, named.verdict.disclosed) == ("exposed", ("illness",))
+    assert "nearly all who look alike have what you named as secret (attribute" in named.verdict.exposures[0]
 
 
 def test_a_weight_that_nobody_named_does_not_make_the_population():
@@ -96,6 +99,13 @@ def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     alone = replace(estimated, still_unique=0.8, still_unique_interval=(0.5, 1.0))  # by the upper end, one is
     assert highest_risk(sizes, alone) == (1.0, None)
     assert highest_risk(sizes, None) == (1.0, None)
+    asked = there.provenance.question, there.roles
+    bound = decide(*asked, facts=there.facts, evidence=there.evidence, population=alone)
+    assert "in the population may be named with a chance of up to 100%" in bound.sentence
+    expected = replace(alone, still_unique=1.0)
+    certain = decide(*asked, facts=there.facts, evidence=there.evidence, population=expected)
+    assert "in the population is named with a chance of 100%" in certain.sentence
+    assert bound.decision == certain.decision == "exposed"
     known = {"facts": here.facts, "evidence": here.evidence}
     judged = decide(here.provenance.question, here.roles, **known, population=estimated)
     assert (judged.decision, judged.highest) == ("within", 0.2)
@@ -185,6 +195,21 @@ def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
     judged = assess(safe.table, quasi_identifiers=names, other=others, protection=False).verdict
     assert (judged.decision, judged.giving_back) == ("exposed", ("patzip",))
     assert "patzip is kept and gives patcnty back" in judged.exposures[0]
+    assert judged.reasons[-1].startswith("By the 3 attributes nobody is alone: every equivalence class has")
+
+
+def test_advice_on_a_protected_table_names_the_kept_columns_that_undo_it(tmp_path):
+    ages = np.repeat(np.arange(20, 60), 6)
+    safe = protect({"age": ages, "square": ages**2}, quasi_identifiers=["age"], other=["square"], k=11, warn=False)
+    write_protected(safe, tmp_path / "safe.parquet")
+    asked = {"quasi_identifiers": ["age"], "other": ["square"], "rows_are_people": True, "protection": False}
+    found = assess(tmp_path / "safe.parquet", **asked).verdict
+    assert found.giving_back == ("square",)
+    (action,) = found.actions
+    assert action.sentence == (
+        "This table was protected already: protect the table that it was made from, without square, and assess the "
+        "result."
+    )
 
 
 def test_the_reason_of_a_role_says_who_chose_it(table):

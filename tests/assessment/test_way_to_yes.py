@@ -16,7 +16,7 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, api, judge_protected, way_to_yes
-from incrowd.assessment.search import Attempt, Cost, Failed, Plan, repair_plan, walk_sizes
+from incrowd.assessment.search import Attempt, Cost, Failed, Plan, find_least, repair_plan, walk_sizes
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
@@ -291,6 +291,37 @@ def test_smaller_classes_follow_where_the_likely_ones_cannot_be_made(start, larg
 
     walk_sizes(sizes, start, passes)
     assert seen == tried
+
+
+@pytest.mark.parametrize(
+    ("needs_none_from", "tried", "chosen"), [(15, [11, 22, 20, 15], 15), (20, [11, 22, 20, 15], 20), (99, [11, 22], 11)]
+)
+def test_where_larger_classes_need_no_rule_on_secrets_the_smallest_that_need_none_are_found(
+    needs_none_from, tried, chosen
+):
+    seen = []
+
+    def try_size(k):
+        seen.append(k)
+        diverse, loss = ((), k / 100) if k >= needs_none_from else (("ill",), 0.4 + k / 100)
+        cost = Cost(1 - loss, 0, 100)
+        return Attempt(Plan(k, l=2, diverse=diverse), SimpleNamespace(decision="within"), lambda: cost)
+
+    found = find_least([11, 15, 20, 22], 0, try_size)
+    assert (seen, found.way.plan.k) == (tried, chosen)
+
+
+def test_from_small_classes_the_search_doubles_and_does_not_leap_over_the_size_that_needs_no_rule():
+    seen = []
+
+    def try_size(k):
+        seen.append(k)
+        diverse, loss = ((), k / 100) if k >= 11 else (("ill",), 0.2 - k / 1000)
+        cost = Cost(1 - loss, 0, 100)
+        return Attempt(Plan(k, l=2, diverse=diverse), SimpleNamespace(decision="within"), lambda: cost)
+
+    found = find_least([2, 3, 5, 8, 11, 15, 20, 22], 0, try_size)
+    assert (seen, found.way.plan.k) == ([2, 5, 11, 8], 11)  # 22 keeps less than 5, and would have hidden 11
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -17,7 +17,7 @@ from tests.backends.databases import to_sqlite
 import incrowd
 from incrowd import ClassSizes, read_table
 from incrowd.backends import Backend, MemoryNeeds, encode
-from incrowd.backends.cell_protection import CellJob
+from incrowd.backends.block_protection import BlockJob
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 from incrowd.tables import Table
 from incrowd.tables.roles.column_facts import look_at_columns
@@ -116,7 +116,7 @@ def test_rows_that_can_be_read_here_are_not_protected_elsewhere(backend):
     assert backend.rows_are_local
     assert backend.keeps_row_order
     with pytest.raises(UnsupportedError, match="protected here"):
-        backend.protect_cells(CellJob(NAMES, None, plan=None, check=None))
+        backend.protect_blocks(BlockJob(NAMES, None, plan=None, check=None))
 
 
 def test_rows_that_can_be_read_here_are_examined_and_compared_here(backend):
@@ -171,11 +171,11 @@ def test_few_counts_are_kept():
 
 def test_what_does_not_fit_is_refused_or_split_by_what_records_need(tmp_path):
     backend = read_table(parquet(tmp_path), memory="50MB").backend
-    assert backend.fits_classes()
-    assert backend.fits_values(NAMES)
+    assert backend.fits_records(backend.needs.record_class)
+    assert backend.way_to_compare(NAMES) == "rows"
     backend.needs = MemoryNeeds(record_class=10**7, class_value=10**7, split_record=10**7)
-    assert not backend.fits_classes()
-    assert not backend.fits_values(NAMES)
+    assert not backend.fits_records(backend.needs.record_class)
+    assert backend.way_to_compare(NAMES) == "parts"
     with pytest.raises(UnsupportedError, match="telling 6 records their class takes about 60 MB") as refused:
         backend.assign_classes(NAMES)
     assert refused.value.hint == ("memory",)

@@ -102,6 +102,16 @@ def test_profile_suggests_roles_and_shows_no_value(capsys, patients):
     assert {column["column"]: column["role"] for column in json.loads(out)["columns"]}["illness"] == "sensitive"
 
 
+def test_profile_names_the_key_of_a_panel_as_the_person_with_the_reason(capsys, tmp_path):
+    file = tmp_path / "panel.csv"
+    rows = [f"{7 * number},{1980 + wave},{'fm'[number % 2]}" for number in range(30) for wave in range(4)]
+    file.write_text("\n".join(["nr,year,sex", *rows]))
+    code, out, _ = run(capsys, "profile", file)
+    assert code == 0
+    assert "person: each value of nr occurs 4" in " ".join(out.split())
+    assert "--person nr" in out
+
+
 def test_demo_data_can_be_measured(capsys, tmp_path):
     file = tmp_path / "demo.parquet"
     assert run(capsys, "demo-data", "--rows", "1e3", "--out", file)[0] == 0

@@ -358,6 +358,7 @@ def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
     assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
     code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--method", "partition")
     assert "partition k=3 ←" in shown
+    assert "By class sizes in the table; protect --recipient judges other columns" in shown
 
 
 def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):

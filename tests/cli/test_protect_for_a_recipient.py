@@ -7,6 +7,8 @@ import shlex
 import pytest
 from tests.cli.running import run
 
+from incrowd import assess
+
 pytestmark = pytest.mark.usefixtures("no_child_processes", "quick_estimates")
 
 
@@ -72,6 +74,17 @@ def test_rows_that_may_not_be_people_end_with_the_command_that_says_whose_they_a
     assert commands_in(shown)[0].startswith("incrowd protect")
 
 
+def test_check_says_that_it_lacks_what_a_row_is_where_every_column_is_named(capsys, tmp_path):
+    numbers = [row // 4 for row in range(240)]
+    random.Random(3).shuffle(numbers)
+    file = write(tmp_path / "waves.csv", {"nr": numbers, "sex": ["fm"[one % 2] for one in numbers]})
+    code, shown, _ = run(capsys, "check", file, "--qi", "sex", "--other", "nr", "--recipient", "public")
+    words = " ".join(shown.split())
+    assert code == 1
+    assert "yet: nobody has said whether every row is another person" in words
+    assert "(--person, --rows-are-people)" in words
+
+
 def test_nothing_that_passes_ends_with_a_reason_and_a_smaller_audience(capsys, tmp_path):
     file = write(tmp_path / "few.csv", {"age": [20 + row for row in range(12)]})
     code, shown, err = run(
@@ -112,3 +125,40 @@ def test_the_detail_that_is_kept_is_one_number_everywhere(capsys, tmp_path, seed
     assert code == 0, err
     points = json.loads(shown)["points"]
     assert any(point["granularity"] == pytest.approx(kept) for point in points)
+
+
+def test_a_population_lowers_the_risk_that_the_search_and_the_verdict_hold_against_the_limit(capsys, tmp_path):
+    file = write(tmp_path / "people.csv", {"age": [20 + row % 25 for row in range(100)]})
+    asked = ["protect", file, "--qi", "age", "--recipient", "public", "--rows-are-people", "--method", "partition"]
+    code, shown, err = run(capsys, *asked, "--population", "1e6", "--out", tmp_path / "safe.csv", "--json")
+    assert code == 0, err
+    made = json.loads(shown)
+    assert made["verdict"]["basis"] == "population"
+    assert max(trial["k"] for trial in made["trials"]) < 11  # what the limit asks of the table alone
+    refused = ["protect", file, "--qi", "age", "--out", tmp_path / "o.csv"]
+    code, _, err = run(capsys, *refused, "--population", "1e6")
+    assert code == 2
+    assert "add --recipient or --k-map" in " ".join(err.split())
+    code, _, err = run(capsys, *refused, "--recipient", "public", "--population", "99")
+    assert code == 2
+    assert "a population of 99 is smaller than the table" in " ".join(err.split())
+
+
+def test_what_a_yes_rests_on_is_told_wherever_the_yes_is(capsys, tmp_path):
+    draw = random.Random(5)
+    words = ["asked", "about", "heating", "repairs", "again", "answer", "promised", "later", "visited", "office"]
+    answers = [" ".join(draw.sample(words, 9)) for _ in range(300)]
+    table = {name: values for name, values in table_of(5).items() if name != "illness"} | {"q9": answers}
+    file, safe, junit = write(tmp_path / "people.csv", table), tmp_path / "safe.csv", tmp_path / "junit.xml"
+    asked = ("--qi", "age,sex,town", "--other", "q9", "--recipient", "public", "--rows-are-people")
+    code, shown, _ = run(capsys, "protect", file, *asked, "--out", safe)
+    told = [" ".join(shown.split())]
+    assert code == 0
+    code, shown, err = run(capsys, "check", safe, *asked, "--junit", junit)
+    assert code == 0, err
+    told += [" ".join(shown.split()), junit.read_text()]
+    found = assess(safe, quasi_identifiers=["age", "sex", "town"], other=["q9"], rows_are_people=True)
+    told += [" ".join(map(str, found.verdict.conditions)), found._repr_html_()]
+    for one in told:
+        assert "read some of its cells before it goes out" in one
+        assert "This yes rests on your word that nobody outside knows q9" in one

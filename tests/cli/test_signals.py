@@ -25,12 +25,31 @@ with signals.ended_by_signals():
 """
 
 
+INTERRUPT = """
+import os, signal
+from incrowd.cli.app import run_command
+def count():
+    try:
+        os.kill(os.getpid(), signal.{name})
+    except BaseException:
+        raise RuntimeError("query interrupted")
+run_command(count)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_an_engine_that_raises_its_own_error_on_a_signal_does_not_make_it_one_of_the_table(name, code):
+    done = subprocess.run([sys.executable, "-c", INTERRUPT.format(name=name)], capture_output=True, text=True)
+    assert (done.returncode, "should not have" in done.stderr) == (code, False)
+
+
 def processor_time(process):
     used = psutil.Process(process.pid).cpu_times()
     return used.user + used.system
 
 
-def test_compiled_code_is_not_waited_for_and_nothing_is_left():
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_compiled_code_is_not_waited_for_and_nothing_is_left(number):
     with subprocess.Popen([sys.executable, "-c", WORK], stdout=subprocess.PIPE, text=True) as process:
         folder = process.stdout.readline().strip()
         assert os.path.isdir(folder)
@@ -38,9 +57,9 @@ def test_compiled_code_is_not_waited_for_and_nothing_is_left():
         while processor_time(process) < started + 0.3:  # compiled code runs: a signal before it would end Python's own
             assert process.poll() is None
             time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         rest = process.stdout.read()
-    assert process.returncode == 128 + signal.SIGTERM
+    assert process.returncode == 128 + number
     assert "it ended" not in rest
     assert not os.path.exists(folder)
 

@@ -104,3 +104,18 @@ def test_a_yes_says_who_is_found_by_whoever_knows_what_was_called_secret():
     rows = list(zip(*(column.tolist() for column in table.values()), strict=True))
     alone = sum(rows.count(row) == 1 for row in rows)
     assert told.startswith(f"This yes takes born, pay as secret: whoever knows them too finds {alone} people alone")
+
+
+def test_a_yes_says_where_only_missing_values_hide_a_secret():
+    ill = ["flu"] * 4 + [None] * 8 + ["flu", "cold", "none"] * 16
+    table = {"area": [f"area {place // 12}" for place in range(60)], "ill": ill}
+    found = judge_release(table, Question(quasi_identifiers=["area"], sensitive=["ill"], rows_are_people=True))
+    assert found.decision == "within"
+    assert [str(one) for one in found.conditions if "missing values" in str(one)] == [
+        "This yes counts on the missing values of ill (1 class, 4 records): in these classes all who have a value have "
+        "the same one."
+    ]
+    full = {**table, "ill": ["flu", "cold", "none"] * 20}
+    found = judge_release(full, Question(quasi_identifiers=["area"], sensitive=["ill"], rows_are_people=True))
+    assert found.decision == "within"
+    assert not any("missing values" in str(one) for one in found.conditions)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd import read_table
+from incrowd import InputError, protect, read_table
 from incrowd.assessment import Question, judge_release
 from incrowd.tables import suggest_roles
 
@@ -46,6 +46,63 @@ def test_eighty_people_named_in_a_column_are_no_yes_in_any_role(form, name):
         assert found.decision == "exposed"
         assert any(exposure.startswith(f"{name} names people") for exposure in found.exposures)
     assert decide(crowd(), other=[]).decision == "within"
+
+
+@pytest.mark.parametrize("name", ["x7", "region", "school"])
+@pytest.mark.parametrize("form", FORMS)
+def test_sets_of_people_are_no_yes_where_they_are_named_as_a_quasi_identifier(form, name):
+    original = crowd(**{name: [FORMS[form](number) for number in np.arange(ROWS) % 80]})
+    known = ["age", "sex", name]
+    safe = protect(original, quasi_identifiers=known, k=11, identifiers=[], warn=False)
+    for table in (original, safe.table):
+        asked = Question(quasi_identifiers=known, recipient="public", rows_are_people=True)
+        found = judge_release(table, asked, original=original)
+        assert found.decision == "exposed"
+        assert found.exposures[0].startswith(f"The table still names people or their records: {name}.")
+
+
+def test_sets_of_towns_name_nobody():
+    towns = [f"{LAST[row % 8]}{['burg', 'dorf', 'stadt'][row % 3]}" for row in range(ROWS)]
+    safe = protect(crowd(town=towns), quasi_identifiers=["age", "sex", "town"], k=30, warn=False)
+    found = judge_release(safe.table, Question(quasi_identifiers=["age", "sex", "town"], rows_are_people=True))
+    assert found.decision == "within"
+
+
+@pytest.mark.parametrize("made_coarser", [["*"], ["{a,b}"], ["*"] * (ROWS // 2)], ids=["one star", "one set", "half"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_few_coarse_cells_do_not_hide_the_people_in_the_others(form, made_coarser):
+    cells = [FORMS[form](number) for number in np.arange(ROWS) % 80]
+    cells[: len(made_coarser)] = made_coarser
+    assert decide(crowd(x7=cells), other=["x7"]).decision == "exposed"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("city", ["Santa Clara", "San Jose", "Santa Rosa", "San Diego", "Santa Ana", "Santa Maria", "San Carlos"] * 2),
+        ("school", ["Rosa Parks", "Anne Frank", "John Adams", "Marie Curie", "Helen Keller", "Maria Montessori"]),
+        ("telephone", ["landline", "mobile", "none"]),
+        ("name", ["Bonn", "Trier", "Mainz"]),
+    ],
+)
+def test_places_and_kinds_that_a_person_calls_known_to_others_are_counted(name, values):
+    """A person named them as quasi-identifiers, and the cells do not clearly name people."""
+    table = crowd(**{name: [values[row % len(values)] for row in range(ROWS)]})
+    asked = Question(quasi_identifiers=["age", "sex", name], recipient="public", rows_are_people=True)
+    found = judge_release(table, asked)
+    assert not [one for one in found.exposures if "names people" in one]
+
+
+def test_where_all_quasi_identifiers_name_people_the_error_says_so():
+    table = crowd(who=[FORMS["e-mail addresses"](number) for number in np.arange(ROWS) % 80])
+    with pytest.raises(InputError, match="the cells of who name people"):
+        judge_release(table, Question(quasi_identifiers=["who"], recipient="public", rows_are_people=True))
+
+
+def test_protecting_by_a_column_of_names_is_told():
+    table = crowd(who=[FORMS["e-mail addresses"](number) for number in np.arange(ROWS) % 80])
+    safe = protect(table, quasi_identifiers=["age", "who"], k=5, identifiers=[])
+    assert any("the cells of who name people" in note for note in safe.notes)
 
 
 def test_addresses_in_a_tenth_of_the_cells_name_people_too():

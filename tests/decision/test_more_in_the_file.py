@@ -50,7 +50,11 @@ def row_names(folder):
 
 def missing_codes(folder):
     (folder / "people.csv").write_text(TEXT + "Ulm,-8\n" + "Ulm,-9\n" * 11, encoding="utf-8")
-    return folder / "people.csv", {"null": "-8,-9"}, "texts that may have been read as one missing value"
+    return (
+        folder / "people.csv",
+        {"null": "-8,-9"},
+        "perhaps several codes for a missing value, which were counted as one",
+    )
 
 
 def spellings(folder):

@@ -179,7 +179,7 @@ def json_tree(data, rng):
     """JSON with some of its parts replaced, removed, repeated, moved or said twice; its checksum stays."""
     tree = json.loads(data)
     changed = json.dumps(
-        mutated(tree, rng) | {name: tree[name] for name in ("schema", "sha256") if rng.random() < 0.95}
+        mutated(tree, rng) | {name: tree[name] for name in ("schema", "sha256") if name in tree and rng.random() < 0.95}
     )
     if rng.random() < 0.1:
         changed = changed[:-1] + f', "{rng.choice(list(tree))}": []}}'

@@ -1,6 +1,6 @@
 """Many sessions at once on one server, for a long time: its memory stays flat and no file stays behind.
 
-    python -m tests.fuzz.soak --assessments 2000 --moves 10000 --sessions 50 --seconds 3600
+    python -m tests.fuzz.soak --assessments 2000 --moves 10000 --sessions 50 --quick
 
 Every session opens a table; workers then ask for assessments and move the slider of leaks in the sessions by turns,
 while slow clients hold connections that they never finish. Afterwards every session is closed and the server ended.
@@ -176,7 +176,7 @@ if __name__ == "__main__":
     parser.add_argument("--moves", type=int, default=10_000)
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--population", type=int, default=100_000, help="0: unknown, so that none is estimated")
-    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seconds", type=float, default=7200, help="after which it stops with what was done")
     parser.add_argument("--quick", action="store_true", help="estimates grow a sample a few times only")
     given = parser.parse_args()
     people, most = given.population or None, given.seconds

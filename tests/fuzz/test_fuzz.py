@@ -105,6 +105,7 @@ def test_a_disk_that_fills_under_the_app_is_said_and_all_works_once_it_is_free(t
     assert {when: {name: state for name, (state, _) in found[when].items()} for when in expected} == expected
     assert all("disk" in found["full"][name][1] for name in refused)
     assert all("No space" in found["unseen"][name][1] or "disk is full" in found["unseen"][name][1] for name in refused)
+    assert not any(str(tmp_path) in words for _, words in found["unseen"].values())  # the server's own folders
     assert found["left"] == [".incrowd-kept-work", ".lock"]
 
 

@@ -27,15 +27,19 @@ def counted_plainly(rows, structural, *, secret, null_is_secret, certain_from, c
     asked = len(values) if null_is_secret else len(values) - structural
     certain = missing = common = 0
     base, sure = [], []
+    null_is_secret = null_is_secret or (secret is not None and None in secret)
     for members in classes.values():
+        filled = [value for value in members if value is not None or null_is_secret]
         for value in members:
+            hides = 2 * len(filled) <= len(members) or (value is None and not null_is_secret)
             if secret is None:
                 alike, everywhere = members.count(value), values.count(value)
             elif value in secret:
                 alike, everywhere = (sum(one in secret for one in among) for among in (members, values))
             else:
                 continue
-            if alike < certain_from * len(members):
+            alike += 0 if hides else (len(members) - len(filled)) * (alike + 1) / (len(filled) + 2)
+            if alike < certain_from * len(members) * (1 - 1e-12):
                 continue
             certain += 1
             if secret is None and value is None and not null_is_secret:
@@ -153,6 +157,36 @@ def test_a_class_of_equal_rare_values_is_news():
     table = {"zip": np.arange(100) // 5, "ill": ill}
     found = count_disclosed_secrets(table, quasi_identifiers=["zip"], sensitive=["ill"]).columns[0]
     assert (found.certain, found.news, found.base_rate, found.rise) == (5, 5, 0.05, 0.95)
+
+
+def test_a_missing_value_hides_nobody_in_a_class_of_one_value():
+    ill = ["hiv"] * 10 + [None] + ["hiv"] * 6 + [None] * 5 + ["flu", "cold"] * 44
+    table = {"zip": np.arange(110) // 11, "ill": ill}
+
+    def news(secrets=None, certain_from=0.95):
+        asked = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "secrets": secrets}
+        return count_disclosed_secrets(table, **asked, certain_from=certain_from).columns[0].news
+
+    assert news() == news({"ill": Secret(values=["hiv"])}) == 10, "six of eleven tell little about the other five"
+    assert news(certain_from=0.94) == 16, "(6 + 5 · 7/8) / 11"
+    assert news(certain_from=1.0) == 0, "nothing is certain of who has no value"
+    assert news({"ill": Secret(values=["hiv", None])}) == 22, "all of both classes have one of the two"
+
+
+@pytest.mark.parametrize("secret", [None, Secret(values=["hiv"]), Secret(values=["hiv", None])])
+def test_classes_in_which_only_missing_values_hide_a_secret_are_counted(secret):
+    ill = ["hiv"] * 10 + [None] + ["hiv"] * 6 + [None] * 5 + ["flu"] * 7 + ["cold"] * 4 + [None] * 11 + ["cold"] * 22
+    ill += ["cold"] * 33 + [None] * 2 + ["cold"] * 9  # most people have a cold: that is no news
+    table = {"zip": np.arange(110) // 11, "ill": ill}
+    asked = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "secrets": {"ill": secret} if secret else None}
+
+    def behind(certain_from):
+        found = count_disclosed_secrets(table, **asked, certain_from=certain_from).columns[0]
+        return found.classes_behind_missing, found.behind_missing
+
+    null_is_named = secret is not None and None in secret.values
+    assert behind(0.95) == ((0, 0) if null_is_named else (1, 6))
+    assert behind(1.0) == ((0, 0) if null_is_named else (2, 16))
 
 
 def test_ranges_and_several_columns():

@@ -60,6 +60,8 @@ def test_diversity_is_that_of_its_definition(rows, secret):
     assert found.beta == pytest.approx(float(expected["beta"]))
     assert found.delta == pytest.approx(expected["delta"])
     assert found.homogeneous == expected["homogeneous"]
+    values = [{rows[one][secret] for one in members} - {None} for members in reference.classes_of(rows, "xy")]
+    assert found.filled_distinct == min([found.distinct, *(len(one) for one in values if one)])
     assert (found.enhanced_beta is not None) == expected["enhanced"]
     assert found.recursive_c == (None if expected["recursive"] is None else pytest.approx(expected["recursive"]))
 

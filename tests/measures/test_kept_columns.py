@@ -151,3 +151,19 @@ def test_amounts_written_as_text_show_the_steps_of_a_coarsened_number():
     table = {"income": income // 1_000 * 1_000, "paid": [f"{amount} EUR" for amount in income // 10]}
     (fact,) = released_column_facts(table, ["income"], ["paid"], coarse=[])
     assert (fact.column, fact.gives_back) == ("paid", "income")
+
+
+def test_what_a_column_tells_by_a_known_column_that_is_released_as_it_is_is_not_given_back():
+    draw = np.random.default_rng(3)
+    year = np.repeat(np.arange(8), 250)
+    work = 3 * year + draw.integers(0, 12, year.size)  # years of work grow with the year, in ranges that overlap
+    age, shift = draw.integers(0, 100, year.size), draw.integers(0, 5, year.size)
+    table = {
+        "year": year,
+        "work": [f"[{low};{low + 12}]" for low in work],
+        "age": [f"[{low};{low + 5}]" for low in age - shift],
+        "wage": draw.permutation(year.size // 2)[np.arange(year.size) // 2],  # shared by two of one year
+        "code": draw.permutation(800)[100 * year + age],  # tells the year, and the age within it
+    }
+    facts = released_column_facts(table, ["year", "work", "age"], ["wage", "code"], coarse=["work", "age"])
+    assert [(fact.column, fact.gives_back) for fact in facts] == [("code", "age")]

@@ -9,11 +9,11 @@ from scipy.stats import nbinom, rankdata
 from incrowd import ClassSizes, InputError, population_risk, record_risk
 from incrowd.populations import sample as crowd_sample
 from incrowd.populations import write_record_risk
-from incrowd.populations.crowd_estimator import Tail
+from incrowd.populations.crowd_estimator import Extrapolation
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.crowd_records import (
-    _by_chance,
+    _assess_groups,
     _rake_records,
     assess_records,
     expected_inverse,
@@ -106,8 +106,8 @@ def test_the_column_that_makes_a_record_stand_out():
     stands_out = rows["trade"].to_numpy() >= 10
     assert np.mean(found["telling_column"][stands_out] == "trade") > 0.95
     assert np.all(found["risk_without_it"] <= found["risk"] + 1e-12)
-    assert sum(found.telling_columns.values()) == pytest.approx(1.0)
-    for name, share in found.telling_columns.items():
+    assert sum(found.telling_columns_of_all.values()) == pytest.approx(1.0)
+    for name, share in found.telling_columns_of_all.items():
         assert share == pytest.approx(np.mean(found["telling_column"] == name))
     without = everybody.groupby(["town", "sex"]).size()
     truth = np.array([1 / without[town, sex] for town, sex in zip(rows["town"], rows["sex"], strict=True)])
@@ -275,7 +275,7 @@ def test_records_of_any_design_add_up_to_the_headline(design):
 
 def test_records_carried_beyond_the_people_grown_are_no_surer_than_their_classes_allow():
     grown = grow(fit_crowd_model([np.arange(40) % 20, np.arange(40) % 3]), 60)
-    found = Tail.of(grown).carry_on(120, slope=3.0)
+    found = Extrapolation.of(grown).classes_in(120, slope=3.0)
     assert np.all(found.inverse <= 1 / grown.sample_class_sizes)
     assert np.all((found.unique <= found.inverse) & (found.inverse <= (1 + found.unique) / 2 + 1e-12))
 
@@ -300,7 +300,7 @@ def test_records_raked_cell_by_cell_have_the_risks_of_records_raked_one_by_one(p
     for place, key in enumerate(zip(seen, np.round(np.log(expected / odds) / 0.02), strict=True)):
         cells.setdefault(key, place)
     first = np.array([cells[key] for key in zip(seen, np.round(np.log(expected / odds) / 0.02), strict=True)])
-    chances = _by_chance(seen, (expected / odds)[first], odds)
+    chances = _assess_groups(seen, (expected / odds)[first], odds)
     totals = correctness * seen.size, uniqueness * seen.size
     risk, unique = _rake_records(chances.risk * seen, chances.unique, seen, *totals)
     assert found.risk == pytest.approx(risk, rel=1e-10)

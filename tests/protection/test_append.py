@@ -55,6 +55,8 @@ def test_an_append_without_the_log_is_refused_in_words(release, tmp_path):
     mark_of(release).unlink()
     with pytest.raises(InputError, match=r"has no log: one\.csv\.incrowd is not beside it"):
         append_release(batch, release, tmp_path / "two.csv")
+    with pytest.raises(InputError, match=r"there is no release none\.csv to append to"):
+        append_release(batch, tmp_path / "none.csv", tmp_path / "two.csv")
     for damaged in ("log", "batches"):
         mark_of(release).write_text(text.replace(f'"{damaged}"', '"other"'))
         with pytest.raises(InputError, match="no log that can be read"):

@@ -35,7 +35,7 @@ def cost(table, node, k, limit, measure):
         gone_together = sum(
             told(table, name) - told(table, name, width) for name, width in zip(table, node, strict=True)
         )
-        loss = 0.8 * gone_together / sum(told(table, name) for name in table)
+        loss = 0.5 * gone_together / sum(told(table, name) for name in table)
     for name, width in zip(table, node, strict=True):
         values, groups = Counter(table[name]), Counter(coarse[name])
         covered = Counter(value // width for value in values)
@@ -45,7 +45,7 @@ def cost(table, node, k, limit, measure):
         else:
             lost = sum(count * (covered[value // width] - 1) for value, count in values.items())
             most = rows * (len(values) - 1)
-        loss += lost / most / len(table) * (0.2 if measure == "association" else 1.0)
+        loss += lost / most / len(table) * (0.5 if measure == "association" else 1.0)
     return loss + gone / rows * (1 - loss)
 
 

@@ -108,7 +108,11 @@ def test_the_default_that_is_typed_is_said_and_what_is_empty_is_not(command):
     assert typed(command, ["--k", "5", "--method", "partition"]) == {"k": 5, "method": "partition"}
     assert typed(command, ["--identifier", "", "--sensitive", ""]) == {}
     for words, wrong in ((["--t", "x"], "--t 'x' is not a number; give one above 0 and at most 1, or 'bound'"),
-                         (["--output", "mean,age=mode"], "--output takes one word for all columns")):  # fmt: skip
+                         (["--output", "mean,age=mode"], "--output takes one word for all columns"),
+                         (["--output", "age=mean,age=mode"], "--output is given twice for 'age'"),
+                         (["--importance", "age=3", "--importance", "age=0"], "--importance is given twice for 'age'"),
+                         (["--resolution", "age=3,age=4"], "--resolution is given twice for 'age'"),
+                         (["--resolution", "age=3,4"], "--resolution takes one for all columns")):  # fmt: skip
         with pytest.raises(InputError, match=wrong):
             typed(command, words)
 

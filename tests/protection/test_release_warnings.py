@@ -3,6 +3,7 @@
 import numpy as np
 
 from incrowd import measure, protect
+from incrowd.assessment import Question, judge_release
 
 GENERATOR = np.random.default_rng(3)
 YEARS = GENERATOR.integers(1, 17, 600)
@@ -83,3 +84,13 @@ def test_a_value_of_ones_own_is_told_in_the_smallest_table_too():
     notes = protect(people, quasi_identifiers=["age"], k=2).notes
     assert ["ward is passed on unchanged with 4 different values" in note for note in notes].count(True) == 1
     assert not any(note.startswith("floor is passed on") for note in notes)
+
+
+def test_what_the_release_alone_gives_back_is_told_as_check_will_tell_it():
+    code = np.random.default_rng(7).integers(0, 40, 800)
+    table = {"branch": [f"branch {one // 10}" for one in code], "sex": ["f", "m"] * 400, "q7": code}
+    safe = protect(table, quasi_identifiers=["branch", "sex"], other=["q7"], k=50)
+    assert safe.changed_cells["branch"] == 0, "with the original nothing is given back: nothing was made coarser"
+    asked = Question(quasi_identifiers=["branch", "sex"], other=["q7"], rows_are_people=True)
+    assert judge_release(safe.table, asked).giving_back == ("q7",)
+    assert any(note.startswith("q7 is kept and gives branch back") for note in safe.kept_column_warnings)

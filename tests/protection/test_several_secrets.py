@@ -230,3 +230,12 @@ def test_the_command_takes_several_columns(capsys, tmp_path):
     assert (code, "in town every class is" in " ".join(shown.split())) == (0, True), err
     code, shown, err = run(capsys, "evaluate", file, out, "--qi", "age", "--sensitive", "pay,town")
     assert (code, "fewest different values of town" in " ".join(shown.split())) == (0, True), err
+
+
+def test_a_guarantee_says_where_l_rests_on_missing_values():
+    ages, ill = [30] * 4 + [50] * 4, ["hiv", "hiv", None, "hiv", "flu", "burn", "flu", "burn"]
+    named = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 4}
+    safe = protect({"age": ages, "ill": ill}, **named, l=2)
+    assert (safe.guarantee.l, safe.guarantee.filled_l, safe.guarantee.holds) == (2, 1, True)
+    assert "a missing value counts as a value there: without it some class has 1 different" in safe.guarantee.sentence
+    assert "missing" not in protect({"age": ages, "ill": ill}, **named).guarantee.sentence

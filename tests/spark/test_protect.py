@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from incrowd import demo_table, evaluate, measure, protect, read_table
 from incrowd.backends import encode
-from incrowd.backends.cell_protection import CellLimits
+from incrowd.backends.block_protection import BlockLimits
 from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spark.column_values import count_column_values, sample_distinct_rows
 from incrowd.backends.spark.session import spark_errors
@@ -29,13 +29,13 @@ def rows():
 
 @pytest.fixture(scope="module")
 def there(rows, session):
-    return in_small_cells(rows, memory="4GB")
+    return in_small_blocks(rows, memory="4GB")
 
 
-def in_small_cells(source, **options):
-    """A table in the cluster that is protected in cells so small that there are several."""
+def in_small_blocks(source, **options):
+    """A table in the cluster that is protected in blocks so small that there are several."""
     table = read_table(source, engine="spark", **options)
-    table.backend.cell_limits = CellLimits(rows=2_000)
+    table.backend.block_limits = BlockLimits(rows=2_000)
     return table
 
 
@@ -69,7 +69,7 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
 
 
 def test_scales_are_those_of_one_machine(rows, session, tmp_path):
-    there = in_small_cells(rows, scales="patcnty=numeric,sex=place")
+    there = in_small_blocks(rows, scales="patcnty=numeric,sex=place")
     safe = protect(there, quasi_identifiers=["race", "patcnty"], k=5, out=tmp_path / "safe.parquet")
     written = read_table(tmp_path / "safe.parquet").to_arrow()
     assert not [cell for cell in written["race"].unique().to_pylist() if cell.startswith("[")]
@@ -117,12 +117,12 @@ def test_a_promise_that_cannot_be_kept_leaves_nothing_behind(there, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_cells_that_are_poor_in_values_are_joined(session, tmp_path):
+def test_blocks_that_are_poor_in_values_are_joined(session, tmp_path):
     x = np.arange(6_000)
     ill = np.where((x < 3_000) & (x > 0), "a", "b")  # the middle has both, the ends have one each
     everybody = {"x": x, "ill": ill.tolist()}
     asked = {"quasi_identifiers": ["x"], "identifiers": [], "k": 5, "sensitive": ["ill"], "l": 2, "method": "partition"}
-    safe = protect(in_small_cells(everybody), **asked, out=tmp_path / "safe.parquet")
+    safe = protect(in_small_blocks(everybody), **asked, out=tmp_path / "safe.parquet")
     assert safe.guarantee.holds
     assert safe.guarantee.l == protect(everybody, **asked).guarantee.l == 2
 
@@ -186,7 +186,7 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
             time.sleep(0.02)
         yield from batches
 
-    rows = in_small_cells(everybody)
+    rows = in_small_blocks(everybody)
     slow = rows.native.repartition(6).mapInArrow(slowly, "x double, y double, name bigint")
     options = {"quasi_identifiers": ["x", "y"], "identifiers": [], "k": 7}
     safe = protect(rows, **options, out=tmp_path / "safe.parquet")
@@ -199,7 +199,7 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
             held.touch()
 
     def again():
-        found.append(protect(in_small_cells(slow), **options, out=tmp_path / "again.parquet", progress=hold))
+        found.append(protect(in_small_blocks(slow), **options, out=tmp_path / "again.parquet", progress=hold))
 
     working = threading.Thread(target=again)
     working.start()

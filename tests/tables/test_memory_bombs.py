@@ -5,6 +5,8 @@ import resource
 import struct
 
 import fastavro
+import openpyxl
+import pyreadstat
 import pytest
 from tests.tables.made_files import make_file
 
@@ -42,7 +44,15 @@ def write_rds(path):
         file.write(attribute(b"row.names") + words(13, 2, -(2**31), -rows) + words(254))
 
 
-@pytest.mark.parametrize(("ending", "write"), [(".avro", write_avro), (".rds", write_rds)])
+def write_xlsx(path):
+    """A sheet with one stray cell in its last row and column."""
+    book = openpyxl.Workbook()
+    book.active.append(["age"])
+    book.active["XFD1048576"] = 1
+    book.save(path)
+
+
+@pytest.mark.parametrize(("ending", "write"), [(".avro", write_avro), (".rds", write_rds), (".xlsx", write_xlsx)])
 def test_a_small_file_that_unpacks_to_more_than_the_memory_limit_is_refused(tmp_path, ending, write):
     file = tmp_path / f"bomb{ending}"
     write(file)
@@ -58,3 +68,9 @@ def test_a_small_file_that_unpacks_to_more_than_the_memory_limit_is_refused(tmp_
 def test_a_small_table_is_read_within_a_small_limit(tmp_path, ending):
     path, options = make_file(tmp_path, ending)
     assert read_table(path, memory="60MB", **options).to_arrow() == read_table(path, **options).to_arrow()
+
+
+def test_statistics_files_are_read_in_another_process_within_a_small_limit(tmp_path, monkeypatch):
+    path, _ = make_file(tmp_path, ".sav")
+    monkeypatch.setattr(pyreadstat, "read_sav", None)  # here it could crash
+    assert read_table(path, memory="60MB").rows == 60

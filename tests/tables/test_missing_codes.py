@@ -18,6 +18,8 @@ from incrowd.errors import InputError
 from incrowd.tables.formats import delimited
 from incrowd.tables.missing_codes import ColumnCodes, MissingCodes
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 TEXT = "age,kids,income\n30,97,.\n-9,98,1200\n98,-9,.\n41,2,NA\n"
 STATED = {"age": [-9, "97-99"], "income": "."}
 

@@ -161,6 +161,8 @@ def test_a_csv_file_is_counted_by_the_engine_alike(tmp_path):
 
 BAD = {
     "missing": (lambda folder: folder / "nothing.csv", "there is no file"),
+    "a long name": (lambda folder: folder / f"{'x' * 300}.csv", "there is no file"),
+    "empty part": (lambda folder: _made(_made(folder, "a.csv", b"a\n1\n").parent, "b.csv", b"").parent, "is empty"),
     "folder": (lambda folder: folder, "folder without Parquet"),
     "ending": (lambda folder: _made(folder, "x.pdf", b"x"), "the ending is not that of a known file format"),
     "empty": (lambda folder: _made(folder, "x.csv", b""), "is empty"),

@@ -14,6 +14,8 @@ from incrowd.tables import suggest_roles, write_table
 from incrowd.tables.reshape import count_spellings, fold_spellings
 from incrowd.tables.suggest_reading import suspect_serial_dates
 
+pytestmark = pytest.mark.usefixtures("no_child_processes")
+
 
 def test_lists_become_rows_and_a_record_without_items_stays():
     table = pa.table({"who": ["a", "b", "c", "d"], "items": [[1, 2], [], None, [3]]})

@@ -30,6 +30,8 @@ def test_the_demo_table():
         ("email", ["a", "b", "c"], "identifier"),
         ("patient_id", [1, 1, 2], "person"),
         ("patient_id", list(range(100)), "identifier"),
+        ("pid", list(range(5)), "identifier"),
+        ("kundennummer", [f"K{number}" for number in range(20)], "identifier"),
         ("sampling_weight", [1.5, 2.5, 1.0], "weight"),
         ("dateOfBirth", ["1990-01-01", "1990-01-01", "1990-01-02"], "quasi-identifier"),
         ("Diagnosis", ["a", "a", "b"], "sensitive"),

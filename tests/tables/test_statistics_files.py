@@ -18,7 +18,7 @@ from incrowd.protection import write_protected
 from incrowd.tables import write_table
 from incrowd.tables.conversions import LabelConversion, TemporalConversion, WholeConversion
 from incrowd.tables.file_codebook import FileCodebook
-from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
+from incrowd.tables.formats import r_data, sas, spss, stata, statistics_cells
 
 pytestmark = pytest.mark.usefixtures("no_child_processes")
 
@@ -138,8 +138,8 @@ def test_portable_spss(tmp_path):
 def test_chunks_give_what_the_whole_gives(tmp_path, monkeypatch, ending):
     path, _ = make_file(tmp_path, ending)
     whole = read_table(path).to_arrow().to_pydict()
-    monkeypatch.setattr(statistics_files, "_FEWEST_ROWS", 7)
-    monkeypatch.setattr(statistics_files, "_BYTES_A_CELL", 10**12)
+    monkeypatch.setattr(statistics_cells, "_FEWEST_ROWS", 7)
+    monkeypatch.setattr(statistics_cells, "_BYTES_A_CELL", 10**12)
     assert read_table(path).to_arrow().to_pydict() == whole
 
 

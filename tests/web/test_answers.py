@@ -46,6 +46,12 @@ def found_by(script, wait_for):
     return ask
 
 
+def _row(page, name):
+    """The cells of a row of the table before and after."""
+    (row,) = re.findall(rf"<tr><th scope=\"row\">{re.escape(name)}.*?</tr>", page)
+    return re.findall(r"<td[^>]*>(.*?)</td>", row)
+
+
 def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by):
     assessed, _ = found_by(f"{TABLES}/{table}/assessments", {})
     made, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 3}})
@@ -57,6 +63,9 @@ def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by
     (cost,) = (one for one in assessed["protection"]["costs"] if one["k"] == 3)
     assert made["risk"] == cost["population_risk"]
     assert made["population"] == {"people": 50_000, "before": assessed["verdict"]["risk"], "after": made["risk"]}
+    verdicts = assessed["verdict"], made["verdict"]
+    assert _row(page, "average risk among 50,000 people") == [percent(one["risk"]) for one in verdicts]
+    assert _row(page, "person at highest risk in the population") == [percent(one["highest"]) for one in verdicts]
     answer, page = found_by(f"{TABLES}/{table}/forecasts", {"at": ["city", "us", "eu", "world", 50_000, 100]})
     risk, forecast = assessed["forecast"], answer["forecast"]
     for place, size in enumerate(forecast["at"][:-1]):
@@ -106,6 +115,14 @@ def test_points_say_that_they_follow_the_law(found_by):
     answer, page = found_by("/api/v1/forecasts", {"points": points})
     assert answer["forecast"]["method"] == "law"
     assert "follow a law" in page
+
+
+def test_a_search_says_which_columns_it_left_out_and_why(script, table, found_by):
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"city": "drop"}, "population": None})
+    result, page = found_by(f"{TABLES}/{table}/solutions", {"seconds": 60})
+    assert sorted(result["removed"]) == ["age_again", "city"]
+    assert "Left out: <b>city</b>." in page
+    assert "Left out by the search: <b>age_again</b>. It gives back what is made coarser" in page
 
 
 def test_no_green_mark_over_a_kept_column_that_undoes_it(table, found_by):

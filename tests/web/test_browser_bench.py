@@ -30,6 +30,9 @@ def test_the_guided_tour_finds_a_neighbour(opened, shots):
     expect(page.locator("#tour h2")).to_be_focused()
     page.click("#tour >> text=Find them")
     page.wait_for_selector("#person-view .path li:last-child >> text=found")
+    expect(page.locator("#tour")).to_contain_text("years old")
+    for secret in ("charge", "diag_p"):  # what the tour says is read then
+        expect(page.locator("#person-view")).to_contain_text(f"{secret} secret")
     page.screenshot(path=shots / "tour.png")
     page.click("#tour >> text=Next")
     page.click("#tour >> text=Next")
@@ -61,6 +64,17 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     expect(page.locator("#k-map")).to_have_value("30")
 
 
+def test_a_leak_is_held_against_the_limits_of_the_recipient_of_now(opened, base):
+    page = opened()
+    look(page, base, demo(page, rows=300), "leak")
+    limits = page.locator("#bound option:not([hidden])")
+    expect(page.locator("#leak-k-said")).to_have_text("3")
+    expect(limits).to_contain_text(["1/3, 33.3% (for this table)", "1/11", "1/20", "1%", "0.1%"])
+    page.select_option("#recipient", "public")
+    expect(page.locator("#leak-k-said")).to_have_text("11")
+    expect(limits).to_contain_text(["1/11, 9.09% (for this table)", "1/3", "1/20", "1%", "0.1%"])
+
+
 def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(opened, base):
     page = opened()
     look(page, base, demo(page, rows=300))
@@ -72,7 +86,8 @@ def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(ope
         field, buttons = fields.nth(place).bounding_box(), page.locator("#protection > .row").bounding_box()
         assert field["y"] + field["height"] <= buttons["y"] + 1
     below = "document.querySelector('[role=tablist]').getBoundingClientRect().top - bar.getBoundingClientRect().bottom"
-    for width, height in ((390, 844), (640, 400)):  # a phone, and a small screen at 200 %
+    page.eval_on_selector("#tile-after small", "(words) => { words.textContent = 'on two lines '.repeat(9); }")
+    for width, height in ((390, 844), (640, 400), (1360, 500)):  # a phone, a small screen at 200 %, a wide one
         page.set_viewport_size({"width": width, "height": height})
         for lens in ("attack", "crowd"):
             page.evaluate("scrollTo(0, 0)")
@@ -206,6 +221,8 @@ def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(o
     page.wait_for_url("**/crowd")
     settled(page)
     expect(page.locator("#confirm-all")).to_have_text("Confirm 11")  # nothing is suggested for the others
+    button, pane = (page.locator(place).bounding_box() for place in ("#confirm-all", ".columns-pane"))
+    assert button["x"] + button["width"] <= pane["x"] + pane["width"]
     page.fill("#search", "income_0")
     expect(page.locator("#confirm-all")).to_have_text("Confirm 10")
     page.click("#confirm-all")
@@ -220,3 +237,5 @@ def test_only_columns_in_sight_are_confirmed_and_the_chosen_one_stays_in_sight(o
     choose(page, names[-1])
     line, box = (page.locator(place).bounding_box() for place in (f"[data-column={names[-1]}]", "#columns"))
     assert line["y"] + line["height"] <= box["y"] + box["height"] + 1
+    page.click("#inspector summary")
+    expect(page.locator("#scale")).to_be_in_viewport(ratio=1)

@@ -84,9 +84,9 @@ def test_the_search_keeps_people_apart_who_were_not_asked_and_the_form_shows_it(
 @pytest.mark.parametrize(
     "asked",
     [
-        {"k": 7, "sensitive": ["charge", "diag_p"], "l": 2, "t": 0.9, "leave_out": ["adm_qtr"]},
+        {"k": 7, "sensitive": ["charge", "diag_p"], "l": 2, "t": 0.9, "leave_out": ["adm_qtr"], "output": "midpoint"},
         {"k": 60, "method": "generalise", "k_map": 3, "suppress": 0.1, "importance": {"sex": 2}},
-        {"k": 4, "apart": ["los"], "hierarchies": {"age_yrs": "5,10"}},
+        {"k": 4, "apart": ["los"], "hierarchies": {"age_yrs": "5,10"}, "output": {"age_yrs": "mean"}},
         {"method": "coarsen", "resolution": {"age_yrs": 8, "sex": 2, "race": 2, "patcnty": 5}},
         {"method": "mask", "k": 3, "steps": STEPS, "top": {"age_yrs": 80}},
     ],

@@ -2,6 +2,7 @@
 
 import io
 import random
+from html import escape
 
 import pyarrow.parquet
 import pytest
@@ -118,6 +119,13 @@ def test_rows_that_were_left_out_are_passed_over(script, wait_for):
     found = script.post(f"/api/v1/jobs/{job['id']}/rows", json={"start": 19, "rows": 2, "show": True}).json()
     assert [pair["record"] for pair in found["rows"]] == [19, 21]
     assert all(pair["before"] == ["30", "A"] for pair in found["rows"])
+    (card,) = script.get(f"{address}/candidates").json()
+    assert card["detail_words"] == "of the columns known to others (2); 1 row left out"
+    new = {"decision": "later", "by": "me", "candidate": job["id"]}
+    assert script.post(f"{address}/decisions", json=new).json()["after"]["rows_left_out"] == 1
+    record = script.get(f"{address}/record.html").text
+    assert "<td>rows left out</td><td>–</td><td>1</td>" in record
+    assert "<td>age</td><td>known to others (quasi-identifier)</td>" in record
 
 
 @pytest.mark.parametrize("kind", ["upload", "tsv", "feather", "dta", "sav"])
@@ -146,6 +154,13 @@ def test_the_least_loss_that_passes_is_found_and_can_be_made_again(script, table
     found = script.get(f"/api/v1/jobs/{job['id']}/result").json()
     assert found["passes"]
     assert found["verdict"]["decision"] == "within"
+    asked = [
+        f"k = {found['protection']['k']}: ",
+        "l = " if found["protection"]["l"] else "No l for illness: no class makes",
+    ]
+    assert all(told.startswith(begins) for told, begins in zip(found["demands"], asked, strict=True))
+    view = script.get(f"/jobs/{job['id']}/view").text
+    assert all(f'<p class="demand">{escape(told)}</p>' in view for told in found["demands"])
     (candidate,) = script.get(f"{table}/candidates").json()
     assert (candidate["kind"], candidate["decision"]) == ("solution", "within")
     assert not candidate["stale"]
@@ -184,6 +199,9 @@ def test_wishes_hierarchies_and_outputs_reach_the_library(script, table, protect
     }
     assert cities <= {*"ABCDE", "north", "south", "*"}
     assert "Hierarchy.from_rows([['A', 'north']" in script.get(f"/api/v1/jobs/{named}/equivalent").json()["python"]
+    mean = protect(k=5, output={"age": "mean"})
+    assert script.get(f"/api/v1/jobs/{mean}/table").text.splitlines()[1].split(",")[0].isdigit()
+    assert "--output age=mean" in script.get(f"/api/v1/jobs/{mean}/equivalent").json()["cli"]
     middle = protect(k=5, output="midpoint")
     assert script.get(f"/api/v1/jobs/{middle}/table").text.splitlines()[1].split(",")[0].replace(".", "").isdigit()
 
@@ -256,6 +274,8 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     view = script.get(f"/jobs/{job}/view").text
     assert f'<p class="condition">{secret}</p>' in view
     assert "1 of 4 columns left out" in view
+    assert card["detail_words"] == "of the columns known to others (2); 1 of 4 columns left out"
+    assert view.count(card["detail_words"]) == 2  # in the sentence and in the table
     assert "By the 2 columns that others may know, and no other: no record is unique" in view
     new = {"decision": "release", "by": "A. Reviewer", "candidate": job}
     assert script.post(f"{table}/decisions", json=new).status_code == 201
@@ -313,6 +333,18 @@ def test_perturbation_is_a_candidate_that_never_says_yes(script, table, protect)
     job = protect(method="perturb", steps=[{"column": "age", "action": "noise=0.3"}], seed=4)
     (candidate,) = script.get(f"{table}/candidates").json()
     assert candidate["decision"] != "within"
+    assert (candidate["perturbed"], candidate["detail_words"]) == (
+        ["age"],
+        "of the columns known to others (3, 1 changed by chance)",
+    )
+    assert "Linkage does: The right record is named in" in candidate["reason"]
+    view = script.get(f"/jobs/{job}/view").text
+    assert "No guarantee: age was changed by chance" in view
+    assert candidate["reason"].partition(";")[0] in view
+    assert "right record named by linkage" in view
+    assert 'class="verdict within"' not in view
+    for of_classes in ("smallest class (k)", "unique people", "Secrets, before", "People by class size"):
+        assert of_classes not in view  # they show nothing of values that changed by chance
     pairs = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()["rows"]
     assert any(pair["changed"][0] for pair in pairs)
     assert "--step age:noise=0.3" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]

@@ -124,8 +124,20 @@ def test_a_record_is_seen_as_brute_force_sees_it(script, record):
         places.append(NAMES.index(step["column"]))
         assert step["left"] == alike(places)
     assert found["found_by"][-1]["left"] == found["alike"]
+    assert ("finds it" in found["sentence"]) == (found["alike"] == 1)
     assert found["masked"]
+    assert found["learned"] == []  # every column is known
     assert str(me[0]) not in str(found["attributes"][0]["cell"])
+
+
+def test_who_finds_a_record_reads_the_columns_that_nobody_needed(script):
+    rows = [(20 + n, "fm"[n % 2], f"ill {n}", n * 100) for n in range(12)]
+    table = upload(script, rows, ["age", "sex", "illness", "bill"], ("age", "sex"))
+    script.patch(f"{table}/settings", json={"roles": {"illness": "sensitive", "bill": "other"}})
+    found = script.post(f"{table}/person-view", json={"record": 7, "show": True}).json()
+    assert [tuple(one.values()) for one in found["learned"]] == [("illness", "ill 7", True), ("bill", "700", False)]
+    hidden = script.post(f"{table}/person-view", json={"record": 7}).json()["learned"]
+    assert not any("ill 7" in one["cell"] or "700" in one["cell"] for one in hidden)
 
 
 def test_a_history_is_seen_as_brute_force_sees_it(script):

@@ -64,6 +64,26 @@ def test_sets_of_items_are_measured(upload, result, script):
     assert script.post(f"{table}/itemsets", json={"person": "who", "item": "nobody"}).status_code == 400
 
 
+def test_sets_of_items_and_points_are_protected(upload, result, script):
+    table = upload({"who": [1, 1, 2, 2, 3], "what": ["a", "b", "a", "b", "c"], "day": [1, 9, 2, 9, 9]})
+    items = result(f"{table}/set-protections", person="who", item="what", k=2)
+    assert (items["found"]["k"], items["suppressed"], items["without_items"]) == (2, 1, 1)
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    assert "1 person has none left" in script.get(f"/jobs/{newest}/view").text
+    download = script.get(f"/api/v1/jobs/{newest}/table")
+    assert sorted(line.split(",")[1] for line in download.text.split()) == ['"a"', '"a"', '"b"', '"b"', '"what"']
+    assert "table-protected.csv" in download.headers["content-disposition"]
+    command = script.get(f"/api/v1/jobs/{newest}/equivalent").json()["cli"]
+    assert "protect table.parquet --person who --item what --k 2 --out protected.csv" in command
+    points = result(f"{table}/set-protections", person="who", time="day", place=["what"], known=1, k=2)
+    assert points["k"] == 2
+    newest = script.get("/api/v1/jobs").json()[0]["id"]
+    assert "singled out" in script.get(f"/jobs/{newest}/view").text
+    assert script.get(f"{table}/candidates").json() == []
+    for asked in ({"item": "who"}, {"item": "nobody"}, {}, {"item": "what", "time": "day"}, {"time": "day"}):
+        assert script.post(f"{table}/set-protections", json={"person": "who", **asked}).status_code in (400, 422), asked
+
+
 def test_curves_are_those_of_the_library_and_are_forecast(upload, result, script):
     rng = np.random.default_rng(1)
     points = {"who": np.repeat(np.arange(120), 6).tolist(), "place": rng.integers(0, 25, 720).tolist()}

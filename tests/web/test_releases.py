@@ -86,7 +86,16 @@ def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table,
     script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
     protected = done(f"{table}/protections", protection={"k": 11, "l": 2, "sensitive": "illness"})
     reported = done(f"{protected}/reports")
+    assert script.get(f"{reported}/codebook").status_code == 409
     (candidate,) = script.get(f"{table}/candidates").json()
+    codebook = script.get(f"{protected}/codebook", params={"format": "md"})
+    assert codebook.headers["content-disposition"].startswith(
+        'attachment; filename="people-partition-k-11-l-2-codebook.md"'
+    )
+    assert codebook.text.startswith("# Codebook")
+    assert "age | quasi-identifier" in codebook.text
+    assert script.get(f"{protected}/codebook").json()["codeBook"]
+    assert f"{protected}/codebook" in script.get(f"/jobs/{protected[-16:]}/view").text
     found = script.get(f"{reported}/result").json()
     assert found["verdict"]["decision"] == candidate["decision"]
     assert found["facts"]["k"] == candidate["after"]["k"]

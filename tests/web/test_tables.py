@@ -9,6 +9,7 @@ import pytest
 from incrowd import ClassSizes, demo_table, read_table
 from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.protection import METHODS
+from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS
 from incrowd.web.uploads import shown_name
 
@@ -320,7 +321,9 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
     for name, method in METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
         assert f'data-help="{method.help}" data-inputs="{" ".join(method.inputs)}"' in line
-        assert (" hidden>" in line.partition("</option>")[0]) is (name == "perturb")
+        assert " hidden" not in line.partition("</option>")[0]
+    for kind, step in STEPS.items():  # a new one appears by itself
+        assert f'<option value="{kind}" data-usual="{step.usual}" data-help="{step.words}' in protection
 
 
 def test_an_unknown_recipient_is_told_which_there_are(script, demo):

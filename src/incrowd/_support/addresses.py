@@ -39,9 +39,8 @@ def is_address(source: str | os.PathLike[str]) -> bool:
 def masked(source: str) -> str:
     """Return a path or an address in a form that may be shown: host and path, without user, password and options.
 
-    If a password could be part of host or path, only the scheme is returned. Nothing is returned of a text that is
-    neither a file nor an address. All code that shows or stores the place of a table, as a user gave it, calls this
-    function.
+    If host or path may contain a password, only the scheme is returned. A text that is neither a file nor an address
+    becomes "…" if it may contain a password. All code that shows or stores where a table is calls this function.
 
     >>> masked("postgresql://ann:secret@db.example:5432/clinic?sslmode=require"), masked("s3a://key:secret@bucket/a/b")
     ('postgresql://db.example:5432/clinic', 's3a://bucket/a/b')

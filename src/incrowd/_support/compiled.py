@@ -12,7 +12,7 @@ from numba.core.types.misc import unliteral
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
 
-_private: PrivateFolder | None = None  # of this process; removed with it
+_private: PrivateFolder | None = None  # cache directory of this process only; removed when the process ends
 
 
 def _probe() -> None:
@@ -66,9 +66,9 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Any], Any]:
     def compile_later(function: Any) -> Any:
         compiled = numba.njit(cache=cache and _CACHED, **options)(function)
         _compile_by_type(compiled)
-        kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-        if type(kept) is IndexDataCacheFile:
-            kept.__class__ = _CacheFile
+        cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+        if type(cache_file) is IndexDataCacheFile:
+            cache_file.__class__ = _CacheFile
         return compiled
 
     return compile_later

@@ -33,7 +33,7 @@ COMPRESSIONS: dict[str, Callable[[Any, Any], IO[bytes]]] = {
 """By ending, a function of path and mode ("rb" or "wb") that opens the file."""
 
 MAGIC: dict[str, bytes] = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ", ".zst": b"\x28\xb5\x2f\xfd"}
-"""By ending, the bytes that such a file begins with."""
+"""By ending, the first bytes of a file with that compression."""
 
 ZIP = ".zip"
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FEW = 4_000_000  # possible numbers that are counted without sorting where each counts several times
-_AS_FAST = 12  # possible numbers for each to be counted, up to which counting them all takes less than sorting
+_MAX_WEIGHTED_RANGE = 4_000_000  # largest number up to which weighted numbers are counted by `bincount`, not by sorting
+_RANGE_PER_NUMBER = 12  # with a larger range of values per number to count, sorting is faster than `bincount`
 
 
 def count_numbers(
@@ -19,20 +19,21 @@ def count_numbers(
     >>> count_numbers(np.array([3, 1, 3]))
     (array([1, 3]), array([1, 2]))
     """
-    few = _AS_FAST * numbers.size if times is None else max(min(_FEW, 256 * numbers.size), 4 * numbers.size)
-    if int(numbers.max(initial=0)) <= few:
+    size = numbers.size
+    largest = _RANGE_PER_NUMBER * size if times is None else max(min(_MAX_WEIGHTED_RANGE, 256 * size), 4 * size)
+    if int(numbers.max(initial=0)) <= largest:
         tally = np.bincount(numbers, weights=times)
-        found = np.flatnonzero(tally)
-        return found, tally[found].astype(np.int64)
+        present = np.flatnonzero(tally)
+        return present, tally[present].astype(np.int64)
     if times is None:
-        found, counts = count_in_order(np.sort(numbers))
-        return found.astype(np.int64), counts
-    distinct, where = np.unique(numbers, return_inverse=True)
-    return distinct, np.bincount(where, weights=times).astype(np.int64)
+        distinct, counts = count_in_order(np.sort(numbers))
+        return distinct.astype(np.int64), counts
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    return distinct, np.bincount(inverse, weights=times).astype(np.int64)
 
 
 def count_in_order(ordered: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct values of an array in ascending order, none of them NaN, and how often each occurs.
+    """The distinct values of a sorted array without NaN, and how often each occurs.
 
     >>> count_in_order(np.array([0.1, 0.5, 0.5]))
     (array([0.1, 0.5]), array([1, 2]))
@@ -48,12 +49,12 @@ def distinct_values(values: NDArray[Any]) -> NDArray[Any]:
     array([0.1, 0.5])
     """
     ordered = np.sort(values)
-    found: NDArray[Any] = ordered[_is_first(ordered)]
-    return found
+    distinct: NDArray[Any] = ordered[_is_first(ordered)]
+    return distinct
 
 
 def _is_first(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark the values in a sorted array that differ from their predecessor."""
-    found = np.ones(ordered.size, dtype=np.bool_)
-    found[1:] = ordered[1:] != ordered[:-1]
-    return found
+    is_first = np.ones(ordered.size, dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return is_first

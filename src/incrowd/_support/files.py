@@ -17,13 +17,13 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
 
-_HIDDEN = ".incrowd-draft-"  # how the names of unfinished files begin, where files need one
+_HIDDEN = ".incrowd-draft-"  # prefix of the names of unfinished files, on systems where such files need a name
 _DRAFT = re.compile(re.escape(_HIDDEN) + r"[0-9a-f]{16}(\..*)?")  # no other file is ours to delete
 _umask_lock = threading.Lock()
 
 
 def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Refuse a path that is taken."""
+    """Raise InputError if a file cannot be written to a path: it exists, or is an address, a folder or a device."""
     target = Path(path)
     if is_address(target):
         raise InputError(f"{masked(os.fspath(path))} is an address; name a file")
@@ -40,7 +40,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def file_state(path: str | os.PathLike[str]) -> tuple[int, ...] | None:
-    """The time of writing, length and identity of a file, which change with it; None if it is gone."""
+    """Modification time, length and inode of a file, to see whether it changed; None if it does not exist."""
     try:
         state = os.stat(path)
     except OSError:
@@ -144,9 +144,8 @@ class _NamelessDraft:
                 hidden.unlink(missing_ok=True)
 
     def _name(self, path: Path) -> None:
-        os.link(
-            self._link, path, src_dir_fd=self.descriptor, follow_symlinks=True
-        )  # a folder, or links are not followed
+        # os.link follows a symbolic link only if it is given a directory descriptor
+        os.link(self._link, path, src_dir_fd=self.descriptor, follow_symlinks=True)
 
     def close(self) -> None:
         """Delete the file if it has not been published."""
@@ -157,7 +156,7 @@ class _NamelessDraft:
 def _new_draft(target: Path) -> _NamelessDraft | _HiddenDraft:
     try:
         return _NamelessDraft(target)
-    except (AttributeError, OSError, InputError):  # no such files in this system or folder, or no place for the link
+    except (AttributeError, OSError, InputError):  # no nameless files in this system or folder, or no private folder
         return _HiddenDraft(target)
 
 
@@ -170,7 +169,7 @@ def _hidden(target: Path) -> Path:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Delete unfinished files of processes that were killed: nobody holds their lock any more."""
+    """Delete unfinished files of processes that were killed: their lock is free."""
     for file in folder.glob(f"{_HIDDEN}*"):
         if not _DRAFT.fullmatch(file.name):
             continue

@@ -11,7 +11,7 @@ _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U001
 
 
 class JunitCase(NamedTuple):
-    """A test case: why it did not pass, or None, and more about that."""
+    """A test case; `problem` says why it did not pass, and is None if it passed."""
 
     name: str
     problem: str | None

@@ -14,6 +14,8 @@ from typing import Any
 from incrowd import errors
 
 _OUT_OF_MEMORY, _BROKEN = 3, 4  # exit codes of the child
+_NO_RESERVE = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
+"""Settings of the child: address space that allocators reserve counts against its limit."""
 
 
 class ChildError(Exception):
@@ -29,10 +31,10 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
 
     Args:
         function: "module:name" of the function.
-        arguments: its arguments; they, and what it returns, are values of JSON.
+        arguments: its arguments; arguments and return value must be JSON values.
         memory: bytes that the call may take.
-        seconds: of processor time that the call may take.
-        imports: modules that are imported before the limits hold.
+        seconds: processor time that the call may take.
+        imports: modules to import before the limits are set.
 
     Returns:
         What the function returns.
@@ -56,8 +58,8 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
         child = subprocess.run(  # -P: modules in the current folder are not ours
             [sys.executable, "-P", "-m", "incrowd._support.limited_process"],
             input=json.dumps(request).encode(),
-            capture_output=True,  # its words on errors may quote cells, so they are not shown
-            env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+            capture_output=True,  # not shown: error messages of libraries may quote cells
+            env={**os.environ, "PYTHONPATH": paths, **_NO_RESERVE},
             timeout=10 * seconds + 30,
             check=False,
         )
@@ -66,15 +68,15 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int, impo
     return _result(child.returncode, child.stdout, child.stderr)
 
 
-def _result(code: int, answered: bytes, said: bytes = b"") -> Any:
-    """Return the child's answer, or raise the error that its exit code, answer and stderr describe."""
+def _result(code: int, output: bytes, errors_output: bytes = b"") -> Any:
+    """Return the child's answer, or raise the error that its exit code, stdout and stderr describe."""
     if code:
-        if code == _OUT_OF_MEMORY or b"memory allocation of" in said:  # Rust's words, then it aborts
+        if code == _OUT_OF_MEMORY or b"memory allocation of" in errors_output:  # Rust prints this, then aborts
             raise ChildError("memory")
         raise ChildError("time" if code == -getattr(signal, "SIGXCPU", 0) else "crash")
     try:
-        answer = json.loads(answered)
-    except json.JSONDecodeError:  # a library ended the child, as if all were well
+        answer = json.loads(output)
+    except json.JSONDecodeError:  # a library ended the child with exit code 0
         raise ChildError("crash") from None
     if "error" in answer:
         raise getattr(errors, answer.pop("error"))(answer.pop("message"), **answer)
@@ -94,16 +96,16 @@ def _limit(memory: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5 if hard == resource.RLIM_INFINITY else hard))
     pages = Path("/proc/self/statm")
     if pages.exists():
-        taken = int(pages.read_text().split()[0]) * resource.getpagesize()
+        in_use = int(pages.read_text().split()[0]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = taken + memory if hard == resource.RLIM_INFINITY else min(taken + memory, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        soft = in_use + memory if hard == resource.RLIM_INFINITY else min(in_use + memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _main() -> int:
     """Answer the request on stdin; the exit code says what went wrong."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no part of the answer
+    os.dup2(2, 1)  # what libraries print goes to stderr: stdout is for the answer
     request = json.loads(sys.stdin.buffer.read())
     for package in request.pop("imports"):
         importlib.import_module(package)
@@ -114,15 +116,15 @@ def _main() -> int:
 
 
 def _answer(function: str, arguments: list[Any], memory: int, seconds: int) -> tuple[int, dict[str, Any]]:
-    """Call the function within the limits: the exit code, and what it returned or the error in words."""
+    """Call the function within the limits; return the exit code, and the function's value or error as JSON."""
     module, _, name = function.partition(":")
     called = getattr(importlib.import_module(module), name)
     _limit(memory, seconds)
     try:
         return 0, {"value": called(*arguments)}
     except errors.IncrowdError as error:
-        told = {"hint": list(error.hint), "choices": list(error.choices)}
-        return 0, {"error": type(error).__name__, "message": str(error), **told}
+        keywords = {"hint": list(error.hint), "choices": list(error.choices)}
+        return 0, {"error": type(error).__name__, "message": str(error), **keywords}
     except MemoryError:
         return _OUT_OF_MEMORY, {}
     except BaseException:  # a panic of compiled code is no Exception

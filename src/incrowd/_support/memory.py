@@ -1,4 +1,4 @@
-"""Memory facts: what the machine and its container have, and limits as users write them."""
+"""Memory of the machine and its container, and memory limits as users write them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from incrowd.wording import data_size
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
 _SMALLEST, _LARGEST = 50_000_000, 10**15
-_NO_RESERVE = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # of malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
+_MALLOC_OPTIONS = {-3: 1 << 16, -1: 1 << 16, -8: 1}  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX
 
 
 def memory_in_bytes(limit: str | float | None) -> int:
     """Convert a memory limit to bytes.
 
     Args:
-        limit: a number of bytes, a text such as "2GB", or None for three quarters of the memory there is.
+        limit: a number of bytes, a text such as "2GB", or None for `default_memory()`.
 
     Returns:
         The limit in bytes.
@@ -52,10 +52,7 @@ def memory_in_bytes(limit: str | float | None) -> int:
 
 
 def require_memory(doing: str, needed: int, limit: int) -> None:
-    """Refuse work that takes more memory than the limit, and say how much it takes.
-
-    `doing` is the work, as the subject of a sentence.
-    """
+    """Raise UnsupportedError if work needs more memory than the limit; `doing` is the subject of the message."""
     if needed > limit:
         raise UnsupportedError(
             f"{doing} takes about {data_size(needed)}, more than the memory limit of {data_size(limit)}; give more "
@@ -67,20 +64,20 @@ def require_memory(doing: str, needed: int, limit: int) -> None:
 def return_freed_memory() -> None:
     """Let this process give freed memory back to the system at once.
 
-    Arrow's pool and that of the C library keep most of what was freed for what may come, in every thread: up to twice
-    what is in use, and that counts against a limit too. Giving it back takes time where large arrays come and go.
+    By default, Arrow's memory pool and the C library keep freed memory for reuse, in every thread: up to twice the
+    memory in use, which counts against the process's limit. Returning it makes work with many large arrays slower.
     """
     import pyarrow as pa
 
     pa.set_memory_pool(pa.system_memory_pool())
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
-        for parameter, value in _NO_RESERVE.items():
+        for parameter, value in _MALLOC_OPTIONS.items():
             libc.mallopt(parameter, value)
 
 
 @cache
 def default_memory() -> int:
-    """Three quarters of the physical memory, or of the container's limit where that is smaller."""
+    """Three quarters of the physical memory, or of the container's limit if that is smaller."""
     import psutil  # loads libraries that no other command needs
 
     limit = container_memory()
@@ -105,7 +102,7 @@ def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path =
 
 
 def _limits_up_to(root: Path, group: str, file: str) -> list[int]:
-    """The limits of a control group and of all groups above it; a container may see only its own, as the root."""
+    """The limits of a control group and of all its parents; inside a container, its own group may be the root."""
     place = root / group.lstrip("/")
     limits = []
     for folder in [place, *place.parents]:

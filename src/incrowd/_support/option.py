@@ -28,10 +28,16 @@ OptionKind = Literal[
     "hierarchies",
     "key",
 ]
-"""The kind of a value: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
-that are known together by a label, the limits of `check`, what columns held, the table itself, another table; a number
-for each column, numbers of intervals, what is done to columns in order, a word for all columns or for each, how columns
-are made coarser; a secret key or its file; missing codes, in one text with ; between those of columns."""
+"""The kind of an option's value.
+
+- columns: names of columns. text, texts: one text, several texts.
+- codes: codes of missing values, in one text with ; between those of different columns.
+- people: a number of people. share: a number from 0 to 1. whole, number: a whole number, any number. switch: yes or no.
+- groups: labelled groups of columns that an attacker knows together. rules: the limits of `check`.
+- contents: what columns held when their roles were saved. source: the table itself. file: another table.
+- numbers: a number for each column. resolution: numbers of intervals. steps: actions on columns, in order.
+- words: one word for all columns, or one for each. hierarchies: generalisation hierarchies of columns.
+- key: a secret key, or the file that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +45,21 @@ class Option:
     """The spelling of one field of a class of options, such as a question.
 
     Attributes:
-        typed: name on the command line, without dashes; None if the command line has no such option.
-        section: section of the settings file; None if the settings file has no such option.
+        typed: name on the command line, without dashes; by default the key.
+        on_command_line: True if the command line has the option.
+        section: section of the settings file; None if the settings file does not have the option.
         key: name in settings files and in JSON.
-        reading: the option says how the table is read.
-        lowest, above, highest: the range of a number.
+        reading: True if the option says how the table is read.
+        lowest, above, highest: the range of a number: least value, exclusive lower bound, greatest value.
         choices: accepted words, or words for numbers.
-        empty: typed if there are no such columns.
-        by_role: the app asks for it as the role of a column.
+        empty: word that a user types to say that there are no such columns.
+        by_role: True if the app asks for the option as the role of a column.
     """
 
     kind: OptionKind
     help: str = ""
-    typed: str | None = ""
+    typed: str = ""
+    on_command_line: bool = True
     section: str | None = None
     key: str = ""
     default: Any = None
@@ -66,21 +74,21 @@ class Option:
 
     @property
     def flag(self) -> str | None:
-        """The option as the command line has it, with its dashes."""
-        return None if self.typed is None else f"--{self.typed}"
+        """The option as the command line has it, with its dashes; None if it does not have it."""
+        return f"--{self.typed}" if self.on_command_line else None
 
     def is_given(self, value: Any) -> bool:
         """True if a value is neither empty nor the default."""
         return value not in (None, (), {}, self.default)
 
     def named(self, name: str) -> Option:
-        """The option with its name set; `key` and `typed` are the name where they are not given."""
+        """The option with its name set; `key` and `typed` follow from the name if they are not given."""
         key = self.key or name
-        return replace(self, name=name, key=key, typed=key.replace("_", "-") if self.typed == "" else self.typed)
+        return replace(self, name=name, key=key, typed=self.typed or key.replace("_", "-"))
 
 
 def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
-    """A dataclass field with its spelling; keyword arguments are further fields of `Option`."""
+    """Declare a dataclass field with its spelling; keyword arguments are further fields of `Option`."""
     declared = Option(kind, help_text, **spelling)
     if isinstance(declared.default, dict):
         return field(default_factory=dict, metadata={"option": declared})
@@ -88,13 +96,13 @@ def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
 
 
 column = partial(option, "text", section="columns")
-"""A field that names one column."""
+"""Declare a field that names one column."""
 columns = partial(option, "columns", section="columns", default=())
-"""A field that names columns."""
-asked = partial(option, section="question")
-"""A field that says what is asked."""
+"""Declare a field that names columns."""
+ask = partial(option, section="question")
+"""Declare a field that says what is asked."""
 reading = partial(option, reading=True)
-"""A field that says how the table is read."""
+"""Declare a field that says how the table is read."""
 
 
 def options_of(declared: type) -> tuple[Option, ...]:

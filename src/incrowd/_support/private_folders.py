@@ -15,16 +15,16 @@ from typing import IO
 from incrowd.errors import InputError
 
 _PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
-_OURS = re.compile(_PREFIX + r"([a-z]+-)?[0-9a-f]{16}")  # no other folder is ours to delete
+_OURS = re.compile(_PREFIX + r"([a-z]+-)?[0-9a-f]{16}")  # folders with other names are never deleted
 _ATTEMPTS = 20
-_YOUNG = 60.0  # seconds in which a folder without a lock may just be being made
+_YOUNG = 60.0  # seconds; a folder without a lock that is younger may still be in creation
 
 
 class PrivateFolder:
     """A directory that only this user can read; removed with this object, or at the end of the process.
 
-    The lock of a killed process is free. The next process to make its first directory removes directories with a free
-    lock.
+    Each directory has a lock. If its process is killed, the lock becomes free. Before a process makes its first
+    directory, it removes those with a free lock.
     """
 
     def __init__(self, kind: str = "") -> None:
@@ -60,7 +60,7 @@ def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
         path = Path(tempfile.gettempdir(), prefix + secrets.token_hex(8))
         path.mkdir(mode=0o700)
         try:
-            lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
+            lock = open(path / _LOCK, "w")  # noqa: SIM115 - stays open as long as the directory exists
         except OSError:
             path.rmdir()
             raise
@@ -94,13 +94,13 @@ def _remove_abandoned(place: Path) -> None:
                 continue  # another user's
             if not (folder / _LOCK).exists():
                 if time.time() - folder.stat().st_mtime > _YOUNG:
-                    folder.rmdir()  # killed before it had a lock, so that it is empty
+                    folder.rmdir()  # its process was killed before it made the lock, so the folder is empty
                 continue
             with open(folder / _LOCK, "r+") as lock:
                 if locked(lock):
                     shutil.rmtree(folder, ignore_errors=True)
         except OSError:
-            continue  # another's, or just being removed
+            continue  # another user's, or another process removes it now
 
 
 def _remove(folder: Path, lock: IO[str], owner: int) -> None:

@@ -31,11 +31,11 @@ def stoppable_threads(workers: int, progress: Progress) -> Iterator[tuple[Thread
     """Run threads that all stop as soon as the progress callback raises in one of them, or the block is left.
 
     Yields:
-        The threads; the progress of the block, whose shares never go back; and that of the work in the threads, of
-        which nothing is passed on: it repeats what the block said last, so that the caller can raise.
+        The thread pool; a progress callback for the block, whose shares never decrease; and one for the work in the
+        threads, which ignores its arguments and repeats the block's last report, so that the user's callback can raise.
     """
     lock = Lock()
-    said = ("", 0.0)
+    last_report = ("", 0.0)
     ended: BaseException | None = None
 
     def repeat(doing: str = "", share: float = 0.0) -> None:
@@ -44,15 +44,15 @@ def stoppable_threads(workers: int, progress: Progress) -> Iterator[tuple[Thread
             if ended is not None:
                 raise ended
             try:
-                progress(*said)
+                progress(*last_report)
             except BaseException as error:
                 ended = error
                 raise
 
     def tell(doing: str, share: float) -> None:
-        nonlocal said
+        nonlocal last_report
         with lock:
-            said = doing, max(share, said[1])
+            last_report = doing, max(share, last_report[1])
         repeat()
 
     pool = ThreadPoolExecutor(workers)

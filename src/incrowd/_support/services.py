@@ -1,4 +1,4 @@
-"""Registry of functions that results use from rooms further down, without importing these rooms.
+"""Registry of functions that results call from rooms below them on the map, without importing these rooms.
 
 `incrowd._service_providers` registers them: "figure" draws a result, "report" reports on it, "evaluation" evaluates it,
 and "linkage" attacks it.

@@ -15,8 +15,8 @@ from incrowd.assessment.sections.leaks import Leaks as Leaks
 from incrowd.assessment.sections.protection import Protection as Protection
 from incrowd.assessment.sections.section import Statement as Statement
 from incrowd.assessment.settings_file import read_question as read_question
+from incrowd.assessment.solution import Solution as Solution
 from incrowd.assessment.solver import METHODS_TO_TRY as METHODS_TO_TRY
-from incrowd.assessment.solver import Solution as Solution
 from incrowd.assessment.solver import find_release as find_release
 from incrowd.assessment.solver import judge_protected as judge_protected
 from incrowd.assessment.verdict import Verdict as Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
 from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
-from incrowd.assessment.sections.evidence import ORIGINAL, unread_dates
+from incrowd.assessment.sections.evidence import unread_dates
+from incrowd.assessment.sections.original_evidence import ORIGINAL
 from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
@@ -27,10 +28,6 @@ _ASK_ORIGINAL = "Give the table that this one was made from; a table that was co
 _NOT_TRIED = (
     "Protect the table and assess the result. No protection was tried here, so it may need more than this: larger "
     "classes, or fewer columns."
-)
-_PROTECT_ORIGINAL = (
-    "This table was protected already: protect the table that it was made from, with larger classes or fewer columns, "
-    "and assess the result."
 )
 _PROTECT_BY_CLASSES = (
     "Values of this table were changed by chance, so no further protection of it is tried: protect the table that it "
@@ -52,10 +49,10 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         in_households = person is None and evidence.rows.household is not None
         gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
         settle = _settle_rows(evidence.rows, person, gaps)
-        person = None if gaps else person  # it cannot be asked for as it is
+        person = None if gaps else person  # a person column with missing cells is refused
     open_columns = [one.column for one in evidence.undecided]
     if rows_are_open:
-        alone = not open_columns and roles.confirmed  # else the command that gives columns their roles says it too
+        alone = not open_columns and roles.confirmed  # otherwise the command for the columns' roles includes this
         is_known = person is not None or in_households
         asked = replace(question, source=work.table.place)
         yield _with_command(settle, asked, person) if alone and is_known else settle
@@ -67,14 +64,14 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         )
         yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
-        return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
+        return  # a protection for guessed roles, or for an unknown unit of rows, would turn a guess into a yes
     if question.released is not None:
         judgement = judge_attacks(question, work.answers["attacks"])
         yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
         return
     if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
-        told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
-        yield from (Action(sentence, hint) for sentence, hint in told.items())
+        hints = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
+        yield from (Action(sentence, hint) for sentence, hint in hints.items())
         return
     if unread := unread_dates(roles):
         yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread)
@@ -101,7 +98,7 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     elif verdict.decision in ("exposed", "over", "borderline"):
         only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
         if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():
-            yield Action(_PROTECT_ORIGINAL)
+            yield _protect_original(verdict, dict.fromkeys((*columns_to_remove(work), *verdict.giving_back)))
             return
         plan = Plan(question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
         settings = protect_settings(work, plan)
@@ -110,8 +107,20 @@ def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
         yield Action(what, commands=protection_commands(work, settings), protection=settings)
 
 
+def _protect_original(verdict: Verdict, removed: Iterable[str]) -> Action:
+    """Action to protect the original of a release in another way, without the columns that make the release a no."""
+    without = listed(removed)
+    columns_are_all = verdict.decision == "exposed" and len(verdict.exposures) == len(verdict.given_back)
+    how = [f"without {without}"] if without else []
+    how += [] if columns_are_all else ["with larger classes or fewer columns"]
+    return Action(
+        f"This table was protected already: protect the table that it was made from, {', '.join(how)}, and assess the "
+        "result."
+    )
+
+
 def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
-    """Action to confirm what a row is, with what can be found out about it."""
+    """Action to state what a row is, with the finding about the rows."""
     if rows.household is not None and person is None:
         return Action(
             f"Say what a row is. If {rows.household} groups people by household, say that every row is another person; "
@@ -129,7 +138,7 @@ def _settle_rows(rows: RowKind, person: str | None, gaps: int) -> Action:
 
 
 def _with_command(settle: Action, question: Question, person: str | None) -> Action:
-    """Add the command that states what a row is: a record of the person in a column, or another person of a home."""
+    """Add the command that states what a row is: a record of the person in a column, or another person."""
 
     def others(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in names or () if name != person)
@@ -152,10 +161,10 @@ def _with_command(settle: Action, question: Question, person: str | None) -> Act
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
-    """The command that gives every column a role; a person must read it.
+    """Action with a command that gives every column a role; a person must check the command.
 
-    A column goes where its name and values suggest. Where they suggest nothing it is left out, not declared unknown to
-    others: whoever copies the command without reading it declares nothing.
+    A column gets the role that its name and values suggest. Without a suggestion it is dropped, not declared unknown to
+    others, so that a user who copies the command unread declares nothing.
     """
     looks = {one.column: one.role for one in roles.suggested} | dict.fromkeys(roles.known_anyway, "quasi-identifier")
     weights = question.weights or (roles.unused_weight if question.population is None else None)

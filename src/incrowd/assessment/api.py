@@ -14,7 +14,7 @@ from incrowd.assessment.actions import next_actions
 from incrowd.assessment.column_fingerprints import forget_outdated
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import OPTIONS, Question
-from incrowd.assessment.reliance import note_reliance_on_declared
+from incrowd.assessment.reliance import note_reliance
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts
@@ -27,7 +27,7 @@ from incrowd.protection.marks import OriginalFacts
 from incrowd.tables import Table, TableLike, describe_rows, read_table, suggest_roles
 from incrowd.wording import Advice, listed, percent
 
-_MOST_PEOPLE = 10**10
+_MOST_PEOPLE = 10**10  # largest population; the world has fewer people
 _ASKED = {option.name for option in OPTIONS} - {"original", "groups", "released", "holdout", "kept_rows"}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _DECISIVE = (facts.SECTION, evidence.SECTION, population_section.SECTION)  # the sections that a decision rests on
@@ -64,45 +64,45 @@ def assess(
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
-    """From a table to a decision: facts, what attackers know, the population, forecasts, leaks, what protection costs.
+    """Assess a table: facts, attackers' knowledge, population, forecasts, leaks, cost of protection, and a decision.
 
-    A section that the data cannot support is left out, with the reason in `skipped`.
+    A section that the data cannot support is None, with the reason in `skipped`.
 
     Args:
         data: whatever `read_table` reads.
-        quasi_identifiers: columns that others may know about a person. Without them the roles that the columns suggest
+        quasi_identifiers: columns that others may know about a person. None: the roles that names and values suggest
             are used, and the result says that nobody confirmed them.
         sensitive: columns that people keep to themselves.
-        person: the column that says whose record it is.
-        weights: a column of survey weights; its sum is the population, where none is given.
-        strata: the column that says in which stratum each record was drawn; needs `weights`.
-        cluster: the column that says with which cluster (household, village) each record was drawn.
+        person: the column that identifies the person of each record.
+        weights: a column of survey weights; its sum is the population if `population` is not given.
+        strata: the column of the stratum in which each record was drawn; needs `weights`.
+        cluster: the column of the cluster (household, village) with which each record was drawn.
         identifiers: direct identifiers, in addition to those that are recognised.
         drop: columns to leave out of the release; while the table holds them the answer is no.
         other: columns that nobody outside can know, whatever they look like.
-        population: how many people the table was drawn from.
-        recipient: who is to get it, the name of one of `incrowd.recipients.RECIPIENTS`; it sets the limits.
-        threshold: another limit on the average risk than the recipient's.
-        highest: another limit on the person at highest risk than the recipient's.
+        population: the number of people that the table was drawn from.
+        recipient: who is to get the table, one of `incrowd.recipients.RECIPIENTS`; sets the limits.
+        threshold: a limit on the average risk, in place of the recipient's.
+        highest: a limit on the risk of the person at highest risk, in place of the recipient's.
         secrets: values of sensitive columns that are secret, such as "illness=HIV,AIDS" or "income>100000".
-        certain: the share of a class that has one value, from which on that secret counts as known. None: 0.95.
+        certain: the share of a class with one value, from which that secret counts as known. None: 0.95.
         tolerate: the share of records whose secret may be known.
-        rows_are_people: every row is another person, whatever the table looks like.
-        original: the table that this one was made from, which tells what kept columns give back. None: what `protect`
-            wrote beside the file is taken; a table of ranges that has neither is undecided at best. A table that was
-            collected in ranges is its own original.
+        rows_are_people: declares that every row is another person, whatever the table looks like.
+        original: the table that this one was made from; shows what kept columns give back. None: the mark that
+            `protect` wrote beside the file is used; a table of ranges without either is undecided at best. A table that
+            was collected in ranges is its own original.
         groups: attributes that attackers know together, by a label.
-        released: a table made from this one that is to go out; it is judged in its place, and attacked.
+        released: a table made from this one that is to be released; it is judged instead, and attacked.
         holdout: people of the same population who are not in the table, for the attacks.
-        kept_rows: which row of the table each row of the release was made from; see `attack`.
-        synthetic: no row of the release was made from one person, so attacks decide and not classes.
-        protection: whether to try what protection costs, which is the slowest part.
+        kept_rows: the row of the table from which each row of the release was made; see `attack`.
+        synthetic: declares that no row of the release was made from one person, so attacks decide and not classes.
+        protection: whether to measure the cost of protection, which is the slowest part.
         seed: seed of every random choice.
-        progress: told how far the work is.
-        partial: called with what is known so far, each time that is more; what is missing says so in `skipped`.
+        progress: callback that receives the current step and the share done.
+        partial: callback that receives each partial result; its missing sections are explained in `skipped`.
 
     Returns:
-        The assessment: `verdict`, one field a section, `statements`, `to_dict()` and `to_html()`.
+        The assessment: `verdict`, one field for each section, `statements`, `to_dict()` and `to_html()`.
 
     Raises:
         InputError: a column does not exist, a column has two roles, or the recipient, threshold or population makes no
@@ -129,15 +129,15 @@ def assess_question(
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
-    """Answer a question about a table, as `assess` does for the question that its keywords make up.
+    """Answer a `Question` about a table; `assess` builds the question from its keywords.
 
     Args:
         data: whatever `read_table` reads.
-        question: what is asked.
-        original: the table that this one was made from, where the question does not name it.
-        given: by name, what the question names and is no file: `released`, `holdout`, `kept_rows`.
-        progress: told how far the work is.
-        partial: called with what is known so far, each time that is more.
+        question: the question.
+        original: the table that this one was made from, if the question does not name its file.
+        given: tables and rows that the question names and that are not files: `released`, `holdout`, `kept_rows`.
+        progress: callback that receives the current step and the share done.
+        partial: callback that receives each partial result.
 
     Raises:
         InputError: as `assess`.
@@ -152,7 +152,7 @@ def assess_question(
         table.require(drawn_by, "stratum and cluster columns")
     work = _begin(table, question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
-    # the population is estimated in any case: what the forecast tells is read from it
+    # the population section keeps its weight: the forecast uses its estimate even if the section is not requested
     idle = {"attacks", "protection"} - work.pending
     timed = [replace(section, weight=0) if section.name in idle else section for section in SECTIONS]
     work.spans = share_progress(timed, SEARCH) if question.protection else share_progress(timed)
@@ -167,7 +167,7 @@ def assess_question(
             partial(_assessment(work))
     assessment = _assessment(work)
     progress("writing it down", SEARCH if question.protection else WRITING)
-    verdict = note_reliance_on_declared(work, assessment.verdict)
+    verdict = note_reliance(work, assessment.verdict)
     return replace(assessment, verdict=replace(verdict, actions=tuple(next_actions(work, verdict))))
 
 
@@ -179,16 +179,16 @@ def judge_release(
     only_if_yes: bool = False,
     progress: Progress = silent,
 ) -> Verdict:
-    """The verdict that `assess` gives, without the sections that the decision does not rest on.
+    """The verdict of `assess`, without the sections that the decision does not use.
 
     Args:
         data: whatever `read_table` reads.
-        question: what is asked; a yes needs a role for every column.
-        original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
-            name it.
-        only_if_yes: leave the population out where what was counted is a no whatever it is. That verdict names the same
-            exposures first, but its risks are those in the table.
-        progress: told how far the work is.
+        question: the question; a yes needs a role for every column.
+        original: the table that this one was made from, or its facts (`OriginalFacts`), if the question does not name
+            its file.
+        only_if_yes: skip the estimate for the population if exposures already make it a no. The verdict then lists the
+            same exposures first, but its risks are those in the table.
+        progress: callback that receives the current step and the share done.
 
     Raises:
         InputError: as `assess`.
@@ -205,13 +205,13 @@ def judge_release(
 def advise(
     data: TableLike, question: Question, *, seconds: float | None = None, progress: Progress = silent
 ) -> Verdict:
-    """The verdict that `assess` gives, with what to do next, without the sections that neither rests on.
+    """The verdict of `assess` with the next actions, without the sections that neither uses.
 
     Args:
         data: whatever `read_table` reads.
-        question: what is asked.
-        seconds: no further protection is tried after that long. None: there is no such limit.
-        progress: told how far the work is.
+        question: the question.
+        seconds: time after which no further protection is tried. None: no limit.
+        progress: callback that receives the current step and the share done.
 
     Raises:
         InputError: as `assess`.
@@ -229,16 +229,16 @@ def advise(
 
 
 def _judge_alone(work: AssessmentState, question: Question, *, only_if_yes: bool = False) -> Verdict:
-    """Answer the sections that a decision rests on, and decide."""
+    """Answer the sections that a decision uses, and decide."""
     work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION):
         work.answer(section, section.answer)
     is_no = only_if_yes and bool(list_exposures(work.question, work.roles, **work.answers))
     if work.answers["evidence"].linkage is None and not is_no and population_section.population_is_known(work):
         work.answer(population_section.SECTION, population_section.estimate_alone)
-    # attacks that the question asks for are not made here, so they count as not run
+    # attacks that the question requests are not run here, so they count as not run
     asked = replace(work.question, released=question.released)
-    return note_reliance_on_declared(work, decide(asked, work.roles, **work.answers))
+    return note_reliance(work, decide(asked, work.roles, **work.answers))
 
 
 def _place(data: Any, unnamed: str) -> str | None:
@@ -269,7 +269,7 @@ def _begin(
         judged, settled, roles, progress, spans, judge_release, original=settled.original or original
     )
     if judged is not table:
-        # rows of a synthetic table cannot be held against those that they were not made from
+        # rows of a synthetic table have no original rows to be compared with
         work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table
         work.release_of, work.kept_rows = table, files["kept_rows"]
         work.holdout = None if files["holdout"] is None else read_table(files["holdout"])
@@ -278,7 +278,7 @@ def _begin(
 
 
 def _show_first_look(work: AssessmentState, partial: Callable[[Assessment], None]) -> None:
-    """Show what is quick while the rest is being worked on, where there is enough of it."""
+    """Show the quick answers while the slow sections are in progress, if knowledge has a quick answer."""
     for section in SECTIONS:
         if section.first_look is not None:
             work.answer(section, section.first_look)

@@ -1,4 +1,4 @@
-"""Short descriptions of what a column held when its role was set, so that a saved role does not outlive it."""
+"""Fingerprints of columns: a saved role applies only if the column still holds the same kind of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from incrowd.assessment.question import Question
 if TYPE_CHECKING:
     from incrowd.tables import SuggestedRole
 
-_FEW, _MOSTLY = 60, 0.5  # values that are codes or answers, and values for each row from which on most differ
+_FEW = 60  # distinct values, up to which a column counts as codes or answers to choose from
+_MOSTLY = 0.5  # distinct values for each filled cell, from which they are "mostly different"
 _GRADES = ("few values", "many values", "mostly different values", "names people or records")
 _NUMBERS = {"integer": "number"}
 
@@ -33,16 +34,16 @@ def content_of(one: SuggestedRole) -> str:
 
 
 def with_contents(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
-    """The question with what the columns hold now of which it lowers what an attacker is taken to know."""
+    """The question with the fingerprints of the columns that it declares unknown to others or sensitive."""
     judged = {*question.other, *(question.sensitive or ())}
     return replace(question, contents={one.column: content_of(one) for one in suggested if one.column in judged})
 
 
 def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Question:
-    """The question without the saved roles of columns that hold something else now, which it then names as `contents`.
+    """The question without the saved roles of columns whose contents changed; its `contents` then lists these columns.
 
-    A column counts as changed if its values are of another kind, single out rows more closely than they did, or are
-    clearly about something that they were not about.
+    A column counts as changed if its values are of another kind, have a higher grade (see `_GRADES`: they single out
+    rows more closely), or are clearly about another topic.
     """
     judged = [one for one in suggested if one.column in question.contents]
     outdated = {
@@ -58,7 +59,7 @@ def forget_outdated(question: Question, suggested: Sequence[SuggestedRole]) -> Q
 
 
 def _changed(held: str, one: SuggestedRole) -> bool:
-    """True if a column that has several values holds something else than it did."""
+    """True if a column has several values, and another fingerprint than the saved one."""
     kind, grade, topic = (*held.split(": "), "", "")[:3]
     kind_now, grade_now, topic_now = (*content_of(one).split(": "), "")[:3]
     if one.distinct <= 1:

@@ -1,4 +1,4 @@
-"""Options as words of a command line, and back; a question as the command and as the script that ask it again."""
+"""Conversion of options to words of a command line and back, and of a question to a command or a Python script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS: Mapping[str, Callable[[str], Any]] = {"number": float, "whole": int}
 
 
 def is_typable(names: Iterable[str], ending: str = "") -> bool:
-    """True if names can be written where a blank name is left out and any of the letters in `ending` ends one.
+    """True if a parser reads these names back, given that it drops blank names and ends a name at letters of `ending`.
 
     >>> is_typable(["age", "income, net"], ","), is_typable(["a=b"], ","), is_typable([" "])
     (False, True, False)
@@ -27,7 +27,7 @@ def is_typable(names: Iterable[str], ending: str = "") -> bool:
 
 
 def each(flag: str, names: Sequence[str], *, apart: bool = False) -> list[str]:
-    """An option for names: once with commas, or once for each where a name has a comma itself or all stand `apart`."""
+    """An option for names: once with commas, or once for each name if a name has a comma or `apart` is true."""
     if not names:
         return []
     if apart or any("," in name or name != name.strip() for name in names):
@@ -36,14 +36,14 @@ def each(flag: str, names: Sequence[str], *, apart: bool = False) -> list[str]:
 
 
 def given(flag: str, value: Any) -> list[str]:
-    """An option with its value, in one word where the value would be taken for an option itself."""
+    """An option with its value; as one word if the value itself looks like an option."""
     if value is None:
         return []
     return [f"{flag}={value}"] if str(value).startswith("-") else [flag, str(value)]
 
 
 def to_words(options: Mapping[str, Any]) -> list[str]:
-    """Options by their names, with their values; None, False and what is empty are left out.
+    """The words of options with their values; None, False and empty values are left out.
 
     >>> to_words({"qi": ["age", "sex"], "k": 5.0, "person": None, "compare": True, "out": "-safe.csv"})
     ['--qi', 'age,sex', '--k', '5', '--compare', '--out=-safe.csv']
@@ -56,7 +56,7 @@ def to_words(options: Mapping[str, Any]) -> list[str]:
 
 
 def _value_words(flag: str, value: Any, *, apart: bool = False) -> list[str]:
-    """An option with a value, as the type of the value tells; `apart` names every column by itself."""
+    """An option with a value, by the type of the value; `apart` repeats the option for every column."""
     if value is False:
         return []
     if value is True:
@@ -78,7 +78,7 @@ def _plain(value: Any) -> str:
 
 
 def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str]:
-    """An option as it is typed; `apart` names every column by itself.
+    """An option as it is typed; `apart` repeats the option for every column.
 
     >>> from incrowd.protection.protect_options import OPTIONS
     >>> option_words(OPTIONS["widest"], {"age": 10.0, "town": 2.5}), option_words(OPTIONS["identifiers"], [])
@@ -98,9 +98,9 @@ def option_words(option: Option, value: Any, *, apart: bool = False) -> list[str
 
 
 def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[str] | None:
-    """Options by their names, as they are typed, in the order of their declaration; what has none is left out.
+    """The words of options, in the order of their declaration; options without a flag are left out.
 
-    None where a command line cannot hold a name.
+    None if a command line cannot hold a name.
     """
     given = [
         (option, values[name]) for name, option in declared.items() if values.get(name) is not None and option.flag
@@ -110,7 +110,7 @@ def words_of(declared: Mapping[str, Option], values: Mapping[str, Any]) -> list[
 
 
 def _is_typable(option: Option, value: Any) -> bool:
-    """True if the names of columns in a value are read as they are once they are typed."""
+    """True if the column names in a value are read back unchanged after they are typed."""
     if option.kind == "columns":
         return is_typable(value) and list(value) != [option.empty]
     if option.kind == "steps":
@@ -122,16 +122,16 @@ def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, 
     """Parse the words of a command into fields by name; None if a word is none of these options."""
     by_flag = {option.flag: option for option in options}
     values: dict[str, Any] = {}
-    left = list(words)
-    while left:
-        flag, equals, value = left.pop(0).partition("=")
+    remaining = list(words)
+    while remaining:
+        flag, equals, value = remaining.pop(0).partition("=")
         option = by_flag.get(flag)
-        if option is None or (option.kind != "switch" and not equals and not left):
+        if option is None or (option.kind != "switch" and not equals and not remaining):
             return None
         if option.kind == "switch":
             values[option.name] = True
         else:
-            text = value if equals else left.pop(0)
+            text = value if equals else remaining.pop(0)
             if option.kind == "codes" and option.name in values:
                 text = f"{values[option.name]};{text}"
             values[option.name] = _NUMBERS.get(option.kind, str)(text)
@@ -139,7 +139,7 @@ def parse_options(words: Sequence[str], options: Iterable[Option]) -> dict[str, 
 
 
 def to_arguments(question: Question) -> list[str] | None:
-    """The options of `incrowd assess`, without the table; None where a command line cannot hold a name.
+    """The options of `incrowd assess`, without the table; None if a command line cannot hold a name.
 
     >>> from incrowd.assessment import Question
     >>> to_arguments(Question(quasi_identifiers=["age", "sex"], population=900))
@@ -157,7 +157,7 @@ def to_arguments(question: Question) -> list[str] | None:
 
 
 def to_command(question: Question, *more: str, verb: str = "assess") -> str | None:
-    """The command that asks this question, with further words; None where a command line cannot hold a name."""
+    """The command that asks this question, with further words; None if a command line cannot hold a name."""
     arguments = to_arguments(question)
     table, *reading = question.named
     place = f"./{table}" if table.startswith("-") else table  # or it would be taken for an option

@@ -1,4 +1,4 @@
-"""Two tables, or two saved assessments, side by side: what got better and what got worse."""
+"""Comparison of two tables, or of two saved assessments: what got better and what got worse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Direction = Literal["better", "worse", "same"]
 
 @dataclass(frozen=True, slots=True)
 class Change(Result):
-    """One number before and after; a `share` is of 1, and shown as a percentage."""
+    """One number before and after; if `share` is true, it is a share and shown as a percentage."""
 
     _derived: ClassVar[tuple[str, ...]] = ("direction",)
 
@@ -42,7 +42,7 @@ class Change(Result):
 
 @dataclass(frozen=True, slots=True)
 class Kept(Result):
-    """Amount before and after of rows, columns, or cells of a column that hold a plain value."""
+    """Number of rows, of columns, or of plain values of a column, before and after."""
 
     name: str
     before: int
@@ -51,9 +51,10 @@ class Kept(Result):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
-    """Differences between two tables; `notes` say what cannot be compared.
+    """Differences between two tables.
 
-    `changes` are risks, which got better or worse; `kept` is what is left to work with, and less of it is the price.
+    `changes` are risks, each better, worse or the same; `kept` are the numbers of rows, columns and plain values, which
+    show the loss of data; `notes` say what cannot be compared.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("sentence",)
@@ -87,20 +88,19 @@ def compare(
 ) -> Comparison:
     """Compare two tables by the same quasi-identifiers, or two assessments.
 
-    A table is measured by the columns of the assessment that it is compared with. What protection cost in detail is
-    measured by `evaluate`.
+    If one side is an assessment, the other is measured by its columns. `evaluate` measures the loss of detail.
 
     Args:
         before: whatever `read_table` reads, an `Assessment`, or one as read from JSON.
         after: what to compare with it.
         quasi_identifiers: columns that others may know about a person; needed unless an assessment names them.
         sensitive: columns that people keep to themselves.
-        person: the column that says whose record it is.
-        population: how many people the tables were drawn from; the risk there is then compared too.
-        progress: told how far the work is.
+        person: the column that identifies the person of each record.
+        population: the number of people that the tables were drawn from; the risk there is then compared too.
+        progress: callback that receives the current step and the share done.
 
     Returns:
-        The changes, each better, worse or the same, and what is left of rows, columns and plain values.
+        The changes, each better, worse or the same, and the numbers of rows, columns and plain values.
 
     Raises:
         InputError: a column does not exist, or nobody says which columns to compare by.
@@ -138,13 +138,13 @@ def _measured(
     population: int | None,
     progress: Progress,
 ) -> tuple[str, dict[str, Any]]:
-    """The name of a table, and what is compared of it in the shape of an assessment's JSON."""
+    """The name of a table, and its numbers in the structure of an assessment's JSON."""
     known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
     facts = measure(table, **known, sensitive=sensitive, progress=progress)
-    found = {"facts": facts.to_dict(), "size": _size(table, quasi_identifiers)}
+    numbers = {"facts": facts.to_dict(), "size": _size(table, quasi_identifiers)}
     if population is not None:
-        found["population"] = population_risk(table, population=population, **known).to_dict()
-    return table.name, found
+        numbers["population"] = population_risk(table, population=population, **known).to_dict()
+    return table.name, numbers
 
 
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
@@ -155,7 +155,7 @@ def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
 
 
 def _count_plain(column: pa.ChunkedArray) -> int:
-    """Cells that are filled and hold no range, set, prefix or wildcard."""
+    """Number of filled cells that hold no range, set, prefix or wildcard."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     filled = int(len(column) - column.null_count)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -184,7 +184,7 @@ _FACTS = (
     ("maximum_risk", "highest risk", True, "chance of naming the person easiest to name"),
 )
 _SECRETS = (
-    ("given_away", "given away", True, "share of records whose value is certain"),
+    ("given_away", "one value in the whole class", True, "share of records in homogeneous classes"),
     ("distinct", "l", False, "fewest different values among people who look alike"),
     ("t", "t", True, "how far the most unusual class is from the table"),
 )

@@ -21,9 +21,9 @@ _LIBRARIES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Result):
-    """Versions, the question, and the file by its SHA-256 (None where the table came from memory).
+    """The versions, the question, and the SHA-256 of the file (None if the table came from memory).
 
-    `question` is as it was answered, with the roles that were used. `libraries` are the versions of Python and of the
+    `question` is the settled question, with the roles that were used. `libraries` are the versions of Python and of the
     packages that count and estimate.
     """
 
@@ -59,7 +59,7 @@ class Provenance(Result):
 def note_provenance(
     table: Table, question: Question, seconds: Mapping[str, float], *, hashed: bool = True
 ) -> Provenance:
-    """Note where the numbers come from; a first look does without the hash of the file, which takes time."""
+    """The provenance of an assessment; a partial result has no hash of the file, because hashing takes time."""
     return Provenance(
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,8 +1,8 @@
 """The question that an assessment answers: everything its numbers depend on, each option declared once.
 
-A field of `Question` carries how it is spelled on the command line and in `incrowd.toml`, and its help text. The
-command line, the settings file, the command and the Python script that repeat an assessment, and the provenance in
-its JSON are all made from these declarations.
+A field of `Question` declares its spelling on the command line and in `incrowd.toml`, and its help text. These
+declarations define the command line, the settings file, the command and the Python script that repeat an assessment,
+and the provenance in its JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._support.option import Option, asked, column, columns, option, options_of, reading
+from incrowd._support.option import Option, ask, column, columns, option, options_of, reading
 from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
@@ -24,24 +24,25 @@ if TYPE_CHECKING:
     from incrowd.measures.secret_values import Secret
     from incrowd.tables import Table
 
-_CERTAIN = 0.95  # 19 of 20 people who look alike have the same value
+_CERTAIN = 0.95  # default share of a class with one value, from which the value counts as known: 19 of 20 people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Everything an assessment depends on. What was not said is None or empty.
+    """Everything an assessment depends on. An option that was not given is None or empty.
 
-    - Roles: `quasi_identifiers` and `sensitive` are None where the roles that the columns suggest are to be used.
-      `identifiers` name people, `drop` is to be left out, nobody outside can know `other` columns.
-    - `population`: how many people the table was drawn from; `weights` is a column whose sum tells it. `strata` and
-      `cluster` are columns that say how they were drawn, and give a column no role.
-    - `recipient` (None is "public") sets the limit on the risk, unless a `threshold` does. `groups` are columns that
-      attackers know together. `protection`: whether its cost is tried. `rules` are the limits of `check`.
-    - `contents`: what columns held when they were declared `other` or sensitive, by a settings file; where that has
-      changed they are judged anew.
-    - `released` is a table made from this one; it is then judged in its place, and attacked with what the original and
-      a `holdout` tell. Of a `synthetic` one no row was made from one person.
-    - `source` names the file or the address, and the last fields how it is read.
+    - Roles: `quasi_identifiers` and `sensitive` are None to use the suggested roles. `identifiers` name people, `drop`
+      columns are to be left out, and nobody outside can know `other` columns.
+    - Sample: `population` is the number of people that the table was drawn from; otherwise it is the sum of the column
+      `weights`. `strata` and `cluster` are columns of the sampling design; they may have a role as well.
+    - Limits: `recipient` (None is "public") sets the limits on the risk, unless `threshold` and `highest` do. `rules`
+      are the limits of `check`.
+    - `groups` are columns that attackers know together. `protection`: whether its cost is measured.
+    - `contents`: fingerprints of the columns that were declared `other` or sensitive, from a settings file. The role of
+      a column with another fingerprint is dropped.
+    - `released` is a table made from this one; it is judged instead, and attacked with the original and a `holdout`. If
+      it is `synthetic`, no row was made from one person.
+    - `source` is the file or the address; the last fields are the options for reading it.
     """
 
     quasi_identifiers: Sequence[str] | None = columns(
@@ -59,45 +60,43 @@ class Question:
     identifiers: Sequence[str] = columns("Columns that name people, besides those that look so.", typed="identifier")
     drop: Sequence[str] = columns("Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("Columns that nobody outside can know, whatever they look like.")
-    population: int | None = asked("people", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = asked("text", f"Who is to get it: {choices()}.")
-    threshold: float | None = asked("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
-    highest: float | None = asked(
+    population: int | None = ask("people", "How many people the table was drawn from: 60000000, 6e7.")
+    recipient: str | None = ask("text", f"Who is to get it: {choices()}.")
+    threshold: float | None = ask("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
+    highest: float | None = ask(
         "share", "Another limit on the person at highest risk than the recipient's: 0.2 or 20%."
     )
-    secrets: Sequence[str] = asked(
+    secrets: Sequence[str] = ask(
         "texts",
         "Values of a sensitive column that are secret: illness=HIV,AIDS, income>100000 or income<0. Repeats.",
         default=(),
         typed="secret",
     )
-    certain: float | None = asked(
+    certain: float | None = ask(
         "share",
         f"Share of a class with one value from which that secret counts as known. Default: {chosen_percent(_CERTAIN)}.",
     )
-    tolerate: float | None = asked("share", "Share of records whose secret may be known: 1%. Default: 0.")
-    rows_are_people: bool = asked(
-        "switch", "Every row is another person, whatever the table looks like.", default=False
-    )
-    original: str | None = asked("text", "The table this one was made from: it tells what kept columns give back.")
+    tolerate: float | None = ask("share", "Share of records whose secret may be known: 1%. Default: 0.")
+    rows_are_people: bool = ask("switch", "Every row is another person, whatever the table looks like.", default=False)
+    original: str | None = ask("text", "The table this one was made from: it tells what kept columns give back.")
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )
-    released: str | None = asked("file", "Table made from this one that is to go out: it is judged and attacked.")
-    holdout: str | None = asked("file", "People who are neither in the table nor behind the release (incrowd split).")
-    kept_rows: str | None = asked(
+    released: str | None = ask("file", "Table made from this one that is to go out: it is judged and attacked.")
+    holdout: str | None = ask("file", "People who are neither in the table nor behind the release (incrowd split).")
+    kept_rows: str | None = ask(
         "file", "File of the row (from 1) that each row of the release was made from, one a line."
     )
-    synthetic: bool = asked(
+    synthetic: bool = ask(
         "switch",
         "No row of the release was made from one person, so attacks decide and not classes.",
         default=False,
     )
     protection: bool = option("switch", "Also try what protection costs (the slowest part).", default=True)
-    seed: int | None = asked("whole", "Seed of every random choice. Default: 0.")
-    rules: Mapping[str, float] = option("rules", typed=None, section="rules", default={})
-    contents: Mapping[str, str] = option("contents", typed=None, section="contents", default={})
-    source: str | None = option("source", typed=None, section="table", key="file")
+    seed: int | None = ask("whole", "Seed of every random choice. Default: 0.")
+    rules: Mapping[str, float] = option("rules", on_command_line=False, section="rules", default={})
+    contents: Mapping[str, str] = option("contents", on_command_line=False, section="contents", default={})
+    source: str | None = option("source", on_command_line=False, section="table", key="file")
     separator: str | None = reading("text", "Separator of a CSV file, if not found.")
     encoding: str | None = reading("text", "Encoding of a CSV file, such as cp1252.")
     null: str | None = reading(
@@ -134,7 +133,7 @@ class Question:
 
     @property
     def limits(self) -> Limits:
-        """The risks that are accepted: those of the recipient, unless others were given.
+        """The accepted risks: those of the recipient, unless others were given.
 
         Raises:
             InputError: the recipient is not known, or a limit makes no sense.
@@ -155,7 +154,7 @@ class Question:
 
     @property
     def certain_from(self) -> float:
-        """The share of a class that has one value, from which on the value counts as known.
+        """The share of a class with one value, from which the value counts as known.
 
         Raises:
             InputError: it is not above one half and at most 1.
@@ -167,7 +166,7 @@ class Question:
 
     @property
     def named_secrets(self) -> dict[str, Secret]:
-        """The values that are secret, by column, where they were named.
+        """The secret values that were named, by column.
 
         Raises:
             InputError: a secret is not understood, or its column is not among the sensitive ones.
@@ -194,7 +193,7 @@ class Question:
         return (self.source or "TABLE", *words)
 
     def about_release(self, removed: Sequence[str], source: str | None = None) -> Question:
-        """The question about a protected table: the roles and secrets of the columns that are left.
+        """The question about a protected table: the roles and secrets of the remaining columns.
 
         Args:
             removed: columns that are not in the protected table.
@@ -202,18 +201,18 @@ class Question:
         """
         from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
 
-        def left(names: Sequence[str | None] | None) -> tuple[Any, ...]:
+        def remaining(names: Sequence[str | None] | None) -> tuple[Any, ...]:
             return tuple(name for name in names or () if name not in removed)
 
         return replace(
             self.with_default_reading(),
-            quasi_identifiers=left(self.quasi_identifiers) or None,
-            sensitive=left(self.sensitive),
+            quasi_identifiers=remaining(self.quasi_identifiers) or None,
+            sensitive=remaining(self.sensitive),
             identifiers=(),
             drop=(),
-            other=left(self.other),
-            person=next(iter(left([self.person])), None),
-            weights=next(iter(left([self.weights])), None),
+            other=remaining(self.other),
+            person=next(iter(remaining([self.person])), None),
+            weights=next(iter(remaining([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],
             **_NO_RELEASE,
             protection=False,
@@ -226,7 +225,7 @@ class Question:
         return replace(self, **_NO_RELEASE)
 
     def about(self, table: Table) -> Question:
-        """The question with the table's name and how it was read; of a path the name has the last part."""
+        """The question with the table's name (only the last part of a path) and its reading options."""
         files: dict[str, Any] = {one.name: _last_part(getattr(self, one.name)) for one in OPTIONS if one.kind == "file"}
         return replace(self.with_default_reading(), **table.reading, source=_last_part(table.place), **files)
 
@@ -248,21 +247,21 @@ class Question:
 
     def settled(self, roles: Roles) -> Question:
         """The question as it is answered: with the roles that are used, and every default filled in."""
-        settled = self.with_roles(roles) if roles.confirmed else self  # a guess that is repeated is still a guess
+        settled = self.with_roles(roles) if roles.confirmed else self  # guessed roles must not look stated if repeated
         other = tuple(name for name in settled.other if name not in roles.known_anyway)
         return replace(settled, other=other, recipient=self.recipient or "public", seed=require_seed(self.seed or 0))
 
     def with_given(self, **given: Any) -> Question:
-        """The question with other values, as far as some are given: None and empty ones change nothing."""
+        """The question with the given values; None and empty values change nothing."""
         return replace(self, **{name: value for name, value in given.items() if value not in (None, (), [], {})})
 
     def given_options(self) -> list[tuple[Option, Any]]:
-        """The options that say something, with what they say; a seed of 0 is the default too."""
+        """The options that differ from their defaults, with their values; a seed of 0 is a default."""
         values = [(one, getattr(self, one.name)) for one in OPTIONS]
         return [(one, value) for one, value in values if one.is_given(value) and (one.name, value) != ("seed", 0)]
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of `assess`, as far as something was said that is not its default."""
+        """The keywords of `assess` for the options that differ from their defaults."""
         return {
             one.name: as_plain(value)
             for one, value in self.given_options()

@@ -1,4 +1,4 @@
-"""Why the verdict is what it is, in words: who is found or whose secret is known, and what the decision rests on."""
+"""The reasons of a verdict in words: people who are found, secrets that are known, facts and assumptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_exposures(
     evidence: Evidence,
     disclosed: Sequence[DisclosedColumn],
 ) -> Iterator[str]:
-    """Exposures that make a no whatever the average risk is: people who are found, or whose secret is known."""
+    """Exposures, each a reason for a no at any average risk: people who are found, or whose secret is known."""
     if roles.identifiers:
         yield (
             f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
@@ -70,10 +70,12 @@ def find_exposures(
         worst, *others = sorted(disclosed, key=lambda column: -column.news)
         names = listed([f"{column.column} ({percent(column.news_share)})" for column in others])
         also = f" So {'are' if len(others) > 1 else 'is'} {names}." if others else ""
+        shared = "share one value, and it is not one that most people have"
+        if worst.column in question.named_secrets:
+            shared = "have what you named as secret"
         yield (
             f"{worst.column} is {certain} for {counted(worst.news, 'record', 'records')} "
-            f"({percent(worst.news_share)}): {who} who look alike share one value, and it is not one that most people "
-            f"have (attribute disclosure).{also}"
+            f"({percent(worst.news_share)}): {who} who look alike {shared} (attribute disclosure).{also}"
         )
 
 
@@ -102,11 +104,12 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
 
 
 def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[float, tuple[float, float] | None]:
-    """The risk of the person at highest risk, and its interval where it is an estimate.
+    """The risk of the person at highest risk, and its interval if it is an estimate.
 
-    Where the attacker may know who is in the table it is 1 ÷ the smallest class. Else it is the highest estimated
-    1 ÷ F of a record, F being the size of its class in the population; where somebody is expected to be unique there,
-    it is 1; where no record's own risk was estimated, that in the table is used, which is never lower.
+    - Without a population, the attacker may know who is in the table: 1 ÷ the smallest class.
+    - If somebody of the table may be unique in the population, by the upper end of the estimate: 1.
+    - Otherwise the highest estimated 1 ÷ F of a record, with F the size of its class in the population.
+    - If no risks of single records were estimated: 1 ÷ the smallest class in the table, which is never lower.
     """
     if population is None:
         return 1 / sizes.smallest, None
@@ -118,9 +121,15 @@ def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[
 
 
 def unique_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
-    """Upper estimate of how many people who are unique in the table are unique in the population."""
-    _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
-    return sizes.uniques * most
+    """Upper estimate of the number of people who are unique in the table and in the population."""
+    return sizes.uniques * population.still_unique_at_most
+
+
+def is_upper_bound(sizes: ClassSizes, population: PopulationRisk | None) -> bool:
+    """True if the highest risk is 1 by the upper end alone: fewer than one person is expected to be unique in both."""
+    if population is None:
+        return False
+    return unique_in_population(sizes, population) >= 1 > sizes.uniques * (population.still_unique or 0.0)
 
 
 def describe_linkage(linkage: Linkage) -> str:
@@ -156,7 +165,10 @@ def list_reasons(
             f"{percent(population.overall)} of the time."
         )
     if facts.k > 1:
-        yield f"Nobody is alone: every equivalence class has at least {facts.k:,} people (k = {facts.k:,})."
+        yield (
+            f"By the {attributes} nobody is alone: every equivalence class has at least {facts.k:,} people "
+            f"(k = {facts.k:,})."
+        )
 
 
 def _order_in_words(evidence: Evidence) -> str:
@@ -167,7 +179,7 @@ def _order_in_words(evidence: Evidence) -> str:
 def list_internal_reasons(
     question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
-    """Reasons that would help an attacker."""
+    """Reasons that stay with the holder of the table, because they would help an attacker."""
     if facts.uniques and population is not None:
         yield Advice(
             f"{people(facts.uniques)} ({percent(facts.uniqueness)}) {'looks' if facts.uniques == 1 else 'look'} like "

@@ -1,4 +1,8 @@
-"""What a yes rests on: how many people are found by whoever knows the columns that were declared unknown or secret."""
+"""Dependence of a yes on declarations and on missing values.
+
+Attackers who know columns that were declared unknown or secret find people. Attackers who know that somebody has a
+value learn it where only missing values hide it.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +12,54 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.evidence import MOST_ALONE
 from incrowd.classes import ClassSizes
-from incrowd.wording import Advice, listed, people
+from incrowd.wording import Advice, counted, listed, people
 
 if TYPE_CHECKING:
     from incrowd.assessment.sections.section import AssessmentState
     from incrowd.assessment.verdict import Verdict
 
 
-def note_reliance_on_declared(work: AssessmentState, verdict: Verdict) -> Verdict:
-    """Say of a yes how much of it rests on what was declared: how many are found by whoever knows those columns too."""
-    passed_over = {*work.table.nested, *work.roles.pseudonyms}
-    declared = [name for name in verdict.declared if name not in passed_over]
-    secret = [name for name in work.roles.sensitive if name not in passed_over]
+def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
+    """Add to a yes how many people an attacker finds who knows more columns, and what only missing values hide."""
+    excluded = {*work.table.nested, *work.roles.pseudonyms}
+    declared = [name for name in verdict.declared if name not in excluded]
+    secret = [name for name in work.roles.sensitive if name not in excluded]
     if verdict.decision != "within" or verdict.basis == "attacks":
         return verdict
-    found, reason = _found_by(work, declared, verdict.limits.class_size)
-    _, of_secrets = _found_by(work, secret, verdict.limits.class_size)
-    rests_on = []
-    if reason:
-        rests_on.append(f"This yes rests on your word that nobody outside knows {', '.join(declared)}: {reason}.")
-    if of_secrets:
-        rests_on.append(f"This yes takes {', '.join(secret)} as secret: {of_secrets}.")
-    told = (*map(Advice, rests_on), *verdict.internal_reasons)
-    return replace(verdict, found_if_declared=found, internal_reasons=told)
+    uniques, if_declared_known = _count_unique(work, declared, verdict.limits.class_size)
+    _, if_secrets_known = _count_unique(work, secret, verdict.limits.class_size)
+    reasons = []
+    if if_declared_known:
+        reasons.append(
+            f"This yes rests on your word that nobody outside knows {', '.join(declared)}: {if_declared_known}."
+        )
+    if if_secrets_known:
+        reasons.append(f"This yes takes {', '.join(secret)} as secret: {if_secrets_known}.")
+    disclosed = work.answers["evidence"].secrets
+    behind = [
+        f"{one.column} ({counted(one.classes_behind_missing, 'class', 'classes')}, "
+        f"{counted(one.behind_missing, 'record', 'records')})"
+        for one in (disclosed.columns if disclosed is not None else ())
+        if one.behind_missing
+    ]
+    if behind:
+        reasons.append(
+            f"This yes counts on the missing values of {listed(behind)}: in these classes all who have a value have "
+            "the same one."
+        )
+    internal_reasons = (*map(Advice, reasons), *verdict.internal_reasons)
+    return replace(verdict, found_if_declared=uniques, internal_reasons=internal_reasons)
 
 
-def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[int, str]:
-    """Number of people unique to an attacker who also knows these columns, and the number in words if it is not 0.
+def _count_unique(work: AssessmentState, names: Sequence[str], least: int) -> tuple[int, str]:
+    """Number of people unique to an attacker who also knows these columns, and a sentence on people in small classes.
+
+    The sentence is empty if there are no small classes.
 
     Args:
         work: the table and its roles.
         names: the columns.
-        least: the size from which on classes are large enough.
+        least: the size from which classes are large enough.
     """
     if not names:
         return 0, ""
@@ -48,13 +68,16 @@ def _found_by(work: AssessmentState, names: Sequence[str], least: int) -> tuple[
         known = [*work.roles.quasi_identifiers, *more]
         return ClassSizes.from_table(work.table, quasi_identifiers=known, person=work.roles.person)
 
-    found = count(names)
-    few = found.below(least)
-    if not few:
-        return found.uniques, ""
+    sizes = count(names)
+    in_small = sizes.below(least)
+    if not in_small:
+        return sizes.uniques, ""
     by_column = {name: count([name]).uniques for name in names[:MOST_ALONE]} if len(names) > 1 else {}
     worst = sorted((name for name in by_column if by_column[name]), key=lambda name: -by_column[name])[:3]
-    alone = f"{people(found.uniques)} alone, and " if found.uniques else ""
+    alone = f"{people(sizes.uniques)} alone, and " if sizes.uniques else ""
     most = f"; by {listed([f'{name} alone {by_column[name]:,}' for name in worst])}" if worst else ""
     them = "them" if len(names) > 1 else "it"
-    return found.uniques, (f"whoever knows {them} too finds {alone}{people(few)} in classes smaller than {least}{most}")
+    return (
+        sizes.uniques,
+        f"whoever knows {them} too finds {alone}{people(in_small)} in classes smaller than {least}{most}",
+    )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.wording import Advice
 
 SCHEMA = "incrowd/assessment/2"
-"""Name and version of the JSON this becomes; the number changes when a field changes its meaning or goes."""
+"""Name and version of the JSON schema; the number changes if a field is removed or changes its meaning."""
 
 SECTIONS: tuple[Section, ...] = (
     facts.SECTION,
@@ -41,8 +41,8 @@ SECTIONS: tuple[Section, ...] = (
     attacks.SECTION,
     protection.SECTION,
 )
-"""The sections in the order of the report; each is a field of `Assessment`. A section is answered after those that it
-reads: the first ones, then the others, in this order."""
+"""The sections in the order of the report; each is a field of `Assessment`. Sections with `is_first` are answered
+first, then the others in this order, so that each is answered after the sections that it reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Assessment(Result):
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """Every number with what it means, how sure it is and what it assumes, in the order of the sections."""
+        """Every number with its meaning, certainty and assumptions, in the order of the sections."""
         return tuple(statement for section in SECTIONS for statement in section.statements(self))
 
     @property
@@ -90,15 +90,15 @@ class Assessment(Result):
             for one in self.statements
         )
         verdict = self.verdict
-        lines = (verdict.sentence, *verdict.exposures, verdict.recommendation)
+        lines = (verdict.sentence, *verdict.exposures, verdict.recommendation, *map(str, verdict.conditions))
         decision = "".join(f"<p>{escape(line)}</p>" for line in lines)
         return f"<h3>{verdict.headline}</h3>{decision}<table>{rows}</table>"
 
     def to_html(self, path: str | Path | None = None, *, external: bool = False, force: bool = False) -> str:
-        """The report as one page that needs nothing else.
+        """The report as one self-contained HTML page.
 
         Args:
-            path: where to write the page as well.
+            path: a file to write the page to as well.
             external: leave out what would help an attacker.
             force: replace an existing file.
 

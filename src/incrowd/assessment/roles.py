@@ -36,12 +36,16 @@ _STATED = {  # the fields of a question that give columns a role, and how messag
 
 @dataclass(frozen=True, slots=True)
 class Roles(Result):
-    """The columns by role, and the suggestions they were taken from (none where they were not asked for).
+    """The columns by role, and the suggestions.
 
-    `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
-    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them, `keyed` those of them
-    that every table under the same key shares, and `known_anyway` those that were called unknown to others or secret,
-    and cannot be: days of birth, exact places, and what numbers a person's records.
+    - `dropped`: columns to leave out of the release.
+    - `suggested`: the suggested role of every column; empty if no roles were suggested.
+    - `confirmed`: False if the roles are suggestions that nobody confirmed.
+    - `stated`: columns whose role the caller named.
+    - `pseudonyms`: columns of random numbers that replace those of people, as `protect` draws them.
+    - `keyed`: pseudonyms that are the same in every table under one key.
+    - `known_anyway`: columns that were declared unknown to others or sensitive although others know them: days of
+      birth, exact places, and numbers of a person's records (waves, visits).
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms", "keyed", "known_anyway"})
@@ -78,12 +82,12 @@ class Roles(Result):
 
     @property
     def unused_person(self) -> str | None:
-        """A column that looks like whose record it is, if none is used and nobody has said anything about it."""
+        """A column that looks like a person column, if none is used and nobody has said anything about it."""
         return next(iter(self._overlooked("person")), None) if self.person is None else None
 
     @property
     def counts_households(self) -> bool:
-        """True if the column that is used as the person numbers households, each of which then counts once."""
+        """True if the person column numbers households, so that each household counts once."""
         return any(one.column == self.person and one.topic == "household number" for one in self.suggested)
 
     def _overlooked(self, role: str) -> tuple[str, ...]:
@@ -100,8 +104,8 @@ class Roles(Result):
     def identifiers_kept(self) -> tuple[str, ...]:
         """Columns that clearly name people or records, by their form or name, and were given another role.
 
-        Others that look like it, such as amounts that all differ, are left to the person who judged them. Random
-        numbers that `protect` drew in place of people's name nobody.
+        Less clear cases, such as amounts that all differ, are left to the person who judged them. Pseudonyms that
+        `protect` drew are not included.
         """
         named = (one.column for one in self.suggested if one.role == "identifier" and one.confidence == "high")
         roles = ("sensitive", "other", "weight", "person")
@@ -150,7 +154,7 @@ class Roles(Result):
 
     @property
     def columns(self) -> list[dict[str, Any]]:
-        """Every column that was looked at, with its role and why it has it."""
+        """Every column with its role and the reason for it."""
         return [
             {
                 "column": one.column,
@@ -180,7 +184,7 @@ def propose_roles(data: TableLike) -> Roles:
 
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
-    """The suggestions by role; of person columns the first without doubt is taken, of weights the main one."""
+    """The suggestions by role; the person column is the first with some confidence, the weight is the main one."""
     by_role: dict[str, list[str]] = {}
     for one in suggested:
         if not one.secondary:
@@ -197,12 +201,15 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
 
 
 def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
-    """The roles as the question names them; where it names no quasi-identifiers, as suggested and not confirmed.
+    """The roles that the question names; if it names no quasi-identifiers, the suggested roles, not confirmed.
 
-    `other` columns have no role, whatever they look like; a day of birth, an exact place, and what numbers the records
-    of each person are not judged by that or by being called secret, because others know them. Weights are used only if
-    they are named: their sum would be the population, and a wrong guess would make the risk look small. `original`
-    tells which columns hold pseudonyms.
+    - `other` columns have no role, whatever they look like.
+    - Days of birth, exact places and numbers of a person's records cannot be `other` or sensitive, because others know
+      them; they count as not judged (`known_anyway`).
+    - Columns that clearly name people are identifiers, never quasi-identifiers: a set of names would name all of them.
+    - Weights are used only if they are named: their sum would be the population, and a wrong guess would make the risk
+      look small.
+    - `original` shows which columns hold pseudonyms.
 
     Raises:
         InputError: a column does not exist or has two roles, no quasi-identifier is left, or a weight is none.
@@ -214,35 +221,39 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         guessed = (name for name in guesses if name is not None and name not in stated)
         return (*guessed, *(name for name in stated if stated[name] == role))
 
-    drawn, keyed = pseudonyms_in(table, original)
+    pseudonyms, keyed = pseudonyms_in(table, original)
     person = None if proposed.person == question.cluster else proposed.person  # each record of a cluster is a person
     guess = question.quasi_identifiers is None
     known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
+    naming = [one.column for one in proposed.suggested if one.column in known and one.names_people]
+    known = tuple(name for name in known if name not in naming)
     if not known:
         raise InputError(
             "no column looks like something others know about a person; name the quasi-identifiers; "
             f"the table has: {', '.join(table.columns[:30])}"
             if guess and not proposed.quasi_identifiers
+            else f"the cells of {', '.join(naming)} name people, so no quasi-identifier is left; name other columns"
+            if naming
             else "no quasi-identifier is left, so there is nothing to assess; name them",
             hint="quasi_identifiers",
         )
     roles = Roles(
         known,
         named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
-        named("identifier", [name for name in proposed.identifiers if name not in (*known, *drawn)]),
+        (*naming, *named("identifier", [name for name in proposed.identifiers if name not in (*known, *pseudonyms)])),
         next(iter(named("person", [person] if guess and question.person is None else ())), None),
         next(iter(named("weight")), None),
         named("drop"),
         suggested=proposed.suggested,
         confirmed=not guess,
         stated=tuple(stated),
-        pseudonyms=drawn,
+        pseudonyms=pseudonyms,
         keyed=tuple(name for name in keyed if name in table.columns),
     )
-    hidden = {*named("other"), *roles.sensitive}
-    known_anyway = [one.column for one in roles.suggested if one.exact and one.column in hidden]
+    declared_unknown = {*named("other"), *roles.sensitive}
+    known_anyway = [one.column for one in roles.suggested if one.exact and one.column in declared_unknown]
     if roles.person is not None:
-        known_anyway += find_times(table, roles.person, roles.suggested, [*hidden])
+        known_anyway += find_times(table, roles.person, roles.suggested, [*declared_unknown])
     if known_anyway:
         roles = replace(
             roles,
@@ -256,20 +267,20 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
 
 
 def _stated_roles(table: Table, question: Question) -> dict[str, str]:
-    """The columns that the question gives a role, each with one."""
-    found: dict[str, str] = {}
+    """The role of each column to which the question gives one."""
+    roles: dict[str, str] = {}
     for field, (role, words) in _STATED.items():
         value = getattr(question, field)
         names = [value] if isinstance(value, str) else list(value or ())
         for name in table.require(names, words) if names else ():
-            if name in found:
+            if name in roles:
                 raise InputError(f"the column {name!r} is given two roles; name it once")
-            found[name] = role
-    return found
+            roles[name] = role
+    return roles
 
 
 def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole], population_is_given: bool) -> None:
-    """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
+    """Refuse a weight that is not a positive number, or clearly something else: a wrong weight lowers every risk."""
     looks = next(one for one in suggested if one.column == weight)
     refuse_other_columns(looks, population_is_given=population_is_given)
     if table.backend.rows_are_local:

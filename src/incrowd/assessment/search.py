@@ -12,7 +12,7 @@ revises the plan by what the verdict found until one passes. `find_least` does s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
@@ -25,7 +25,6 @@ from incrowd.populations.crowd_records import quantile_of_others
 from incrowd.protection import Protected
 from incrowd.protection.protect_options import DiversityKind
 from incrowd.recipients import Limits
-from incrowd.wording import Advice
 
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 _GROWTH = 4  # of class sizes beyond those, for a low average
@@ -163,7 +162,7 @@ class Attempt:
     def rules_out_all_sizes(self) -> bool:
         """True if no class size judges a column, says what a row is, or makes up for values changed by chance."""
         by_chance = self.protected is not None and bool(self.protected.guarantee.perturbed)
-        return self.verdict.decision == "undecided" or by_chance or question_about_rows(self.verdict) is not None
+        return self.verdict.decision == "undecided" or by_chance or self.verdict.row_question is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +197,7 @@ def repair_plan(plan: Plan, attempt: Callable[[Plan], Attempt], smallest: int) -
         verdict = last.verdict
         why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
         failed = Failed(why, verdict, rules_out_all_sizes=last.rules_out_all_sizes)
-        step = step.revise(verdict) if question_about_rows(verdict) is None else None
+        step = step.revise(verdict) if verdict.row_question is None else None
     return failed
 
 
@@ -213,11 +212,6 @@ def _fallback(plan: Plan, attempt: Callable[[Plan], Attempt]) -> Plan | None:
         except IncrowdError:
             refused.append(name)
     return plan.without(refused or plan.may_go[-1:])
-
-
-def question_about_rows(verdict: Verdict) -> Advice | None:
-    """Question about rows that may not be people, which must be settled before anything is protected."""
-    return next((one for one in verdict.internal_reasons if "rows_are_people" in one.hint), None)
 
 
 def sizes_to_try(limits: Limits, people: int, *, in_population: bool) -> list[int]:
@@ -265,7 +259,8 @@ def find_least(
     """Try class sizes, and take the way that leaves out the fewest columns and then loses the least.
 
     Where secrets must differ, or one is left out, small classes can cost more than large ones, which need no such rule;
-    so larger ones are tried too, until one needs none.
+    so larger ones are tried too, each at least twice as large as the one before, until one needs none; then those in
+    between, from the largest, while they lose less.
 
     Args:
         sizes: the class sizes, the smallest first.
@@ -277,6 +272,7 @@ def find_least(
     least: Attempt | None = None  # of the smallest classes that pass
     failures: dict[int, Failed] = {}
     tried: set[int] = set()
+    need_none: set[int] = set()  # sizes that pass without a rule on secrets
 
     def passes(k: int) -> bool | None:
         nonlocal best, least
@@ -287,17 +283,30 @@ def find_least(
             return None if outcome.rules_out_all_sizes else False
         best = outcome if best is None else least_costly([best, outcome])
         least = outcome if least is None or k < least.plan.k else least
+        if not outcome.plan.asks_of_secrets:
+            need_none.add(k)
         return True
 
     walk_sizes(sizes, start, passes, exact=exact)
     if least is not None and least.plan.asks_of_secrets:
-        doubled = next((size for size in sizes if size >= 2 * least.plan.k), sizes[-1])
-        for k in dict.fromkeys([doubled, sizes[-1]]):
-            if k > least.plan.k and k not in tried:
+        for k in _doubled(sizes, least.plan.k):
+            if k not in tried:
                 passes(k)
-            if best is not None and not best.plan.asks_of_secrets:
+            if k in need_none:
+                break
+        largest = best.plan.k if best is not None else 0
+        for k in reversed([size for size in sizes if least.plan.k < size < largest and size not in tried]):
+            passes(k)
+            if best is None or best.plan.k != k:
                 break
     return Found(best, tuple(failed for _, failed in sorted(failures.items())))
+
+
+def _doubled(sizes: Sequence[int], k: int) -> Iterator[int]:
+    """Class sizes above k, each at least twice the one before; the largest is the last."""
+    while k < sizes[-1]:
+        k = next((size for size in sizes if size >= 2 * k), sizes[-1])
+        yield k
 
 
 def walk_sizes(sizes: Sequence[int], start: int, passes: Callable[[int], bool | None], *, exact: bool = False) -> None:

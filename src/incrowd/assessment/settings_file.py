@@ -1,4 +1,4 @@
-"""A question as a settings file (`incrowd.toml`): written, and read back."""
+"""Writing and reading of a question as a settings file (`incrowd.toml`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPES: Mapping[OptionKind, tuple[tuple[type, ...], str]] = {
 
 
 def to_toml(question: Question) -> str:
-    """The text of a settings file; `protection` is a choice for one run and is not kept."""
+    """The text of a settings file; `protection` is a choice for one run and is not saved."""
     import tomli_w
 
     sections: dict[str, dict[str, Any]] = {}
@@ -79,13 +79,15 @@ def from_toml(text: str, name: str = FILE_NAME) -> Question:
     """
     try:
         sections = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also of numbers too long to read, or lists in lists without end
+    except (ValueError, RecursionError) as error:  # also for numbers that are too long and lists that nest too deep
         raise InputError(f"{name} is not valid TOML: {error}") from None
     known = list(dict.fromkeys(option.section for option in OPTIONS if option.section is not None))
     settings: dict[str, Any] = {}
     for section, entries in sections.items():
         if section not in known:
-            raise InputError(f"{name}: no section {section!r} is known; there are: {', '.join(known)}")
+            homes = (option.section for option in OPTIONS if option.key == section and option.section is not None)
+            home = next((f" put it under [{place}];" for place in homes), "")
+            raise InputError(f"{name}: no section {section!r} is known;{home} there are: {', '.join(known)}")
         if not isinstance(entries, dict):
             raise InputError(f"{name}: {section} must be a section; write [{section}] on a line of its own")
         settings |= _read_section(name, section, entries)
@@ -93,7 +95,7 @@ def from_toml(text: str, name: str = FILE_NAME) -> Question:
 
 
 def file_of(question: Question) -> str | None:
-    """The table as a settings file names it: its name, with how it is read as a command has it."""
+    """The table in a settings file: its name, followed by its reading options as on a command line."""
     if question.source is None:
         return None
     plain = len(question.named) == 1 and _parse_file(question.source) == {"source": question.source}
@@ -101,7 +103,7 @@ def file_of(question: Question) -> str | None:
 
 
 def _parse_file(text: str) -> dict[str, Any]:
-    """The table of a settings file: a name, and options on reading where the rest of the text is nothing else."""
+    """Parse the table of a settings file: a name with reading options, or only a name if the rest is something else."""
     try:
         source, *words = shlex.split(text)
         reading = parse_options(words, READING)
@@ -113,7 +115,7 @@ def _parse_file(text: str) -> dict[str, Any]:
 
 
 def _read_section(file: str, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of one section of a settings file, by the names of their fields."""
+    """The entries of one section of a settings file, by field name of `Question`."""
     if section == "groups":
         return {"groups": {label: _listed_names(file, label, names) for label, names in entries.items()}}
     if section == "contents":
@@ -123,17 +125,17 @@ def _read_section(file: str, section: str, entries: Mapping[str, Any]) -> dict[s
     if section == "rules":  # checked where rules are used
         return {"rules": dict(entries)}
     known = {option.key: option for option in OPTIONS if option.section == section}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in entries.items():
         if key not in known:
             raise InputError(f"{file}: [{section}] has no {key!r}; there are: {', '.join(known)}")
-        read = _read_entry(file, known[key], value)
-        found |= _parse_file(read) if known[key].kind == "source" else {known[key].name: read}
-    return found
+        entry = _read_entry(file, known[key], value)
+        fields |= _parse_file(entry) if known[key].kind == "source" else {known[key].name: entry}
+    return fields
 
 
 def _read_entry(file: str, option: Option, value: Any) -> Any:
-    """One entry of a settings file, of the right type."""
+    """One entry of a settings file, after a check of its type."""
     if option.kind in ("columns", "texts"):
         return _listed_names(file, option.key, value)
     wanted, words = _TYPES.get(option.kind, ((str,), "text in quotes"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
@@ -27,6 +27,7 @@ from incrowd.assessment.search import (
     sizes_to_try,
 )
 from incrowd.assessment.sections.evidence import linking_columns
+from incrowd.assessment.solution import Solution, Trial
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
@@ -37,59 +38,10 @@ from incrowd.protection.keys import read_key
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
 from incrowd.protection.protect_options import SearchKeywords
-from incrowd.results import Result
 from incrowd.tables import RowKind, Table, TableLike, describe_rows, read_table
 
 METHODS_TO_TRY: tuple[MethodName, ...] = ("partition", "generalise", "blank")
 """The methods that promise classes of k and need nothing else to be said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial(Result):
-    """A protection that was tried.
-
-    Attributes:
-        k: the class size.
-        l: values in a class of each secret that is `diverse`.
-        left_out: columns that were left out.
-        decision: the verdict's.
-        method: how it was protected.
-        loss: the share of detail that is gone, by importance, a row that is left out having none; where several
-            trials passed, of these.
-        chosen: whether it is the release that was chosen.
-        apart: columns that only some people were asked, who were kept apart from the others.
-        diverse: secrets that had to differ in every class.
-        detail_kept: of the quasi-identifiers in the rows that are left, as `evaluate` measures it; where `loss` is.
-        rows_left_out: how many rows are not in it; where `loss` is measured.
-    """
-
-    k: int
-    l: float | None  # noqa: E741
-    left_out: tuple[str, ...]
-    decision: str
-    method: str = "partition"
-    loss: float | None = None
-    chosen: bool = False
-    apart: tuple[str, ...] = ()
-    diverse: tuple[str, ...] = ()
-    detail_kept: float | None = None
-    rows_left_out: int | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution(Result):
-    """The protected table that was chosen, the verdict on it, and all that was tried, in that order."""
-
-    _hidden: ClassVar[frozenset[str]] = frozenset({"protected"})
-    _derived: ClassVar[tuple[str, ...]] = ("passes",)
-    protected: Protected
-    verdict: Verdict
-    trials: tuple[Trial, ...]
-
-    @property
-    def passes(self) -> bool:
-        """True if the verdict is a yes."""
-        return self.verdict.decision == "within"
 
 
 def find_release(
@@ -183,6 +135,7 @@ class _Search:
         self._begun, self._done = 0, 0.0
         self._rows = describe_rows(table) if table.backend.rows_are_local else None
         self._telling = self._columns_that_tell()
+        self.known = [name for name in known if name not in self._telling]
 
     def _columns_that_tell(self) -> tuple[str, ...]:
         """Columns that name people or link households and are to be kept: as the advice, no plan keeps them."""
@@ -192,7 +145,8 @@ class _Search:
         linking = linking_columns(self.table, self.question, roles, self._rows)
         removed = (*(self.options.get("identifiers") or ()), *(self.options.get("leave_out") or ()))
         gone = {self.options.get("person"), *removed}
-        return tuple(name for name in (*roles.identifiers_kept, *linking) if name not in gone)
+        naming = (*(name for name in roles.identifiers if name in self.known), *roles.identifiers_kept)
+        return tuple(name for name in (*naming, *linking) if name not in gone)
 
     def run(self, until: float, *, must: bool) -> None:
         """Find the least loss that passes; no trial is begun after `until`, but for the first if one `must` be."""
@@ -255,7 +209,12 @@ class _Search:
 
         self.last = Attempt(plan, verdict, cache(measure_cost), safe)
         self.trials.append(
-            Trial(plan.k, plan.l, plan.removed, verdict.decision, safe.method, apart=plan.apart, diverse=plan.diverse)
+            Trial(
+                *(plan.k, plan.l, plan.removed, verdict.decision, safe.method),
+                apart=plan.apart,
+                diverse=plan.diverse,
+                why=None if self.last.passes else (*verdict.exposures, verdict.sentence)[0],
+            )
         )
         self._plans.append(plan)
         self._measured.append(measured)

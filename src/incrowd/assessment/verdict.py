@@ -1,8 +1,12 @@
-"""The verdict: one function from what was counted and estimated, and the question, to a decision.
+"""The verdict: the decision on a question, from the facts and estimates.
 
-A yes needs every column judged by a person, the person at highest risk and the average within the recipient's limits,
-no secret that is news, no column that names people or gives back what was made coarser, no order of a release's rows
-that does so, and of a release that is to be attacked every attack run and within the limit.
+A yes needs all of this:
+
+- a person has judged every column;
+- the highest and the average risk are within the recipient's limits;
+- no secret is certain and news;
+- no column names people, and neither a kept column nor the row order gives back coarsened values;
+- if a release is to be attacked, every attack was run and is within the limit.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from incrowd.assessment.reasons import (
     describe_linkage,
     find_exposures,
     highest_risk,
+    is_upper_bound,
     list_internal_reasons,
     list_reasons,
 )
@@ -51,11 +56,11 @@ class Action(Result):
     """One thing to do.
 
     Attributes:
-        sentence: what and why.
-        hint: parameters that the sentence speaks of.
-        commands: what to type, one after the other; a file name that is not known is TABLE.
-        expected: what the last command then says: the decision, the smallest class, the detail kept.
-        protection: what the first command asks of `protect`, by its parameters; None where it protects nothing.
+        sentence: what to do, and why.
+        hint: the parameters that the sentence is about.
+        commands: the commands to type, in order; TABLE stands for an unknown file name.
+        expected: the result of the last command: the decision, the smallest class, the detail kept.
+        protection: the parameters of `protect` in the first command; None if it does not protect.
     """
 
     sentence: str
@@ -70,42 +75,46 @@ class Action(Result):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Result):
-    """The decision and what it rests on.
+    """The decision and its reasons.
 
     - "over": the average risk is above its limit.
-    - "exposed": the average is within it, but the person at highest risk is not, a secret is certain and news, or a
-      column names people or gives back what was made coarser, or an attack on a release succeeds; `exposures` say who
-      and by what.
+    - "exposed": the average risk is within its limit, but there are `exposures`: the highest risk is above its limit, a
+      secret is certain and news, a column names people or gives back coarsened values, or an attack succeeds.
     - "borderline": a limit lies inside the interval of an estimate.
-    - "undecided": by the named columns it would be a yes, but columns that nobody judged, roles that nobody confirmed
-      rows that may not be people, or attacks on a release that could not be run can change that.
+    - "undecided": it would be a yes, but something open can change that: columns that nobody judged, roles that nobody
+      confirmed, rows that may not be people, or attacks on a release that could not be run.
     - "within": the only yes.
 
     Attributes:
         decision: one of the five.
         recipient: who is to get the table.
-        limits: the risks that are accepted.
-        risk: the average risk (marketer risk), and `interval` what it may be.
-        highest: the risk of the person at highest risk, and `highest_interval` what it may be.
-        basis: "table" where the attacker may know who is in the table (prosecutor risk), "population" where they may
-            not (journalist risk), "attacks" for a synthetic release, where both risks are that of the worst attack.
-        exposures: what makes it a no although the average is low.
-        reasons: what the decision rests on.
+        limits: the accepted risks.
+        risk: the average risk (marketer risk); `interval` is its interval.
+        highest: the risk of the person at highest risk; `highest_interval` is its interval.
+        highest_is_bound: True if that is 1 because somebody may be unique in the population, though fewer than one
+            person is expected to be.
+        basis: "table" if the attacker may know who is in the table (prosecutor risk), "population" if not (journalist
+            risk), "attacks" for a synthetic release, where both risks are the risk of the worst attack.
+        exposures: reasons for a no at any average risk.
+        reasons: facts and assumptions of the decision.
         undecided: the columns that nobody judged and that can change the decision, the most harmful first.
-        declared: columns of which a person said that nobody outside can know them.
-        found_if_declared: of a yes, the people whom whoever knows these columns too finds alone.
-        disclosed: sensitive columns of which more values are certain and news than are tolerated.
-        giving_back: kept columns that give back what was made coarser.
-        not_asked: of these, the columns that do so by their missing cells alone (skip patterns).
-        given_back: how each column of `giving_back` does so.
-        linking: kept columns that link the people of a household, where each person is counted.
-        attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
+        declared: columns that a person declared unknown to everybody outside.
+        found_if_declared: for a yes, the number of people who are unique to an attacker who also knows the declared
+            columns.
+        disclosed: sensitive columns in which more values are certain and news than are tolerated.
+        giving_back: kept columns that give back coarsened values.
+        not_asked: the columns of `giving_back` that do so only by their missing cells (skip patterns).
+        given_back: the fact about each column of `giving_back`.
+        linking: kept columns that link the people of a household, if each person is counted.
+        attacks_not_run: attacks on a release that could not be run, so they may succeed.
         actions: what to do next, the most useful first.
-        internal_reasons: reasons that would help an attacker and stay with the holder of the table.
-        unanswered: the internal reasons that are about what could not be counted.
+        internal_reasons: reasons that stay with the holder of the table, because they would help an attacker.
+        unanswered: the internal reasons about what could not be counted.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered", "not_asked", "given_back", "linking"})
+    _hidden: ClassVar[frozenset[str]] = frozenset(
+        {"unanswered", "not_asked", "given_back", "linking", "highest_is_bound"}
+    )
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -130,11 +139,28 @@ class Verdict(Result):
     not_asked: tuple[str, ...] = ()
     given_back: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
+    highest_is_bound: bool = False
 
     @property
     def threshold(self) -> float:
-        """The limit that the average is held against."""
+        """The limit on the average risk."""
         return self.limits.of_average
+
+    @property
+    def row_question(self) -> Advice | None:
+        """The question about rows that may not be people, which must be settled before anything is protected."""
+        return next((one for one in self.internal_reasons if "rows_are_people" in one.hint), None)
+
+    @property
+    def open_points(self) -> tuple[Advice, ...]:
+        """What has to be settled before an undecided table is judged, besides columns; empty for other decisions."""
+        asks = self.row_question if self.decision == "undecided" else None
+        return self.unanswered if asks is None else (*self.unanswered, asks)
+
+    @property
+    def conditions(self) -> tuple[Advice, ...]:
+        """The conditions of a yes, to be shown together with it; empty for any other decision."""
+        return self.internal_reasons if self.decision == "within" else ()
 
     @property
     def headline(self) -> str:
@@ -150,7 +176,7 @@ class Verdict(Result):
 
     @property
     def recommendation(self) -> str:
-        """May it go out? In a sentence."""
+        """Whether the table may be released, in a sentence."""
         if self.decision == "within":
             declared = f", and nobody outside knows {listed(self.declared)}, as you said" if self.declared else ""
             if declared and self.found_if_declared:
@@ -180,7 +206,9 @@ class Verdict(Result):
             return f"not every attack on it was run ({listed(self.attacks_not_run)})"
         if self.unanswered:
             return "what was not counted can change the answer"
-        return "nobody has confirmed what the columns and rows are"
+        if self.row_question is not None:
+            return "nobody has said whether every row is another person, or which column tells whose record it is"
+        return "nobody has confirmed what the columns are"
 
     @property
     def sentence(self) -> str:
@@ -190,9 +218,10 @@ class Verdict(Result):
         place = "in the population" if self.basis == "population" else "in the table"
         compared = COMPARED[judge(self.highest, self.limits.highest, self.highest_interval)]
         size = self.limits.class_size
+        named = "may be named with a chance of up to" if self.highest_is_bound else "is named with a chance of"
         text = (
-            f"The person at highest risk {place} is named with a chance of {percent(self.highest)}, {compared} the "
-            f"1/{size} {self._accepted} (classes of at least {size})"
+            f"The person at highest risk {place} {named} {percent(self.highest)}, {compared} the 1/{size} "
+            f"{self._accepted} (classes of at least {size})"
         )
         average = f"the average risk is {percent(self.risk)}"
         if self.interval is not None and self.decision == "borderline":
@@ -228,24 +257,24 @@ def decide(
     pending: bool = False,
     **others: Any,
 ) -> Verdict:
-    """Hold the risks against the limits, count every column nobody judged as known, and say why.
+    """Compare the risks with the limits and decide, with the reasons.
 
     Args:
-        question: what is asked, settled: with the roles that are used and every default filled in.
+        question: the settled question: with the roles that are used and every default filled in.
         roles: the columns by role.
-        facts: what is counted in the table.
-        evidence: undecided columns, secrets, columns that give others back, what a row is; of a perturbed table, how
-            often an attacker finds the right record: its classes are then not looked at, nor the population, and as
-            the highest risk is not known there is no yes.
-        population: the risk in the population, where it is known.
-        attacks: the attacks on a release, where the question names one; not having them is no yes.
+        facts: counts of the table.
+        evidence: undecided columns, secrets, columns that give others back, the unit of a row. For a perturbed table it
+            holds a linkage attack. The attack then replaces the classes and the population, and there is no yes,
+            because the highest risk is not known.
+        population: the risk in the population, if it is known.
+        attacks: the attacks on a release, if the question names one; without them there is no yes.
         pending: whether the population is still being estimated.
-        others: answers of sections that the decision does not rest on.
+        others: answers of sections that the decision does not use.
     """
     limits, linkage = question.limits, evidence.linkage
     population = None if linkage is not None else population
     attacked = judge_attacks(question, attacks)
-    # of a synthetic table no row is a person, so its classes say nothing; without attacks they are all there is
+    # rows of a synthetic table are not people, so attacks replace its classes; without attacks, classes are used
     worst = attacks.worst if attacks is not None and question.synthetic else None
     by_classes = linkage is None and worst is None
     risk, interval, highest, highest_interval = _risks(facts, population, worst, linkage)
@@ -291,6 +320,7 @@ def decide(
         not_asked=_not_asked(evidence),
         given_back=evidence.given_back,
         linking=evidence.linking,
+        highest_is_bound=by_classes and is_upper_bound(facts.sizes, population),
         attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
@@ -300,14 +330,14 @@ def decide(
 def list_exposures(
     question: Question, roles: Roles, *, facts: Measurement, evidence: Evidence, **others: Any
 ) -> tuple[str, ...]:
-    """Exposures that make it a no whatever the average and the population are; a verdict lists them first.
+    """Exposures, each a reason for a no at any average risk and population; a verdict lists them first.
 
     Args:
-        question: what is asked, settled.
+        question: the settled question.
         roles: the columns by role.
-        facts: what is counted in the table.
-        evidence: secrets, columns that give others back, what a row is.
-        others: answers of sections that no exposure rests on.
+        facts: counts of the table.
+        evidence: secrets, columns that give others back, the unit of a row.
+        others: answers of sections that exposures do not use.
     """
     return tuple(find_exposures(question, roles, facts, evidence, _disclosed_columns(question, evidence)))
 
@@ -315,7 +345,7 @@ def list_exposures(
 def _risks(
     facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: Linkage | None
 ) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
-    """The average and the highest risk, each with its interval, by an attack where one stands for classes."""
+    """The average and the highest risk, each with its interval; from an attack if it replaces the classes."""
     if worst is not None:
         interval = worst.risk.low, worst.risk.high
         return worst.risk.value, interval, worst.risk.value, interval
@@ -327,27 +357,27 @@ def _risks(
 
 
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """True if something is left that nobody judged: a column, what a row is, or what could not be counted."""
+    """True if something is open: a column, the unit of a row, or something that could not be counted."""
     open_points = evidence.undecided or evidence.unanswered
     return not roles.confirmed or bool(open_points) or asks_about_rows(question, roles, evidence)
 
 
 def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """True if rows look like something else than people, or a column like whose they are, and nobody said what is."""
+    """True if rows may not be people, or a column looks like a person column, and the user has not settled that."""
     settled = question.rows_are_people or roles.person is not None
     return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
 
 
 def _not_asked(evidence: Evidence) -> tuple[str, ...]:
-    """The columns that give something back by who was not asked alone."""
-    otherwise = {one.column for one in evidence.given_back if not one.missing}
-    return tuple(one.column for one in evidence.given_back if one.column not in otherwise)
+    """The columns that give something back only by their missing cells (skip patterns)."""
+    by_values = {one.column for one in evidence.given_back if not one.missing}
+    return tuple(one.column for one in evidence.given_back if one.column not in by_values)
 
 
 def _disclosed_columns(question: Question, evidence: Evidence) -> tuple[DisclosedColumn, ...]:
-    """The sensitive columns of which more is certain and news than is tolerated.
+    """The sensitive columns in which more values are certain and news than are tolerated.
 
-    A large population does not hide a secret from those who know that a person is in the table, so it changes nothing.
+    The population is not considered: it does not protect against attackers who know that a person is in the table.
     """
     columns = evidence.secrets.columns if evidence.secrets else ()
     return tuple(column for column in columns if judge(column.news_share, question.tolerated) != "within")

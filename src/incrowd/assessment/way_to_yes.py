@@ -23,7 +23,6 @@ from incrowd.assessment.search import (
     find_least,
     is_exact,
     likely_to_pass,
-    question_about_rows,
     repair_plan,
     sizes_to_try,
 )
@@ -64,8 +63,8 @@ def way_to_yes(work: AssessmentState) -> Action:
     found = find_least(sizes, likely, try_size, exact=is_exact(work.question.limits))
     if found.way is not None:
         return _protect_action(work, found.way)
-    verdicts = (failed.verdict for failed in found.failures if failed.verdict is not None)
-    if asked := next(filter(None, map(question_about_rows, verdicts)), None):
+    questions = (failed.verdict.row_question for failed in found.failures if failed.verdict is not None)
+    if asked := next(filter(None, questions), None):
         return Action(f"Say what a row is before it is protected. {asked.sentence}.", asked.hint)
     too_small = "the table is too small for classes that large"
     return _no_way(

@@ -40,7 +40,7 @@ METHODS: Mapping[AttackKind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
     },
     "distances": {"": attack_by_distances},
 }
-"""Every attack by its kind and method; the first method of a kind is taken unless another is asked for."""
+"""Every attack by its kind and method; the first method of a kind is the default."""
 
 KINDS: tuple[AttackKind, ...] = get_args(AttackKind)
 _OF_SECRETS = ("inference", "attribution")
@@ -73,23 +73,24 @@ def attack(
         original: the table that the release was made from.
         released: the table to be released; ranges, sets, prefixes and * are understood.
         kind: "linkage", "singling-out", "linkability", "inference", "attribution", "membership" or "distances".
-        known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
+        known: the columns that the attacker knows; by default all columns that the tables share, except the secret.
         secret: the column that inference and attribution guess.
         holdout: people of the same population who are not in `original`; the success on them is the control.
-        targets: how many people are attacked, drawn at random.
-        seed: of every random choice.
-        method: where a kind has several: "multivariate" or "univariate" (singling out), "nearest" or "learnt"
+        targets: number of people to attack, drawn at random.
+        seed: seed of every random choice.
+        method: if a kind has several: "multivariate" or "univariate" (singling out), "nearest" or "learnt"
             (inference), "distance" or "density" (membership).
-        noise: for linkage, how far off the attacker's knowledge may be, by column: 1 is ± 1, and for text ± one value
-            in their order, such as the next postcode.
-        missing: for linkage, the share of known cells that the attacker does not know.
-        spread: for linkage, the standard deviation of the noise that the release says it added, by column of numbers.
-        population: for linkage, sizes of populations to carry the correctness to.
+        noise: for linkage, the largest error of the attacker's knowledge, by column: 1 is ± 1, and for text ± one
+            value in sorted order, such as the next postcode.
+        missing: for linkage, the share of cells of the known columns that the attacker does not know.
+        spread: for linkage, the published standard deviation of the noise in the release, by column of numbers.
+        population: for linkage, sizes of populations for which the correctness is forecast.
         kept_rows: for linkage, the row of the original that each released row was made from, from 0; or a text file
-            with these rows, from 1. Without it row i of one is row i of the other.
-        others: for linkability, the columns of the second part; without them every second known column.
-        tolerance: for inference, how far off a number may be, as a share of it; a date, as a share of all dates' range.
-        width: for singling out, how many columns a predicate has.
+            with these rows, from 1. By default row i of the release was made from row i of the original.
+        others: for linkability, the columns of the second part; by default every second known column.
+        tolerance: for inference, the accepted error of a number, relative to the number; of a date, relative to the
+            range of the dates.
+        width: for singling out, the number of columns of a predicate.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -141,15 +142,15 @@ def attack_release(
     Args:
         original: the table that the release was made from.
         released: the table to be released.
-        known: the columns that the attacker knows; or those of several attackers, by a label.
+        known: the columns that the attacker knows; or a mapping from labels of several attackers to their columns.
         secret: the column, or columns, that inference and attribution guess; without one they are not run.
         holdout: people of the same population who are not in `original`.
-        targets: how many people are attacked.
-        seed: of every random choice.
+        targets: number of people to attack.
+        seed: seed of every random choice.
         kinds: the attacks to run.
-        noise: for linkage, how far off the attacker's knowledge may be, by column.
-        missing: for linkage, the share of known cells that the attacker does not know.
-        population: sizes of populations to carry the correctness of linkage to.
+        noise: for linkage, the largest error of the attacker's knowledge, by column.
+        missing: for linkage, the share of cells of the known columns that the attacker does not know.
+        population: sizes of populations for which the correctness of linkage is forecast.
         kept_rows: for linkage, the row of the original that each released row was made from; see `attack`.
         progress: callback that receives the current step and the share done.
 
@@ -173,7 +174,7 @@ def attack_release(
     tables = [read_table(one) for one in (original, released, holdout) if one is not None]
     options = AttackOptions(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
     secrets = (secret,) if isinstance(secret, str) else tuple(secret or ())
-    found: list[AttackRisk] = []
+    results: list[AttackRisk] = []
     labels: list[str] = []
     not_run: dict[str, str] = {}
     for place, (label, columns) in enumerate(attackers.items()):
@@ -181,7 +182,7 @@ def attack_release(
         setting = prepare(tables, columns, secrets, targets=targets, seed=seed, options=options, progress=span)
         for kind, guessed in [(each, one) for each in kinds for one in _guessed(each, secrets)]:
             done, failed = _run(kind, replace(setting, secret=guessed))
-            found += done
+            results += done
             labels += [label] * len(done)
             about = guessed if len(secrets) > 1 else None
             not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
@@ -191,7 +192,7 @@ def attack_release(
         compared = list(dict.fromkeys([*known_columns, *secrets]))
         copied = count_copied_people(tables[0], tables[1], tables[2], compared)
         try:
-            if len(attackers) > 1:  # copies show best by all that is compared
+            if len(attackers) > 1:  # copies are detected best by the columns of all attackers together
                 setting = prepare(tables, compared, (), targets=targets, seed=seed, options=options)
             near_copies = find_near_copies(setting, compared)
         except UnsupportedError as reason:
@@ -206,7 +207,7 @@ def attack_release(
         tables[0].rows,
         tables[1].rows,
         tuple(labels),
-        tuple(found),
+        tuple(results),
         not_run,
         seed,
         copied,
@@ -219,7 +220,7 @@ def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[Attack
 
     Args:
         secrets: the sensitive columns.
-        synthetic: whether no row of the release was made from one person.
+        synthetic: True if rows of the release were not made from single people.
     """
     left_out = {*(() if secrets else _OF_SECRETS), *(("linkage",) if synthetic else ())}
     return [kind for kind in KINDS if kind not in left_out]

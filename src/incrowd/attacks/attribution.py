@@ -28,8 +28,8 @@ def attack_by_attribution(setting: Setting) -> AttackRisk:
     cap = _shares(agreeing, matching)
     control = None
     if setting.has_holdout:
-        there, right = _counts(setting, RELEASED, HOLDOUT, setting.controls)
-        control = _shares(right, there)
+        control_matching, control_agreeing = _counts(setting, RELEASED, HOLDOUT, setting.controls)
+        control = _shares(control_agreeing, control_matching)
     margin = _counts(setting, RELEASED, ORIGINAL, setting.targets, known=())[1] / setting.encoded.rows[RELEASED]
     matched = matching > 0
     weap, tcap = _of_released_records(setting)
@@ -67,14 +67,14 @@ def _counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each record, count the rows of a table that fit its known values, and those that fit its secret too."""
     columns = setting.known if known is None else known
-    found = []
+    counts = []
     for names in (columns, (*columns, str(setting.secret))):
         if not names or not rows.size:
-            found.append(np.zeros(rows.size, dtype=np.int64))
+            counts.append(np.zeros(rows.size, dtype=np.int64))
             continue
         probes = setting.probes(names, probes_side, rows)
-        found.append(setting.gallery(names, side, probes_side).count(probes, np.zeros(rows.size))[1])
-    return found[0], found[1]
+        counts.append(setting.gallery(names, side, probes_side).count(probes, np.zeros(rows.size))[1])
+    return counts[0], counts[1]
 
 
 def _shares(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Floats:

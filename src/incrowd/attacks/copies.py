@@ -17,11 +17,11 @@ from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import listed, number, people
 
-_MISSING = "\x00"  # joins match no nulls
+_MISSING = "\x00"  # stands for a null, because joins do not match nulls
 _SIDE = "\x00side"  # a name that no column has
-_NEAR = 0.2  # of the distance to the most similar person
-_NEAREST = (20, 60, 200, 500)  # people to whom released records come nearest, of both tables
-_SURE = 0.05  # the chance of as many copies among people whom the release does not know
+_NEAR = 0.2  # a released record nearer than this fraction of the distance to the most similar person is a near copy
+_NEAREST = (20, 60, 200, 500)  # numbers of people, of both tables, with the nearest released records
+_SURE = 0.05  # significance level of the tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class CopiedPeople(Result):
 
     @property
     def by_chance(self) -> float:
-        """Expected number of unique people in the release if it did not know them."""
+        """Expected number of copied unique people if the release were independent of them."""
         return self.unique * self.copied_others / self.unique_others if self.unique_others else 0.0
 
     @property
     def proven(self) -> bool:
-        """True if chance hardly explains the number, by the exact test of two shares given their total.
+        """True if the number is significant by Fisher's exact test of two shares.
 
         Without unique people in the holdout nothing is proven; `attack_release` then says that it cannot decide.
         """
@@ -71,11 +71,12 @@ class NearCopies(Result):
 
     Attributes:
         columns: the columns that are compared.
-        people: people of the original who were tested. `near` are those with a released record at less than a fifth of
-            the distance to the most similar person of the original and the holdout.
-        others: people of the holdout who were tested, and `near_others` those with such a record.
-        nearest: how many people of both have the nearest released records, and `nearest_known` how many of them are of
-            the original: of 20, 60, 200 and 500 the number that chance explains least.
+        people: number of people of the original who were tested.
+        near: number of them with a released record at less than a fifth of the distance to the most similar person of
+            the original and the holdout.
+        others: number of people of the holdout who were tested, and `near_others` those with such a record.
+        nearest: number of people of both tables with the nearest released records (20, 60, 200 or 500, plus ties,
+            whichever is most significant), and `nearest_known` how many of them are of the original.
     """
 
     columns: tuple[str, ...]
@@ -89,11 +90,11 @@ class NearCopies(Result):
 
     @property
     def proven(self) -> bool:
-        """True if chance hardly explains the number, by exact tests of two shares given their total.
+        """True if the number is significant by Fisher's exact tests of two shares.
 
-        People whom the release does not know are exchangeable. So among the people with a near record, those of the
-        original are a draw without replacement, whatever the columns and distances are. Each of the two tests gets half
-        of the chance of a false accusation.
+        If the release were independent of the people, original and holdout would be exchangeable. So among the people
+        with a near record, those of the original would be a draw without replacement, for any columns and distances.
+        Each of the two tests has half of the significance level.
         """
         return min(self._chance_near, self._chance_nearest) < _SURE / 2
 
@@ -109,23 +110,23 @@ class NearCopies(Result):
     @property
     def sentence(self) -> str:
         """The number of near copies compared with chance, in words."""
-        said = f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
+        text = f"The release holds near copies ({listed(self.columns)}): of {people(self.people)} of the original "
         if self._chance_near <= self._chance_nearest:
             by_chance = self.people * self.near_others / self.others
-            said += (
+            text += (
                 f"{self.near:,} have a released record at less than a fifth of the distance of the person most like "
             )
-            return f"{said}them; chance explains about {number(by_chance, 2)}."
+            return f"{text}them; chance explains about {number(by_chance, 2)}."
         by_chance = self.nearest * self.people / (self.people + self.others)
-        said += f"and {self.others:,} of the holdout, {self.nearest_known:,} of the {self.nearest:,} to whom released "
-        return f"{said}records come nearest are of the original; chance explains about {number(by_chance, 2)}."
+        text += f"and {self.others:,} of the holdout, {self.nearest_known:,} of the {self.nearest:,} to whom released "
+        return f"{text}records come nearest are of the original; chance explains about {number(by_chance, 2)}."
 
 
 def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
     """Count the people of the original, and of the holdout, to whom a released record is nearer than any other person.
 
     Args:
-        setting: the original, the release and the holdout on one scale, and the people who are looked at.
+        setting: the original, the release and the holdout on one scale, and the people to test.
         columns: the columns that are compared.
     """
     counts: list[int] = []
@@ -133,11 +134,11 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
     for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, setting.controls)):
         probes = setting.probes(columns, side, rows)
         released = setting.gallery(columns, RELEASED, side).nearest(probes)[0][:, 0]
-        alike = [
-            setting.gallery(columns, other, side).nearest(probes, wanted=2)[0][:, int(other == side)]  # not oneself
+        to_others = [  # in a person's own table, the nearest record is their own: take the second
+            setting.gallery(columns, other, side).nearest(probes, wanted=2)[0][:, int(other == side)]
             for other in (ORIGINAL, HOLDOUT)
         ]
-        counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*alike)))]
+        counts += [rows.size, int(np.count_nonzero(released + SLACK < _NEAR * np.minimum(*to_others)))]
         distances.append(released)
     both = np.sort(np.concatenate(distances))
     people, _, others, _ = counts
@@ -145,16 +146,16 @@ def find_near_copies(setting: Setting, columns: Sequence[str]) -> NearCopies:
     def nearest(size: int) -> tuple[int, int]:
         """The number of people with the nearest released records (all ties), and of known ones among them."""
         within = both[min(size, both.size) - 1] + SLACK
-        known, unknown = (int(np.count_nonzero(one <= within)) for one in distances)
-        return known + unknown, known
+        of_original, of_holdout = (int(np.count_nonzero(one <= within)) for one in distances)
+        return of_original + of_holdout, of_original
 
-    found = min(map(nearest, _NEAREST), key=lambda one: _by_chance(one[1], people, one[0] - one[1], others))
-    counted = (*counts, *found)
+    significant = min(map(nearest, _NEAREST), key=lambda one: _by_chance(one[1], people, one[0] - one[1], others))
+    counted = (*counts, *significant)
     return NearCopies(tuple(columns), *counted)
 
 
 def _by_chance(copied: int, unique: int, copied_others: int, unique_others: int) -> float:
-    """The chance of at least this many copies, given the total of both tables: the exact test."""
+    """The p-value of Fisher's exact test: the chance of at least this many copies, given the total of both tables."""
     from scipy.stats import hypergeom  # a slow import
 
     return float(hypergeom.sf(copied - 1, unique + unique_others, unique, copied + copied_others))

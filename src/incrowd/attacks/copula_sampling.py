@@ -17,9 +17,9 @@ from incrowd.populations.copula import upper_edges
 from incrowd.populations.copula_fit import nearest_correlation
 from incrowd.special import Floats
 
-_ROUNDS = 5  # of ordering text: the order hardly changes after a few
-_STRONGEST = 0.999  # correlation of latent normals
-_TERMS = 60  # of Mehler's series
+_ROUNDS = 5  # iterations to order text values; the order hardly changes after a few
+_STRONGEST = 0.999  # largest correlation of latent normals
+_TERMS = 60  # terms of Mehler's series
 _HALVINGS = 30
 
 

@@ -39,8 +39,8 @@ def attack_by_distances(setting: Setting) -> AttackRisk:
 def _to_release(setting: Setting, side: int, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """The distance to the closest released record, and its ratio to the second closest (1 if both are 0)."""
     gallery = setting.gallery(setting.known, RELEASED, side)
-    found, _ = gallery.nearest(setting.probes(setting.known, side, rows), wanted=2, progress=setting.progress)
-    closest, second = found[:, 0], found[:, 1]
+    distances, _ = gallery.nearest(setting.probes(setting.known, side, rows), wanted=2, progress=setting.progress)
+    closest, second = distances[:, 0], distances[:, 1]
     return closest, np.where(second > SLACK, closest / np.maximum(second, SLACK), 1.0)
 
 
@@ -63,9 +63,9 @@ def _nearer_to_original(setting: Setting) -> Floats:
     released = setting.encoded.rows[RELEASED]
     rows = np.sort(draws.choice(released, min(setting.targets.size, released), replace=False))
     probes = setting.probes(setting.known, RELEASED, rows)
-    found = []
+    distances = []
     for side in (ORIGINAL, HOLDOUT):
         drawn = np.sort(draws.choice(setting.encoded.rows[side], size, replace=False))
-        found.append(Gallery(some, side, RELEASED, rows=drawn).nearest(probes, progress=setting.progress)[0][:, 0])
-    gap = found[1] - found[0]
+        distances.append(Gallery(some, side, RELEASED, rows=drawn).nearest(probes, progress=setting.progress)[0][:, 0])
+    gap = distances[1] - distances[0]
     return np.where(np.abs(gap) <= SLACK, 0.5, (gap > 0).astype(np.float64))

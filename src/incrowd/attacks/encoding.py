@@ -2,16 +2,16 @@
 
 - Numbers, dates and times are positions divided by their range. Text is the rank of its value among the values of all
   tables.
-- A protected cell is an interval: its range, or the ranks of its set or prefix. A set that is no run of ranks is
-  compared by its members. If some numbers are released as sets, numbers are codes and have ranks like text.
+- A protected cell is an interval: its range, or the ranks of its set or prefix. A set whose ranks are not consecutive
+  is compared by its members. If some numbers are released as sets, all numbers of the column have ranks like text.
 - A wildcard (*) fits every value.
-- A null is a value of its own. In a released column whose nulls are mostly suppressed cells (more than twice the share
-  in the original), it fits every value too.
+- A null is a value of its own, apart from all others: the position `_NULL` among numbers, the rank `null_rank` among
+  text. In a released column whose nulls are mostly suppressed cells, it fits every value instead (`_nulls_fit_all`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Sized
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -29,7 +29,7 @@ from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
 from incrowd.tables import Anything, Choice, Interval, Prefix, Table, parse_generalised
 
-_NULL = 2.0  # where a null lies on the scale from 0 to 1: as far from every value as two values can be
+_NULL = 2.0  # position of a null among numbers; these are from 0 to 1, so its distance to each is at least 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class ScaledLabels:
     Attributes:
         codes: the label of every row.
         low: the start of the interval of each label, and `high` its end.
-        members: by label, the ranks of a set that is no run of ranks.
+        members: by label, the ranks of a set whose ranks are not consecutive.
     """
 
     codes: NDArray[np.int64]
@@ -83,9 +83,11 @@ class ScaledColumn:
         original, released = self.labels[:2]
         if self.number:
             low, high = (one[original.low < _NULL] for one in (original.low, original.high))
-            there = released.low < _NULL
-            met = np.any(there) and released.low[there].min() <= high.max() and low.min() <= released.high[there].max()
-            return bool(met)
+            filled = released.low < _NULL
+            overlapping = (
+                np.any(filled) and released.low[filled].min() <= high.max() and low.min() <= released.high[filled].max()
+            )
+            return bool(overlapping)
         return bool(np.any(_possible(original, released)))
 
 
@@ -123,8 +125,16 @@ def _column(sides: tuple[Coded, ...]) -> ScaledColumn:
     return _code_column(sides, sets) if any(sets) else _number_column(sides)
 
 
-def _blanked(sides: tuple[Coded, ...]) -> list[bool]:
-    """For each table, True if most nulls of the column are suppressed cells, which only a release has."""
+def null_rank(values: Sized) -> int:
+    """The rank of a null among text; values have ranks from 0, and one rank is left free between them and the null."""
+    return len(values) + 1
+
+
+def _nulls_fit_all(sides: tuple[Coded, ...]) -> list[bool]:
+    """For each table, True if a null fits every value: in a release that has more than twice the original's nulls.
+
+    Most of them are then suppressed cells.
+    """
     original, released = (_share_of_nulls(side) for side in sides[:2])
     return [False, released > 2 * original, *(False for _ in sides[2:])]
 
@@ -144,11 +154,11 @@ def _number_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     size = most - least
     nullable = sides[0].has_null
     labels = []
-    for side, (low, high), blanked in zip(sides, ends, _blanked(sides), strict=True):
+    for side, (low, high), nulls_fit_all in zip(sides, ends, _nulls_fit_all(sides), strict=True):
         null = np.isnan(low)
-        is_open = np.isinf(low) ^ np.isinf(high)  # a range without one end, which goes as far as the values do
+        is_open = np.isinf(low) ^ np.isinf(high)  # a range with one end: the other is the least or largest value
         low, high = (np.where(is_open, np.clip(end, least, most), end) for end in (low, high))
-        ends_of_null = (-np.inf, np.inf) if blanked else (_NULL, _NULL)
+        ends_of_null = (-np.inf, np.inf) if nulls_fit_all else (_NULL, _NULL)
         scaled = [
             np.where(null, instead, (end - least) / (size or 1.0))
             for end, instead in zip((low, high), ends_of_null, strict=True)
@@ -217,16 +227,16 @@ def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float |
     ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
     members = [one for some in sets for label in some.values() for one in label if one is not None]
     numbers = np.unique(np.concatenate([np.array(members), *(low[low == high] for low, high in ends)]))
-    null = numbers.size + 1
+    null = null_rank(numbers)
     labels = []
-    for side, (low, high), some, blanked in zip(sides, ends, sets, _blanked(sides), strict=True):
+    for side, (low, high), some, nulls_fit_all in zip(sides, ends, sets, _nulls_fit_all(sides), strict=True):
         first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
         ranks: list[list[int] | None] = [
             None if np.isinf(least) and np.isinf(most) else list(range(begin, end + 1))
             for least, most, begin, end in zip(low, high, first.tolist(), last.tolist(), strict=True)
         ]
         for label in np.flatnonzero(np.isnan(low)).tolist():
-            ranks[label] = None if blanked else [null]
+            ranks[label] = None if nulls_fit_all else [null]
         for label, wanted in some.items():
             ranks[label] = sorted(null if one is None else int(np.searchsorted(numbers, one)) for one in wanted)
         labels.append(_ranked(side, ranks))
@@ -236,10 +246,10 @@ def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float |
 
 def _text_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     texts = [as_text(side.values).to_pylist() for side in sides]
-    known = {text for text in texts[0] if text is not None}
-    # a label that is a value of the original is that value, whatever it looks like
-    meanings = [{text: _meaning(text, known) for text in one} for one in texts]
-    plain = set(known)
+    original_values = {text for text in texts[0] if text is not None}
+    # a label that is a value of the original is that value, even if it looks like a set or a prefix
+    meanings = [{text: _meaning(text, original_values) for text in one} for one in texts]
+    plain = set(original_values)
     for one in meanings:
         for text, meaning in one.items():
             if isinstance(meaning, Choice):
@@ -249,8 +259,8 @@ def _text_column(sides: tuple[Coded, ...]) -> ScaledColumn:
     values = tuple(sorted(plain))
     rank = {value: place for place, value in enumerate(values)}
     labels = tuple(
-        _text_labels(side, text, meaning, values, rank, blanked)
-        for side, text, meaning, blanked in zip(sides, texts, meanings, _blanked(sides), strict=True)
+        _text_labels(side, text, meaning, values, rank, nulls_fit_all)
+        for side, text, meaning, nulls_fit_all in zip(sides, texts, meanings, _nulls_fit_all(sides), strict=True)
     )
     return ScaledColumn(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
 
@@ -267,14 +277,14 @@ def _text_labels(
     meanings: dict[str | None, Any],
     values: tuple[str, ...],
     rank: dict[str, int],
-    blanked: bool,
+    nulls_fit_all: bool,
 ) -> ScaledLabels:
     ranks: list[list[int] | None] = []
-    null = len(values) + 1
+    null = null_rank(values)
     for text in texts:
         meaning = meanings[text]
         if text is None:
-            ranks.append(None if blanked else [null])
+            ranks.append(None if nulls_fit_all else [null])
         elif isinstance(meaning, Choice):
             ranks.append(sorted(null if value is None else rank[value] for value in meaning.values))
         elif isinstance(meaning, Prefix):
@@ -290,7 +300,7 @@ def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> ScaledLabels:
     members = {}
     for label, one in enumerate(ranks):
         if one is not None:
-            some = one or [-1]  # a prefix or range that no value lies in fits none
+            some = one or [-1]  # a prefix or range without values matches nothing
             low[label], high[label] = some[0], some[-1]
             if some[-1] - some[0] + 1 > len(some):
                 members[label] = np.array(some, dtype=np.int64)

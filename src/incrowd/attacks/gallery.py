@@ -20,14 +20,14 @@ from incrowd.errors import UnsupportedError
 from incrowd.special import Floats
 
 SLACK = 1e-9
-"""Distances that differ by less are a tie: they are sums of the same numbers in another order."""
+"""Distances that differ by less are a tie: sums of the same numbers in another order differ by rounding."""
 
-_FEW = 1 << 10  # labels of a column whose costs are worked out for every probe
-_MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # where sets are compared by their members
+_FEW = 1 << 10  # columns with at most this many labels have their costs computed once for every probe
+_MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # limits for columns with sets, which are compared by their members
 _BLOCK = 64  # probes that a thread takes at a time
 _EVERYTHING = -1
-_PAIRS = 1000  # of rows by which columns are put in order
-_USUAL_DISTANCE = 0.25  # of a nearest record, for that order
+_PAIRS = 1000  # pairs of rows that are sampled to order the columns
+_USUAL_DISTANCE = 0.25  # assumed distance of a nearest record, to order the columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Probes:
         )
 
     def without(self, forgotten: NDArray[np.bool_]) -> Probes:
-        """The probes with everything fitting in these cells."""
+        """The probes with these cells unknown, so that every value fits."""
         return Probes(
             np.where(forgotten, -np.inf, self.low),
             np.where(forgotten, np.inf, self.high),
@@ -75,9 +75,9 @@ class Gallery:
         encoded: the columns.
         side: which of the tables: 0 the original, 1 the released one, 2 the holdout.
         probes_side: the table that probes are taken from.
-        rows: the rows that are in the gallery, where not all are.
-        spread: by column, the standard deviation that the release says it added; costs are then those of a normal
-            error and not of a share of the column's range.
+        rows: the rows that are in the gallery; None for all.
+        spread: by column, the published standard deviation of the added noise; the cost of such a column is minus the
+            normal log density, instead of a fraction of the column's range.
     """
 
     def __init__(
@@ -137,14 +137,14 @@ class Gallery:
         """The distance of each probe to one record of the gallery."""
         from incrowd.attacks import kernels
 
-        found = np.empty(records.size)
-        kernels.pair_distances(*self._arguments(probes, np.inf), records, found)
-        return found
+        distances = np.empty(records.size)
+        kernels.pair_distances(*self._arguments(probes, np.inf), records, distances)
+        return distances
 
     def count(
         self, probes: Probes, limits: Floats, *, most: int | None = None, progress: Progress = silent
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """For each probe, count the rows nearer than its limit and those at it; also give one record at it, or -1."""
+        """For each probe, the numbers of rows nearer than its limit and at it, and one record at it or -1."""
         from incrowd.attacks import kernels
 
         nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
@@ -170,13 +170,13 @@ class Gallery:
         size = probes.low.shape[0]
         arguments = self._arguments(probes, _USUAL_DISTANCE)
 
-        def search(runs: RecordRuns, told: Progress) -> tuple[Floats, NDArray[np.int64]]:
+        def search(runs: RecordRuns, report: Progress) -> tuple[Floats, NDArray[np.int64]]:
             distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
             loops = (*arguments, tuple(runs), self.weights, SLACK)
-            in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, told)
+            in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, report)
             return distances, records
 
-        limits = np.full(size, np.inf)  # some near records give the limit within which all are looked at
+        limits = np.full(size, np.inf)  # distances to a few near records limit the search among all records
         for runs in self._index.nearby(probes.low, probes.high, probes.codes != _EVERYTHING):
             limits = np.minimum(limits, search(runs, silent)[0][:, -1])
         distances, records = search(self._runs(probes, limits), progress)

@@ -21,8 +21,8 @@ from incrowd.tables import Table
 
 GeneratorModel = Literal["crowd", "copula", "independent"]
 
-_MOST_VALUES = 50  # of a column of numbers that are drawn as they are; more are drawn as ranges and then within them
-_MOST_TEXTS = 0.5  # of the rows that may have a text of their own; more are names, which no model should repeat
+_MOST_VALUES = 50  # distinct values; a column of more numbers is drawn as bins, and then uniformly within each bin
+_MOST_TEXTS = 0.5  # largest ratio of distinct texts to rows; a column with more is a list of names, which is refused
 
 
 def draw_rows(
@@ -42,7 +42,7 @@ def draw_rows(
         rows: how many rows to draw.
         model: how columns depend on each other; see `synthesise`.
         copied: the share of rows that are copies of rows of the table.
-        seed: of every random choice.
+        seed: seed of every random choice.
 
     Raises:
         UnsupportedError: a column of text has a value of its own in most rows.
@@ -51,11 +51,13 @@ def draw_rows(
     draws = np.random.default_rng([require_seed(seed), 0x5E7])
     binned = [_binned(column) for column in coded]
     codes = _drawn([one for one, _ in binned], [one.has_distances for one in coded], rows, model, seed, draws)
-    made = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]
+    drawn = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]
     copies = draws.random(rows) < copied
     source = draws.permutation(table.rows) if rows <= table.rows else draws.integers(0, table.rows, rows)
-    taken = pa.array(np.where(copies, source[:rows], -1))
-    return pa.table({one.name: _with_copies(one, values, taken) for one, values in zip(coded, made, strict=True)})
+    source_rows = pa.array(np.where(copies, source[:rows], -1))
+    return pa.table(
+        {one.name: _with_copies(one, values, source_rows) for one, values in zip(coded, drawn, strict=True)}
+    )
 
 
 def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -84,26 +86,26 @@ def _drawn(
 ) -> list[NDArray[np.int64]]:
     """Codes of new rows, column by column."""
     people = columns[0].size
-    alone = [column[draws.integers(0, people, rows)] for column in columns]
-    telling = [place for place, column in enumerate(columns) if column.min() != column.max()]
-    if model == "independent" or not telling:
-        return alone
+    result = [column[draws.integers(0, people, rows)] for column in columns]  # independent draws
+    varying = [place for place, column in enumerate(columns) if column.min() != column.max()]
+    if model == "independent" or not varying:
+        return result
     if model == "copula":
-        values, codes = zip(*(np.unique(columns[place], return_inverse=True) for place in telling), strict=True)
-        drawn = draw_from_copula(codes, [ordered[place] for place in telling], rows, draws)
-        for place, one, code in zip(telling, values, drawn, strict=True):
-            alone[place] = one[code]
-        return alone
-    fitted = fit_crowd_model([columns[place] for place in telling])
+        values, codes = zip(*(np.unique(columns[place], return_inverse=True) for place in varying), strict=True)
+        drawn = draw_from_copula(codes, [ordered[place] for place in varying], rows, draws)
+        for place, one, code in zip(varying, values, drawn, strict=True):
+            result[place] = one[code]
+        return result
+    fitted = fit_crowd_model([columns[place] for place in varying])
     grown = grow(fitted, people + rows, seed=(seed, 0x5E7)).values
-    for place in telling:
+    for place in varying:
         dense = np.unique(columns[place], return_inverse=True)
         at = next(at for at, codes in enumerate(fitted.codes) if np.array_equal(codes, dense[1]))
-        found = grown[at, people:]
-        seen = found < dense[0].size
-        # what nobody has yet cannot be named: such a cell has the value of a random person
-        alone[place] = np.where(seen, dense[0][np.where(seen, found, 0)], alone[place])
-    return alone
+        new_codes = grown[at, people:]
+        seen = new_codes < dense[0].size
+        # the model also draws values that nobody has; these have no name, so the independent draw is used
+        result[place] = np.where(seen, dense[0][np.where(seen, new_codes, 0)], result[place])
+    return result
 
 
 def _values(
@@ -120,13 +122,13 @@ def _values(
     kind = filled.type
     if np.all(place == np.rint(place)):
         unit = pa.int32() if pa.types.is_date32(kind) or pa.types.is_time32(kind) else pa.int64()
-        found = draws.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
-        return pa.array(found + first, unit, mask=null).cast(kind, safe=False)
+        numbers = draws.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
+        return pa.array(numbers + first, unit, mask=null).cast(kind, safe=False)
     return pa.array(draws.uniform(low, high), pa.float64(), mask=null).cast(kind, safe=False)
 
 
-def _with_copies(column: Coded, made: pa.Array, taken: pa.Array) -> pa.Array:
-    """The generated values, replaced by original ones in rows that are copied."""
-    rows = taken.to_numpy()
-    own = column.values.take(pa.array(column.codes[np.maximum(rows, 0)]))
-    return pc.if_else(pa.array(rows >= 0), own, made)
+def _with_copies(column: Coded, drawn: pa.Array, source_rows: pa.Array) -> pa.Array:
+    """The drawn values, replaced by the values of `source_rows` where these are not -1."""
+    rows = source_rows.to_numpy()
+    copied = column.values.take(pa.array(column.codes[np.maximum(rows, 0)]))
+    return pc.if_else(pa.array(rows >= 0), copied, drawn)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.encoding import ScaledColumn
+from incrowd.attacks.encoding import ScaledColumn, null_rank
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.special import Floats
 
-_MOST_VOTES = 1 << 16  # different secrets that are counted; of more, the nearest record's is taken
-_BINS = 16  # parts that the model cuts a column of numbers into
+_MOST_VOTES = 1 << 16  # with more distinct secrets, the guess is that of the nearest record, without a vote
+_BINS = 16  # bins of a column of numbers in the model
 _MOST_CLASSES = 4096  # most distinct secrets that the model distinguishes
 
 
@@ -88,16 +88,16 @@ def _learnt_secrets(setting: Setting, secret: ScaledColumn, side: int, rows: NDA
     scores = np.repeat(np.log(share)[None, :], rows.size, axis=0)
     for name in setting.known:
         column = setting.encoded.column(name)
-        seen, asked, size = _cells(column, column.labels[RELEASED].codes, column.labels[side].codes[rows], side)
+        seen, known_bins, size = _bins(column, column.labels[RELEASED].codes, column.labels[side].codes[rows], side)
         table = np.bincount(codes * size + seen, minlength=room * size).reshape(room, size) + share[:, None]
-        scores += np.log(table / table.sum(axis=1, keepdims=True)).T[asked]
+        scores += np.log(table / table.sum(axis=1, keepdims=True)).T[known_bins]
     return np.asarray(scores.argmax(axis=1))
 
 
-def _cells(
+def _bins(
     column: ScaledColumn, released: NDArray[np.int64], asked: NDArray[np.int64], side: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Released and known values as numbers from 0: bins of numbers, and ranks of text (the middle one of a set)."""
+    """The bins of released and known values, from 0: quantiles of numbers, ranks of text (the middle one of a set)."""
     labels, others = column.labels[RELEASED], column.labels[side]
     lowest, highest = (0.0, 1.0) if column.number else (0.0, max(len(column.values) - 1.0, 0.0))
     middles = [
@@ -106,7 +106,7 @@ def _cells(
     ]
     if not column.number:
         seen, wanted = (np.floor(middle).astype(np.int64) for middle in middles)
-        return seen[released], wanted[asked], len(column.values) + 2  # a null has the last rank
+        return seen[released], wanted[asked], null_rank(column.values) + 1
     inner = np.quantile(middles[0][released], np.arange(1, _BINS) / _BINS)
     seen, wanted = (np.searchsorted(inner, middle, "right") for middle in middles)
     return seen[released], wanted[asked], _BINS

@@ -42,6 +42,6 @@ def _joined(
         least += distances
         tied *= gallery.count(probes, distances)[1]
     both = (*first, *second)
-    # no row is nearer by a part than the nearest, so those at the sum of both distances are nearest by both
+    # distances add up over columns, so rows at the sum of both least distances are nearest for both parts
     common = setting.gallery(both, RELEASED, side).count(setting.probes(both, side, rows), least)[1]
     return np.asarray(common / tied)

@@ -24,7 +24,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.marks import is_shuffled
 from incrowd.wording import counted
 
-_ERRORS_APART = 3.0  # standard errors by which the mean rank must lie below that of a random record
+_ERRORS_APART = 3.0  # standard errors by which the mean rank must be below that of a random record
 
 
 def attack_by_linkage(setting: Setting) -> AttackRisk:
@@ -120,7 +120,10 @@ def _read_rows(path: str | os.PathLike[str]) -> NDArray[np.int64]:
 
 
 def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) -> None:
-    """Refuse a release whose rows may be in another order, unless the attack could do no better in any order."""
+    """Refuse a release whose rows may not be in the order of the original: the right record is no nearer than others.
+
+    If the right record is always among the nearest, no order would make the attack more successful.
+    """
     middle = float(np.mean((nearer + (tied + 1) / 2) / (rows + 1)))
     if middle <= 0.5 - _ERRORS_APART / math.sqrt(12 * nearer.size) or not np.any(nearer):
         return  # the right record is nearer than a random one, or always among the nearest

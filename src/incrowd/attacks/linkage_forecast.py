@@ -26,7 +26,7 @@ from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import read_table
 
 _MOST_GROWN = 200_000  # records of the release and drawn ones together
-_LEAST_GROWTH = 1.5  # below it the release itself says as much
+_LEAST_GROWTH = 1.5  # smaller growths are not worth the time
 
 Ranks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -38,8 +38,8 @@ def carry_to_populations(
 
     Args:
         setting: the attack, with the populations.
-        rank: for a setting, how many released records are nearer than the right one to each target, and how many as
-            near.
+        rank: function that returns, for each target of a setting, the number of released records nearer than the right
+            one, and of equally near ones.
         curve: correctness by the size of the gallery, in the release.
 
     Raises:
@@ -59,16 +59,16 @@ def carry_to_populations(
             curve = robust_curve_from_ranks(ranks[0] + 1, gallery=reached, ties=ranks[1])
         except UnsupportedError as reason:
             notes.append(f"the release could not be grown to a population, so the scaling law alone was used: {reason}")
-    found = []
+    forecasts = []
     for size in sorted(set(wanted)):
         try:
             if ranks is not None and size <= reached:
-                found.append(_among_grown(size, rows, reached, *ranks))
+                forecasts.append(_among_grown(size, rows, reached, *ranks))
             else:
-                found.append(_by_the_law(size, rows, reached if ranks else rows, curve, setting.seed))
+                forecasts.append(_by_the_law(size, rows, reached if ranks else rows, curve, setting.seed))
         except UnsupportedError as reason:
             notes.append(f"what this comes to among {size:,} people could not be forecast: {reason}")
-    return tuple(found), notes
+    return tuple(forecasts), notes
 
 
 def _grown(setting: Setting, people: int) -> Setting:
@@ -92,14 +92,14 @@ def _among_grown(
 
 def _by_the_law(size: int, rows: int, seen: int, curve: Curve, seed: int) -> AtPopulation:
     """Correctness by the law from a curve up to `seen` records, with the usual errors of the law and the growth."""
-    found = forecast(curve, at=size, seed=seed).correctness
-    value, low, high = (float(one[0]) for one in (found.value, found.low, found.high))
+    estimate = forecast(curve, at=size, seed=seed).correctness
+    value, low, high = (float(one[0]) for one in (estimate.value, estimate.low, estimate.high))
     of_the_law = NORMAL_QUANTILE * ERRORS["posterior"].growth * math.log(size / seen)
     return AtPopulation(size, *_widened(value, low, high, math.hypot(of_the_law, _error_of_growth(seen, rows))))
 
 
 def _error_of_growth(people: int, rows: int) -> float:
-    """Half the interval of the crowd model, in log odds, as it was measured on real tables."""
+    """Half the interval of the crowd model in log odds, which was measured on real tables."""
     return float(CROWD_ERROR * math.log(people / rows) / rows**0.25)
 
 

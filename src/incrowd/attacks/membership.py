@@ -17,8 +17,8 @@ from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.errors import UnsupportedError
 from incrowd.special import NORMAL_QUANTILE, Floats
 
-_NEIGHBOURS = 3  # whose mean distance is taken as a density
-_NO_DISTANCE = 1e-3  # added to distances, so that an identical record is dense and not infinitely so
+_NEIGHBOURS = 3  # number of neighbours whose mean distance measures the density
+_NO_DISTANCE = 1e-3  # added to distances, so that the density at an identical record is finite
 _FALSE_POSITIVES = (0.01, 0.001)
 
 
@@ -31,7 +31,7 @@ def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRi
     members, outsiders = {"distance": _by_distance, "density": _by_density}[method](setting)
     auc = area(members, outsiders)
     measures: dict[str, float | None] = {}
-    found = members > np.inf
+    is_detected = members > np.inf
     for share in _FALSE_POSITIVES:
         name = f"true positives at {share:.1%} false positives"
         if outsiders.size * share < 1:
@@ -39,7 +39,7 @@ def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRi
             continue
         threshold = np.sort(outsiders)[::-1][int(outsiders.size * share)]
         above = members > threshold
-        found = above if share == _FALSE_POSITIVES[0] else found
+        is_detected = above if share == _FALSE_POSITIVES[0] else is_detected
         rate = wilson(float(above.sum()), members.size)
         measures |= {name: rate.value, f"{name}, low": rate.low, f"{name}, high": rate.high}
     notes: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRi
         notes = (f"{outsiders.size:,} people of the holdout are too few to tell the rarest false positives",)
     return setting.result(
         "membership",
-        found.astype(np.float64),
+        is_detected.astype(np.float64),
         None,
         method=method,
         chance=0.5,
@@ -71,18 +71,18 @@ def area(members: Floats, outsiders: Floats) -> Rate:
     )
     value = float(below.mean())
     variance = below.var() / max(members.size - 1, 1) + above.var() / max(outsiders.size - 1, 1)
-    # perfect separation has no variance; by the rule of three as many as 3/n may still lie on the other side
+    # perfect separation has no variance; by the rule of three, a share of 3/n may still be misclassified
     half = max(NORMAL_QUANTILE * math.sqrt(variance), 1.5 / min(members.size, outsiders.size) if variance == 0 else 0.0)
     return Rate(value, max(value - half, 0.0), min(value + half, 1.0))
 
 
 def _by_distance(setting: Setting) -> tuple[Floats, Floats]:
     """Minus the distance to the nearest released record."""
-    found = []
+    scores = []
     for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, setting.controls)):
         gallery = setting.gallery(setting.known, RELEASED, side)
-        found.append(-gallery.nearest(setting.probes(setting.known, side, rows), progress=setting.progress)[0][:, 0])
-    return found[0], found[1]
+        scores.append(-gallery.nearest(setting.probes(setting.known, side, rows), progress=setting.progress)[0][:, 0])
+    return scores[0], scores[1]
 
 
 def _by_density(setting: Setting) -> tuple[Floats, Floats]:
@@ -96,12 +96,12 @@ def _by_density(setting: Setting) -> tuple[Floats, Floats]:
     outsiders = np.sort(shuffled[shuffled.size // 2 :][: setting.targets.size])
     if reference.size < _NEIGHBOURS or setting.encoded.rows[RELEASED] < _NEIGHBOURS:
         raise UnsupportedError("too few rows to tell how dense people and released records are; give a larger holdout")
-    found = []
+    scores = []
     for side, rows in ((ORIGINAL, setting.targets), (HOLDOUT, outsiders)):
         probes = setting.probes(setting.known, side, rows)
         galleries = Gallery(some, HOLDOUT, side, rows=reference), setting.gallery(setting.known, RELEASED, side)
         people, released = (
             one.nearest(probes, wanted=_NEIGHBOURS, progress=setting.progress)[0].mean(axis=1) for one in galleries
         )
-        found.append(np.log((people + _NO_DISTANCE) / (released + _NO_DISTANCE)))
-    return found[0], found[1]
+        scores.append(np.log((people + _NO_DISTANCE) / (released + _NO_DISTANCE)))
+    return scores[0], scores[1]

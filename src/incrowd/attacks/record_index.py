@@ -1,8 +1,9 @@
-"""An index of records, so that a search compares only candidates that no column rules out.
+"""An index of records, so that a search compares only a part of them, the candidates.
 
-A record within a limit of a probe is within it in every column. In a column of numbers, these records are a run in the
-order of that column. If the limit is below the cost of a different text, texts must be equal; over all text columns,
-these records are a run in the order of the combinations. For each probe the shortest run is searched.
+A record whose distance to a probe is within a limit is within the limit in every column. If records are sorted by a
+column of numbers, such records are consecutive (a run). If the limit is below the cost of a different text, texts must
+be equal; if records are sorted by the combination of all text columns, these are a run too. For each probe the shortest
+run is searched.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from incrowd.special import Floats
 NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
 """The cost function of a column: the gap up to 1, 0 or 1, half the squared gap, or a lookup by both labels."""
 
-_NEARBY = 64  # records on either side that are looked at for a first limit
+_NEARBY = 64  # records on either side of a probe that give a first limit
 _MOST_COMBINATIONS = 1 << 52
-_APART = 8.0  # between combinations of text, on the scale of the numbers within one (a null is at 2)
-_MARGIN = 1e-6  # by which runs are wider than their limits: more than rounding can take away
+_APART = 8.0  # distance between combinations of text on the sorted scale; numbers within one are below it (a null is 2)
+_MARGIN = 1e-6  # added to limits, so that rounding excludes no record
 
 
 class RecordRuns(NamedTuple):
@@ -96,22 +97,22 @@ class RecordIndex:
         """For each probe the shortest run that holds every record within its limit.
 
         Args:
-            low: where the interval of each probe begins in each column, and `high` where it ends.
-            high: see `low`.
-            named: which columns a probe names; everything fits the others.
+            low: start of the interval of each probe in each column.
+            high: end of this interval.
+            named: mask of the columns that each probe uses; every value fits in the others.
             limits: the limit of each probe.
         """
         size, records = limits.size, self._orders.shape[1]
         which, begins, ends = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, records)
-        found = []
+        candidate_runs = []
         for (place, _), values in zip(self._single, self._values, strict=True):
             some = np.flatnonzero(named[:, place])
             reach = self._columns[place].reach(limits[some])
             first = np.searchsorted(values, low[some, place] - reach, "left")
-            found.append((some, first, np.searchsorted(values, high[some, place] + reach, "right")))
+            candidate_runs.append((some, first, np.searchsorted(values, high[some, place] + reach, "right")))
         if self._combined:
-            found.append(self._runs_of_combinations(low, high, named, limits))
-        for number, (some, first, last) in enumerate(found, start=1):
+            candidate_runs.append(self._runs_of_combinations(low, high, named, limits))
+        for number, (some, first, last) in enumerate(candidate_runs, start=1):
             shorter = last - first < ends[some] - begins[some]
             better = some[shorter]
             which[better], begins[better], ends[better] = number, first[shorter], last[shorter]
@@ -140,7 +141,10 @@ class RecordIndex:
     def _runs_of_combinations(
         self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The probes with no other text within their limit, and the records with the same texts and a near number."""
+        """The probes whose limit is below the cost of a different text, and runs of records with their texts.
+
+        The runs are narrowed to near values of one column of numbers.
+        """
         texts = self._texts
         least = min(self._columns[place].weight for place in texts)
         known = named[:, texts].all(axis=1) & np.equal(low[:, texts], high[:, texts]).all(axis=1)

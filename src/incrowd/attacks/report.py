@@ -52,7 +52,7 @@ class ReleaseAttacks(Result):
         attackers: for each attack the label of its attacker.
         attacks: the attacks that were run.
         not_run: the reasons why others could not be run; an attack that was not run is not known to fail.
-        seed: of every random choice.
+        seed: seed of every random choice.
         copied: exact copies in a synthetic release, if there is a holdout.
         near_copies: near copies in a synthetic release, if there is a holdout.
     """
@@ -71,9 +71,9 @@ class ReleaseAttacks(Result):
 
     @property
     def copies(self) -> tuple[str, ...]:
-        """The proofs that people are in the release exactly or nearly; exact copies first."""
-        found = [one for one in (self.copied, self.near_copies) if one is not None and one.proven]
-        return tuple(one.sentence for one in found[:1])
+        """A sentence that proves copies of people in the release: exact ones, otherwise near ones; else empty."""
+        proven = [one for one in (self.copied, self.near_copies) if one is not None and one.proven]
+        return tuple(one.sentence for one in proven[:1])
 
     @property
     def worst(self) -> AttackRisk | None:
@@ -106,8 +106,8 @@ class ReleaseAttacks(Result):
         if self.worst is None:
             return "No attack could be run, so nothing is known about the release."
         proven = [one.about for one in self.deciding if one.proven]
-        tried = counted(len(self.attacks), "attack was", "attacks were")
-        text = f"{tried} run; " + (
+        number_run = counted(len(self.attacks), "attack was", "attacks were")
+        text = f"{number_run} run; " + (
             f"more than chance or the control explains: {', '.join(dict.fromkeys(proven))}"
             if proven
             else "none succeeds more often than chance or the control explains"
@@ -158,10 +158,10 @@ class ReleaseAttacks(Result):
         tried, succeeded = np.zeros(self.rows), np.zeros(self.rows)
         for one in self.attacks:
             if one.kind in _POINTING:
-                found, hits = np.zeros(self.rows), one.rows >= 0
-                np.maximum.at(found, one.rows[hits], one.successes[hits])
-                tried[np.unique(one.rows[hits])] += 1
-                succeeded += found
+                best_success, is_person = np.zeros(self.rows), one.rows >= 0
+                np.maximum.at(best_success, one.rows[is_person], one.successes[is_person])
+                tried[np.unique(one.rows[is_person])] += 1
+                succeeded += best_success
         order = np.argsort(-succeeded, kind="stable")
         order = order[succeeded[order] >= least]
         return [ExposedRow(int(row), int(tried[row]), float(succeeded[row])) for row in order]
@@ -186,16 +186,16 @@ class ReleaseAttacks(Result):
         tried, succeeded = np.zeros(coded.size), np.zeros(coded.size)
         for one in self.deciding:
             if one.kind == "singling-out":
-                continue  # it finds people rather than trying them
+                continue  # its rows are the people that were risks, not the people that were attacked
             tried += np.bincount(coded.codes[one.rows], minlength=coded.size)
             succeeded += np.bincount(coded.codes[one.rows], one.successes, minlength=coded.size)
-        found = [
+        risks = [
             GroupRisk(column, names[code], int(tried[code]), wilson(float(succeeded[code]), int(tried[code])))
             for code in np.flatnonzero(tried >= _FEWEST_IN_GROUP).tolist()
         ]
-        if not found:
+        if not risks:
             raise UnsupportedError(f"no group of {column!r} was attacked {_FEWEST_IN_GROUP} times; give more targets")
-        return sorted(found, key=lambda one: -one.success.value)
+        return sorted(risks, key=lambda one: -one.success.value)
 
     def _rows(self) -> list[dict[str, Any]]:
         """One row for each attack."""

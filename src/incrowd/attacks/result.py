@@ -41,7 +41,7 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
     Args:
         successes: how many attacks succeeded.
         trials: how many were tried.
-        everybody: how many there are to try, where targets were drawn without replacement and nobody else matters.
+        everybody: number of people from whom targets were drawn without replacement, if the rate is about them only.
 
     >>> wilson(5, 100)
     Rate(value=0.05, low=0.0215..., high=0.1117...)

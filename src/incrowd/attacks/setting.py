@@ -16,7 +16,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd._support.seed import require_seed
 from incrowd.attacks.encoding import EncodedTables, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
-from incrowd.attacks.result import AttackKind, AttackRisk, excess, wilson
+from incrowd.attacks.result import AttackKind, AttackRisk, Rate, excess, wilson
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.special import Floats
@@ -26,9 +26,9 @@ from incrowd.wording import counted, listed, percent
 ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
 Found = TypeVar("Found")
 _FEWEST_ROWS = 2
-_BYTES_A_RECORD, _BYTES_A_CELL = 60, 50  # of memory, as measured
-_OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
-_ERRORS_APART = 3.0  # standard errors that the share of such records may be above this by chance
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 50  # measured memory
+_OVERLAP = 0.05  # share of the holdout that may equal original records, in addition to the share of duplicates there
+_ERRORS_APART = 3.0  # number of standard errors by which this share may be higher by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +99,26 @@ class Setting:
         rows: NDArray[np.int64] | None = None,
         secret: Sequence[str] = (),
         notes: Sequence[str] = (),
-        **more: Any,
+        attack: Rate | None = None,
+        risk: Rate | None = None,
+        measures: Mapping[str, float | None] | None = None,
     ) -> AttackRisk:
-        """The result of attacks with successes and failures, and of the same attacks on people of the holdout."""
-        rate = more.pop("attack", None) or wilson(float(successes.sum()), successes.size)
+        """The result of attacks with successes and failures, and of the same attacks on people of the holdout.
+
+        `attack` and `risk` are those of the successes unless they are given.
+        """
+        rate = attack or wilson(float(successes.sum()), successes.size)
         base = None if control is None else wilson(float(control.sum()), control.size)
-        risk = more.pop("risk", None)
         if risk is None and base is not None:
             risk = excess(rate, base)
-        elif risk is None:  # all of the success may come from the release, or only what is above a guess
+        elif risk is None:  # the effect of the release is between the excess over a guess and the whole success
             over_chance = rate if chance is None else excess(rate, wilson(chance * successes.size, successes.size))
             risk = over_chance._replace(high=rate.high)
-        said = [*self.notes, *notes]
+        all_notes = [*self.notes, *notes]
         if base is None and kind not in ("linkage", "membership"):
-            said.append(WITHOUT_HOLDOUT)
+            all_notes.append(WITHOUT_HOLDOUT)
         elif base is not None and base.value >= 1.0:
-            said.append("the control always succeeds, so the effect of the release cannot be measured")
+            all_notes.append("the control always succeeds, so the effect of the release cannot be measured")
         return AttackRisk(
             kind,
             method,
@@ -126,10 +130,10 @@ class Setting:
             chance,
             risk,
             self.seed,
-            notes=tuple(said),
+            measures or {},
+            notes=tuple(all_notes),
             rows=self.targets if rows is None else rows,
             successes=np.asarray(successes, dtype=np.float64),
-            **more,
         )
 
 
@@ -154,11 +158,11 @@ def prepare(
 
     Args:
         tables: the original, the released table and maybe the holdout.
-        known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
-        secrets: the columns that the attacker wants to know; the setting is about the first.
-        targets: how many people are attacked.
-        seed: of every random choice.
-        options: what only some attacks take.
+        known: the columns that the attacker knows; by default all columns that the tables share, except the secrets.
+        secrets: the columns that the attacker wants to know; `Setting.secret` is the first.
+        targets: number of people to attack.
+        seed: seed of every random choice.
+        options: options of single attacks.
         progress: callback that receives the current step and the share done.
 
     Raises:
@@ -232,20 +236,20 @@ def _check_sizes(tables: Sequence[Table], targets: int) -> None:
 def _check_columns(encoded: EncodedTables) -> list[str]:
     """Notes on columns without information; an error if no column has any."""
     constant = [column.name for column in encoded.columns if column.is_constant]
-    apart = [column.name for column in encoded.columns if not column.is_constant and not column.overlap()]
+    disjoint = [column.name for column in encoded.columns if not column.is_constant and not column.overlap()]
     useful = len(encoded.columns) - len(constant)
     if not useful:
         raise InputError(f"every column has one value only ({listed(constant)}), so there is nothing to attack by")
-    if len(apart) == useful:
+    if len(disjoint) == useful:
         raise InputError(
-            f"no value of the original occurs in the release, in any of {listed(apart)}; are these the same columns, "
-            "in the same units and codes?"
+            f"no value of the original occurs in the release, in any of {listed(disjoint)}; are these the same "
+            "columns, in the same units and codes?"
         )
     notes = []
     if constant:
         notes.append(f"columns with one value only, which carry no information: {listed(constant)}")
-    if apart:
-        notes.append(f"no value of the original occurs in the release: {listed(apart)}; other units or codes?")
+    if disjoint:
+        notes.append(f"no value of the original occurs in the release: {listed(disjoint)}; other units or codes?")
     return notes
 
 
@@ -254,14 +258,15 @@ def _check_holdout(encoded: EncodedTables) -> None:
     numbers, _ = class_numbers(pack(_joined(column) for column in encoded.columns))
     rows = encoded.rows[ORIGINAL]
     classes = np.bincount(numbers[:rows], minlength=int(numbers.max()) + 1)
-    twins = float(np.mean(classes[numbers[:rows]] > 1))
-    again = float(np.mean(classes[numbers[rows:]] > 0))
-    pooled = (twins * rows + again * (numbers.size - rows)) / numbers.size
+    duplicates = float(np.mean(classes[numbers[:rows]] > 1))
+    shared = float(np.mean(classes[numbers[rows:]] > 0))
+    pooled = (duplicates * rows + shared * (numbers.size - rows)) / numbers.size
     error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / rows + 1.0 / (numbers.size - rows)))
-    if again > twins + _OVERLAP + _ERRORS_APART * error:
+    if shared > duplicates + _OVERLAP + _ERRORS_APART * error:
         raise InputError(
-            f"{percent(again)} of the holdout's records are in the original as well, by the columns compared (of the "
-            f"original's own records {percent(twins)} occur twice); a holdout holds people who are not in the original"
+            f"{percent(shared)} of the holdout's records are in the original as well, by the columns compared (of the "
+            f"original's own records {percent(duplicates)} occur twice); a holdout holds people who are not in the "
+            "original"
         )
 
 

@@ -19,9 +19,9 @@ from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.special import Floats, log_chance_missed
 from incrowd.wording import counted, listed
 
-_CANDIDATES = 200  # for each predicate to find, at most
+_CANDIDATES = 200  # largest number of candidates for each wanted predicate
 _BATCH = 4096
-_ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
+_ABOVE_ALL = 1.5  # position above every number and below a null
 
 Matches = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The number of rows that fit each predicate, and one of them."""
@@ -30,9 +30,9 @@ Matches = tuple[NDArray[np.int64], NDArray[np.int64]]
 def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:
     """Find predicates that isolate a released record, and count how many isolate a person of the original.
 
-    There are as many attacks as targets; an attack that finds no predicate fails. If tables differ in size, the larger
-    one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more of
-    them.
+    There are as many attacks as targets; an attack that finds no predicate fails. A predicate fits more people of a
+    larger table. So if original and holdout differ in size, the success is the expectation for a random part of the
+    larger one that has the size of the smaller.
     """
     count = _count_in_column if method == "univariate" and _are_exact(setting) else _count_in_gallery
     predicates = _isolating(setting, method, count)
@@ -120,16 +120,16 @@ def _isolating(setting: Setting, method: str, count: Callable[..., Matches]) -> 
         candidates = _single_columns(setting, draws)
         level, _ = count(setting, candidates, RELEASED, most=2)
         return candidates.take(np.flatnonzero(level == 1)[:wanted])
-    found = setting.probes(setting.known, RELEASED, np.empty(0, dtype=np.int64))
+    predicates = setting.probes(setting.known, RELEASED, np.empty(0, dtype=np.int64))
     middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
     for tried in range(0, _CANDIDATES * wanted, _BATCH):
         candidates = _several_columns(setting, draws, middles)
         level, _ = count(setting, candidates, RELEASED, most=2)
-        found = found.joined(candidates.take(np.flatnonzero(level == 1)))
-        found = found.take(_first_of_each(np.concatenate([found.low, found.high], axis=1)))
-        if len(found.low) >= wanted or (tried and not len(found.low)):
+        predicates = predicates.joined(candidates.take(np.flatnonzero(level == 1)))
+        predicates = predicates.take(_first_of_each(np.concatenate([predicates.low, predicates.high], axis=1)))
+        if len(predicates.low) >= wanted or (tried and not len(predicates.low)):
             break
-    return found.take(slice(wanted))
+    return predicates.take(slice(wanted))
 
 
 def _first_of_each(rows: Floats) -> NDArray[np.int64]:
@@ -144,7 +144,7 @@ def _middle(labels: ScaledLabels) -> float:
 
 
 def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequence[float]) -> Probes:
-    """Conjunctions over a few columns of random released records; for numbers, towards the nearer end."""
+    """Conjunctions over a few columns of random released records; for a number, ≤ or ≥ towards the nearer end."""
     size, columns = _BATCH, len(setting.known)
     rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
     width = min(setting.options.width, columns)
@@ -161,7 +161,7 @@ def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequ
 
 
 def _single_columns(setting: Setting, draws: np.random.Generator) -> Probes:
-    """Values that one released record has, and the ends of columns of numbers."""
+    """Predicates on one column: values that only one released record has, and the ends of columns of numbers."""
     columns = len(setting.known)
     cells: list[Floats] = []  # the place of a column, both ends, and a label
     for place, name in enumerate(setting.known):

@@ -26,7 +26,7 @@ from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
 from incrowd.wording import number
 
-_BYTES_A_CELL = 50  # of memory, as attacks take
+_BYTES_A_CELL = 50  # memory, the same as for attacks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +61,11 @@ def synthesise(
         data: the original.
         rows: how many rows to make; as many as the original has unless given.
         columns: the columns to make; all unless given.
-        model: "crowd" draws every column given those before it, "copula" pairs of columns that depend on each other as
-            in a normal distribution, "independent" every column by itself.
-        copied: the share of rows that are copies of original rows, from 0 to 1: leakage on purpose, for calibration.
-        seed: of every random choice.
-        attacked: also attack the result, into `attacks`; do so for a table that is to be released.
+        model: "crowd" draws every column given those before it, "copula" draws from a Gaussian copula of the columns,
+            "independent" draws every column by itself.
+        copied: the share of rows that are copies of original rows, from 0 to 1: intended leakage, for calibration.
+        seed: seed of every random choice.
+        attacked: also attack the result (`attacks`); use it for a table that is to be released.
         secret: for the attacks, a column that the attacker wants to know.
         holdout: for the attacks, people of the same population who are not in the original.
         progress: callback that receives the current step and the share done.
@@ -93,12 +93,14 @@ def synthesise(
     require_memory(
         f"making {wanted:,} rows of {len(names):,} columns", _BYTES_A_CELL * wanted * len(names), table.memory
     )
-    made = draw_rows(table, names, wanted, model=model, copied=copied, seed=seed)
+    synthetic = draw_rows(table, names, wanted, model=model, copied=copied, seed=seed)
     attacks = None
     if attacked:
         kinds = kinds_for([secret] if secret else [], synthetic=True)
-        attacks = attack_release(table, made, secret=secret, holdout=holdout, seed=seed, kinds=kinds, progress=progress)
-    return Synthetic(made, wanted, model, copied, seed, attacks)
+        attacks = attack_release(
+            table, synthetic, secret=secret, holdout=holdout, seed=seed, kinds=kinds, progress=progress
+        )
+    return Synthetic(synthetic, wanted, model, copied, seed, attacks)
 
 
 def split_table(
@@ -109,7 +111,7 @@ def split_table(
     Args:
         data: the original.
         holdout: the share of people who are kept back.
-        seed: of the draw.
+        seed: seed of the draw.
         person: the column that identifies the person of each record, so that nobody is in both parts.
 
     Returns:
@@ -124,13 +126,13 @@ def split_table(
     """
     table = read_table(data)
     table.require_order()
-    whose = np.arange(table.rows) if person is None else encode(table, table.require([person]))[0].codes
-    people = int(whose.max()) + 1
+    person_of_row = np.arange(table.rows) if person is None else encode(table, table.require([person]))[0].codes
+    people = int(person_of_row.max()) + 1
     size = round(holdout * people) if 0 < holdout < 1 else 0
     if not 0 < size < people:
         raise InputError(f"a holdout of {holdout} of {people:,} people leaves a part without any; give a share between")
-    back = np.zeros(people, dtype=np.bool_)
-    back[np.random.default_rng([require_seed(seed), 0x591]).choice(people, size, replace=False)] = True
-    mask = back[whose]
+    in_holdout = np.zeros(people, dtype=np.bool_)
+    in_holdout[np.random.default_rng([require_seed(seed), 0x591]).choice(people, size, replace=False)] = True
+    mask = in_holdout[person_of_row]
     whole = table.to_arrow()
     return whole.filter(pa.array(~mask)), whole.filter(pa.array(mask))

@@ -1,4 +1,4 @@
-"""Arrow columns as every room expects them: a missing value is a null, and types are the common ones."""
+"""Normalisation of Arrow columns: a missing value is a null, and only common types remain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def count_entries(column: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int64]]:
-    """The entries of a column's dictionary, and the number of cells of each; cells are not written out."""
+    """The entries of a column's dictionary and the number of cells of each, without decoding the cells."""
     chunks = column.unify_dictionaries().chunks
     entries = chunks[0].dictionary
     times = np.zeros(len(entries), dtype=np.int64)
@@ -67,16 +67,16 @@ def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Dates and times of the years 1 to 9999, which everything can work with; UTC's where the zone is not known."""
+    """Refuse dates outside the years 1 to 9999, which Python's dates cannot hold; an unknown time zone becomes UTC."""
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.lib.string_to_tzinfo(kind.tz)
-        except (ValueError, OSError, KeyError):  # KeyError: of older versions
+        except (ValueError, OSError, KeyError):  # KeyError in older versions of Arrow
             column = column.cast(pa.timestamp(kind.unit, "UTC"))
             kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        return column  # those of 1677 to 2262
+        return column  # nanoseconds only reach from 1677 to 2262
     limits = pc.min_max(column)
     a_day = pa.scalar(timedelta(days=1), pa.duration(getattr(kind, "unit", "ms")))  # date64 counts milliseconds
     units = 1 if pa.types.is_date32(kind) else a_day.value
@@ -87,7 +87,7 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
-    """Arrow for any series; values that Arrow has no simple type for are compared as text."""
+    """A series as Arrow; values without a simple Arrow type become text."""
     try:
         cells = series.to_arrow()
         kind = value_type(cells.type)
@@ -101,7 +101,7 @@ def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
 
 
 def as_text(values: Sequence[Any]) -> pa.Array:
-    """Values of several types, or of none that Arrow has, as text."""
+    """Values of mixed types, or of types that Arrow does not have, as text."""
     if any(isinstance(value, list | dict | set | tuple) for value in values):
         raise InputError("a column holds lists or records; give columns of single values")
     return pa.array([None if value is None else str(value) for value in values], pa.string())

@@ -1,4 +1,4 @@
-"""What rows can be asked for, wherever they are held: counted here while they fit, by the engine beyond."""
+"""Base class of all backends: rows are counted in memory if they fit into the limit, otherwise by the engine."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 from incrowd.wording import data_size
 
 if TYPE_CHECKING:
-    from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
+    from incrowd.backends.block_protection import BlockJob, Checked, ProtectedBlocks
 
-_COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand numbers
+_COUNTS_KEPT = 256  # entries of the cache of class counts; each is a few thousand numbers
 
 
 class Backend:
     """Rows, held in memory, in files, in a database or in a cluster.
 
-    Callers ask for what they need and never for the engine: each backend counts in its own way, to the same numbers.
-    A null is a value, NaN is a null, -0.0 is 0.0, and text is compared by its bytes. A subclass says how its rows are
-    counted and read (`_count_rows`, `_read`, `lazy`), and overrides more where its engine knows better.
+    Every backend gives the same numbers, so that callers need not know the engine. A null is a value, NaN is a null,
+    -0.0 is 0.0, and text is compared by its bytes. A subclass implements `_count_rows`, `_read` and `lazy`, and
+    overrides further methods if its engine has a faster way.
 
     Args:
         columns: the names of the columns.
-        name: how messages call the table.
-        memory: bytes that work on the rows keeps to.
-        needs: what work on a record takes.
+        name: the table's name in messages.
+        memory: memory limit in bytes.
+        needs: estimated bytes per record for each kind of work.
     """
 
     keeps_row_order = True
@@ -61,9 +61,9 @@ class Backend:
         self.columns = tuple(columns)
         self.name, self.memory, self.needs = name, memory, needs or MemoryNeeds()
         self.encoded: dict[str, Coded] = {}
-        """Columns that `encode` keeps for the next question."""
+        """Cache of encoded columns, filled by `encode`."""
         self.scales: dict[str, Scale] = {}
-        """The scales of columns that differ from those of their types."""
+        """Scales that differ from the default scale of the column's type."""
         self._rows: int | None = None
         self._types: dict[str, pa.DataType] | None = None
         self._class_counts: dict[tuple[frozenset[str], str | None], ClassCounts] = {}
@@ -78,7 +78,7 @@ class Backend:
         raise NotImplementedError
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """The named columns, renamed c0, c1, …, as a relation that the engine groups without bringing rows here."""
+        """The named columns, renamed c0, c1, …, as a relation that the engine can group without sending rows here."""
         raise NotImplementedError
 
     @property
@@ -89,11 +89,11 @@ class Backend:
         return self._rows
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
-        """The names, if all exist, none is repeated and there is at least one; an error that lists what exists."""
+        """Return the names as a list; raise an error if one does not exist or is repeated, or if there are none."""
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
         wanted = list(names)
-        existing = self.columns if len(wanted) == 1 else {*self.columns}  # one is found faster than a set is made
+        existing = self.columns if len(wanted) == 1 else {*self.columns}  # for one name, building a set is slower
         missing = [name for name in wanted if name not in existing]
         if missing:
             raise ColumnNotFoundError.of(missing, self.columns)
@@ -110,7 +110,7 @@ class Backend:
             yield name, plain_column(column, name)
 
     def types(self) -> dict[str, pa.DataType]:
-        """The type of every column, as `read` gives it."""
+        """The Arrow type that `read` gives each column."""
         if self._types is None:
             self._types = self._read_types()
         return self._types
@@ -119,42 +119,36 @@ class Backend:
         return {name: column.type for name, column in self.read(self.columns)}
 
     def require_local(self, what: str, advice: str) -> None:
-        """Stop work that needs the rows on this machine, where they are elsewhere; `advice` is what to do instead."""
+        """Raise an error if the rows are not on this machine; `what` needs them, `advice` says what to do instead."""
 
     def check_unchanged(self) -> None:
-        """Stop if the rows changed since the table was opened; what the caller holds, only the caller can change."""
+        """Raise an error if the rows changed since the table was opened; frames in memory are not checked."""
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
-        """About how much memory counting by these columns takes; None where the rows take none but their own."""
+        """Estimated memory for counting classes by these columns; None if the rows are in memory already."""
         return None
 
-    def fits(self, names: Sequence[str]) -> bool:
-        """True if counting the classes by these columns in memory keeps to the limit."""
+    def fits_count(self, names: Sequence[str]) -> bool:
+        """True if the classes by these columns can be counted within the memory limit."""
         needed = self.bytes_to_count(names)
         return needed is None or needed <= self.memory
 
-    def fits_records(self, size: int) -> bool:
-        """True if so many bytes for each record that is worked on here keep to the limit."""
-        return self.rows * size <= self.memory
-
-    def fits_classes(self) -> bool:
-        """True if telling every record its class keeps to the limit."""
-        return self.rows * self.needs.record_class <= self.memory
-
-    def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
-        """True if comparing sensitive values within the classes by these columns keeps to the limit."""
-        if person is not None:
-            return self.fits_classes()
-        return self.fits(names) and self.rows * self.needs.class_value <= self.memory
+    def fits_records(self, bytes_each: int) -> bool:
+        """True if so many bytes for each record, such as those of `needs`, are within the memory limit."""
+        return self.rows * bytes_each <= self.memory
 
     def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
         """Choose how sensitive values are compared within the classes by these columns, within the memory limit."""
-        return "rows" if self.fits_values(names, person) else "parts"
+        if person is not None:
+            fits = self.fits_records(self.needs.record_class)
+        else:
+            fits = self.fits_count(names) and self.fits_records(self.needs.class_value)
+        return "rows" if fits else "parts"
 
     def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts] | None:
-        """Counts by the engine of columns whose cells are not read here; None if they are read here.
+        """Counts of columns by the engine, with the first `sample` cells of each column of texts or numbers.
 
-        `sample` is how many cells come here of each column of texts or numbers.
+        None if the cells are read on this machine.
         """
         return None
 
@@ -165,13 +159,13 @@ class Backend:
     def count_classes(self, names: Sequence[str], person: str | None = None) -> ClassCounts:
         """Distinct class sizes, in people, and how many classes have each; counted once for each set of columns.
 
-        With a `person` column, people are in one class if their records are the same, each as often.
+        With a `person` column, two people are in one class if they have the same multiset of records.
         """
         key = (frozenset(names), person)
-        known = self._class_counts.get(key)
-        if known is not None:
+        cached = self._class_counts.get(key)
+        if cached is not None:
             self.check_unchanged()
-            return known
+            return cached
         counts = self._count_classes(self.require(names), person)
         while len(self._class_counts) >= _COUNTS_KEPT:
             self._class_counts.pop(next(iter(self._class_counts)), None)
@@ -183,15 +177,15 @@ class Backend:
             if self._counts_in_engine(names):
                 return count_in_engine(self, names)
             return frequencies(pack(encode_each(self, names)))
-        if self.fits_classes():
+        if self.fits_records(self.needs.record_class):
             sizes, counts = np.unique(self.assign_classes(names, person)[1], return_counts=True)
             return sizes, counts
         parts = self.split_by_class(names, [], person)
         return merge_counts(part.count_classes(names, person) for part in parts)
 
     def _counts_in_engine(self, names: Sequence[str]) -> bool:
-        """True if the engine groups the rows by these columns, rather than memory."""
-        return not self.fits(names)
+        """True if the engine, not this process, groups the rows by these columns."""
+        return not self.fits_count(names)
 
     def count_values(self, names: Sequence[str]) -> dict[str, int]:
         """Number of distinct values of each of these columns, null included."""
@@ -203,7 +197,7 @@ class Backend:
         self, names: Sequence[str], person: str | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """The class of every record, numbered from 0, and the size of every class in people."""
-        if not self.fits_classes():
+        if not self.fits_records(self.needs.record_class):
             needed = self.rows * self.needs.record_class
             raise UnsupportedError(
                 f"telling {self.rows:,} records their class takes about {data_size(needed)}, more than the limit of "
@@ -220,19 +214,19 @@ class Backend:
         return classes[people.codes], sizes
 
     def most_distinct(self, columns: int) -> int:
-        """Number of distinct rows of this many columns that may be read here: a quarter of the memory limit."""
+        """Number of distinct rows with this many columns that fit into a quarter of the memory limit."""
         return self.memory // 4 // (self.needs.cell * columns + self.needs.row)
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
-        """The rows that differ in these columns, counted by the engine; None where there are more than `most`.
+        """The distinct rows of these columns with their counts, from the engine; None if there are more than `most`.
 
-        Those of one column are its value counts, those of two columns a contingency table.
+        For one column these are value counts, for two a contingency table.
         """
         distinct = distinct_in_engine(self, names, most)
         return None if distinct is None else CountedRows(self._derived(distinct[0]), distinct[1])
 
     def _derived(self, rows: pa.Table) -> Backend:
-        """Rows made of these, with the same name, limits and scales."""
+        """A backend for rows computed from this one's, with its name, memory limit and scales."""
         from incrowd.backends.frame_backend import arrow_backend
 
         backend = arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
@@ -240,19 +234,19 @@ class Backend:
         return backend
 
     def counted_rows(self, names: Sequence[str]) -> CountedRows:
-        """The rows themselves where they are local, otherwise the distinct ones, kept for the next question.
+        """The rows themselves if they are local; otherwise the distinct rows with their counts, which are cached.
 
         Raises:
-            TooManyDistinctError: more rows differ than may be brought here.
+            TooManyDistinctError: there are more distinct rows than fit into the memory limit.
         """
         return CountedRows(self)
 
     def counted_parts(self, names: Sequence[str], column: str) -> AbstractContextManager[Iterable[CountedRows]]:
-        """The rows by `names` and one column more in parts that fit; equal values of `names` share a part."""
+        """The rows of `names` and `column`, in parts that fit into memory; rows equal in `names` are in one part."""
         return nullcontext([self.counted_rows([*names, column])])
 
     def split_by_class(self, names: Sequence[str], others: Sequence[str], person: str | None) -> Iterable[Backend]:
-        """The rows split on the disk into parts that fit in memory, each class (each history) whole in one of them."""
+        """Split the rows on disk into parts that fit into memory; no class, and no person's history, is divided."""
         from incrowd.backends.class_parts import split_by_class
 
         return split_by_class(self, names, others, person)
@@ -263,16 +257,16 @@ class Backend:
         return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A few rows as a relation of the same engine, to be joined with its own."""
+        """A small table as a relation of this backend's engine, to be joined with its rows."""
         raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
 
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
-        """Let the engine write one of its relations as Parquet; the file gets its name when the block ends well.
+        """Let the engine write one of its relations as Parquet; the file gets its name if the block succeeds.
 
-        The block is handed how many of the written records have each value of the column `class_size`.
+        The context manager yields the number of written records for each value of the column `class_size`.
         """
         return written_by_duckdb(frame, out, force=force, table=self.name)
 
-    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
-        """Protect the rows where they are held, cell by cell, and write them once the check has passed."""
+    def protect_blocks(self, job: BlockJob[Checked]) -> ProtectedBlocks[Checked]:
+        """Protect the rows in the engine, block by block, and write them after the check has passed."""
         raise UnsupportedError("rows that can be read here are protected here, and written as a file; leave out=")

@@ -1,4 +1,4 @@
-"""Tables larger than memory: split on the disk into parts that fit, so that no class is in two of them."""
+"""Tables larger than memory: split on disk into parts that fit into memory, with every class in one part only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incrowd.backends.relational import comparable
 from incrowd.errors import UnsupportedError
 from incrowd.wording import data_size
 
-_SHARE = 3  # parts take a third of the memory on average: some are larger, and the engine has its own
+_SHARE = 3  # an average part takes a third of the memory: some parts are larger, and the engine needs memory too
 _MOST_PARTS = 1_000
 
 
@@ -27,9 +27,9 @@ class ClassParts:
 
     def __iter__(self) -> Iterator[FileBackend]:
         """The parts, one after the other; each is opened when it is reached."""
-        known: dict[str, Any] = {name: getattr(self._whole, name) for name in ("name", "memory", "needs")}
+        settings: dict[str, Any] = {name: getattr(self._whole, name) for name in ("name", "memory", "needs")}
         for file in self.files:
-            part = FileBackend([str(file)], "parquet", stored_as=self._stored_as, **known)
+            part = FileBackend([str(file)], "parquet", stored_as=self._stored_as, **settings)
             part.scales = self._whole.scales
             yield part
 
@@ -37,11 +37,11 @@ class ClassParts:
 def split_by_class(
     backend: Backend, names: Sequence[str], others: Sequence[str], person: str | None = None
 ) -> ClassParts:
-    """Split rows by their classes; the parts have the columns `names`, `others` and the `person`.
+    """Split rows by their classes; the parts have the columns `names`, `others` and `person`.
 
-    Records go by a hash of the values they are compared by, people by the sum of the hashes of their records: equals
-    meet in the same part, whatever else meets them there, so that a hash decides where records are counted and never
-    whether they are alike. DuckDB does the work within the memory limit.
+    The part of a record is a hash of its values in `names`; the part of a person is the sum of the hashes of their
+    records. So equal records or people are in one part. A hash collision only puts further records into a part; it
+    never merges classes. DuckDB does the work within the memory limit.
     """
     import duckdb
 
@@ -65,12 +65,12 @@ def split_by_class(
                 f"{data_size(backend.memory)}; give more memory, or write the frame to Parquet and give that",
                 hint="memory",
             )
-        whose = f"c{len(wanted) - 1}"
-        if person is not None and relation.filter(f"{whose} IS NULL").limit(1).fetchall():
+        person_key = f"c{len(wanted) - 1}"
+        if person is not None and relation.filter(f"{person_key} IS NULL").limit(1).fetchall():
             raise record_without_person(person)
-        sql = _by_records(keys, parts) if person is None else _by_people(keys, whose, parts)
-        parted: Any = relation.query("whole_table", sql)
-        parted.write_parquet(str(folder), partition_by=["part"], compression="lz4")
+        sql = _by_records(keys, parts) if person is None else _by_people(keys, person_key, parts)
+        with_parts: Any = relation.query("whole_table", sql)
+        with_parts.write_parquet(str(folder), partition_by=["part"], compression="lz4")
     backend.check_unchanged()
     return ClassParts(backend, wanted, workspace, sorted(folder.rglob("*.parquet")))
 
@@ -80,6 +80,6 @@ def _by_records(keys: Sequence[str], parts: int) -> str:
 
 
 def _by_people(keys: Sequence[str], person: str, parts: int) -> str:
-    """Parts by a sum over a person's records, which does not depend on their order."""
+    """SQL that adds a person's part: a sum over their records, which does not depend on the order of records."""
     parts_of = f"SELECT {person}, (sum(hash({', '.join(keys)})) % {parts})::INTEGER AS part FROM whole_table GROUP BY 1"
     return f"SELECT w.*, p.part FROM whole_table AS w JOIN ({parts_of}) AS p USING ({person})"

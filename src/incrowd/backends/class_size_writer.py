@@ -1,4 +1,4 @@
-"""Records with the size of their class: the engine counts, joins and writes, and no record comes here."""
+"""Records with the size of their class: the engine counts, joins and writes; no record is sent to this process."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def write_with_class_sizes(
     class_counts: Mapping[int, int] | None = None,
     force: bool = False,
 ) -> Path | str:
-    """Write the rows as Parquet with the size of every record's class, and what is known of classes of that size.
+    """Write the rows as Parquet with the size of every record's class, and further columns that depend on this size.
 
-    `facts_by_size` has columns to add, one row for each class size in its column `class_size`, and `class_counts` says
-    how many classes of each size there were when it was worked out. What is written is counted before it gets its name:
-    of a table that changed meanwhile records would be missing, or be joined to what is true of another state.
+    `facts_by_size` holds the further columns, with one row for each value of its column `class_size`. `class_counts` is
+    the number of classes of each size from which `facts_by_size` was computed. If the written records do not agree with
+    it, the table changed in the meantime, and the file is deleted.
     """
     target = os.fspath(out)
     added = [CLASS_SIZE] if facts_by_size is None else facts_by_size.column_names
@@ -60,13 +60,13 @@ def write_with_class_sizes(
 
 
 def check_name(target: str) -> None:
-    """Refuse a file or folder whose name says that it is not Parquet, which is what engines write."""
+    """Raise InputError if the name of the output does not end in .parquet or .pq: engines write Parquet only."""
     if not target.lower().endswith((".parquet", ".pq")):
         raise InputError(f"an engine writes Parquet; name it {Path(masked(target)).stem}.parquet")
 
 
 def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Every record with the size of its class: a window over the columns as they are compared."""
+    """Every record with the size of its class, by a window function over the comparable columns."""
     frame = backend.lazy(backend.columns)
     places = [backend.columns.index(name) for name in names]
     keys = [f"key{place}" for place in places]
@@ -76,9 +76,10 @@ def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[An
 
 @contextmanager
 def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table: str) -> Iterator[dict[int, int]]:
-    """Let DuckDB write a relation to a file; it gets its name when the block ends well.
+    """Let DuckDB write a relation to a file, which gets its name if the block succeeds.
 
-    The block is handed how many of the written records have each class size.
+    Yields:
+        The number of written records of each class size.
     """
     with written_whole(out, force=force) as temporary:
         with engine_errors(table):
@@ -97,7 +98,7 @@ def _tally(file: Path) -> dict[int, int]:
 
 
 def _check_tally(table: str, written: dict[int, int], rows: int, class_counts: Mapping[int, int] | None) -> None:
-    """Stop if records are missing, or are in classes of other sizes than those that were counted."""
+    """Raise InputError if the written records are fewer than the rows, or their class sizes are not `class_counts`."""
     expected = None if class_counts is None else {size: size * classes for size, classes in class_counts.items()}
     if sum(written.values()) != rows or (expected is not None and written != expected):
         raise InputError(

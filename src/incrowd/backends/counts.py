@@ -1,4 +1,4 @@
-"""What backends answer with, counts of classes, rows and columns, and the memory that work on a record takes."""
+"""Types that backends return: counts of classes, rows and columns; and the memory that work on a record needs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Distinct class sizes, and how many classes have each."""
 
 ComparisonWay = Literal["rows", "parts", "distinct"]
-"""Ways to compare values within classes: by all rows in memory, by parts of them on the disk that hold whole classes,
-or by the distinct rows, which the engine counts."""
+"""How values within classes are compared: all rows in memory ("rows"), parts on disk with whole classes ("parts"), or
+distinct rows that the engine counts ("distinct")."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeeds:
-    """Bytes that the work on one record takes; compared with the memory limit before the work starts.
+    """Estimated bytes per record for each kind of work; compared with the memory limit before the work starts.
 
     Attributes:
         record_class: to number the classes: keys, their order, the rows, the numbers and the sizes.
         class_value: to pair a class with a sensitive value: a key, the pair, its count and the value's code.
-        split_record: to do both with one part of a table that is split on the disk.
-        cell: one cell of a distinct row that is brought here from an engine.
-        row: everything else of such a row: its key, its count and the order of keys.
+        split_record: to do both for one part of a table that is split on disk.
+        cell: for one cell of a distinct row that an engine sends.
+        row: for a distinct row besides its cells: its key, its count and the order of keys.
     """
 
     record_class: int = 52
@@ -45,14 +45,14 @@ class MemoryNeeds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedRows:
-    """Rows of which row i stands for `times[i]` rows of a table; for one row each where `times` is None."""
+    """Distinct rows with counts: row i stands for `times[i]` equal rows, or for one row if `times` is None."""
 
     backend: Backend
     times: NDArray[np.int64] | None = None
 
     @property
     def total(self) -> int:
-        """Number of rows that all of them represent."""
+        """Number of rows of the table: the sum of the counts."""
         return self.backend.rows if self.times is None else int(self.times.sum())
 
 
@@ -60,7 +60,7 @@ class CountedRows:
 class ColumnCounts:
     """Counts of a column by an engine: rows, nulls, distinct values (-1: not counted), and some cells.
 
-    `ends` are the least value, the mean and the largest of numbers; None of other columns, and where there are none.
+    `ends` are minimum, mean and maximum of a column of numbers; None for other columns and columns without values.
     """
 
     name: str
@@ -72,14 +72,14 @@ class ColumnCounts:
 
 
 class TooManyDistinctError(UnsupportedError):
-    """More rows differ than may be brought here from an engine."""
+    """An engine has more distinct rows than fit into the memory limit of this process."""
 
 
 def refuse_repeated(columns: Sequence[str], table: str) -> None:
     """Refuse column names that appear more than once."""
-    same = [name for name, times in Counter(columns).items() if times > 1]
-    if same:
-        raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
+    repeated = [name for name, times in Counter(columns).items() if times > 1]
+    if repeated:
+        raise InputError(f"{table}: these column names appear more than once: {', '.join(repeated[:5])}; rename them")
 
 
 def record_without_person(person: str) -> InputError:
@@ -88,13 +88,13 @@ def record_without_person(person: str) -> InputError:
 
 
 def merge_counts(parts: Iterable[ClassCounts]) -> ClassCounts:
-    """The class counts of parts that share no class, as those of the whole.
+    """Add the class counts of parts of a table that have no class in common.
 
     Args:
         parts: for each part, its distinct class sizes and how many classes have each.
     """
     sizes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    distinct, place = np.unique(sizes, return_inverse=True)
+    distinct, inverse = np.unique(sizes, return_inverse=True)
     total = np.zeros(distinct.size, dtype=np.int64)
-    np.add.at(total, place, counts)
+    np.add.at(total, inverse, counts)
     return distinct, total

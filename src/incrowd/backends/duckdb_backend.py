@@ -1,4 +1,4 @@
-"""Parquet, Feather and ORC files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
+"""Parquet, Feather and ORC files: read through Arrow; DuckDB groups the rows if they do not fit into memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _opening = threading.Lock()
 
 
 class Workspace:
-    """A temporary directory with an embedded DuckDB that keeps to a memory limit and spills there.
+    """A temporary directory with an embedded DuckDB that has a memory limit and spills into the directory.
 
     Both are removed with this object; the database is opened when it is first used.
     """
@@ -49,7 +49,7 @@ class Workspace:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database, by a connection of this thread: two threads cannot query through the same one."""
+        """A connection to the database for this thread: two threads cannot use the same connection."""
         import duckdb
 
         if not hasattr(self._of_thread, "connection"):
@@ -97,13 +97,13 @@ class FileBackend(Backend):
     Args:
         paths: the files; all have the same columns.
         kind: "parquet", "feather" or "orc".
-        name: how messages call the table.
-        memory: bytes that work on the rows keeps to.
-        needs: what work on a record takes.
-        conversions: the columns that stand for other values than the files hold.
-        stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
-        workspace: the temporary folder that the files are in, if any; it is removed together with this object.
-        is_own: whether this process wrote the files, so that their cells need no check.
+        name: the table's name in messages.
+        memory: memory limit in bytes.
+        needs: estimated bytes per record for each kind of work.
+        conversions: by column, the conversion of stored cells to values.
+        stored_as: by column, its name in the files; None if the names are equal.
+        workspace: the temporary directory that the files are in, if any; it is removed together with this object.
+        is_own: True if this process wrote the files, so that their cells need not be validated.
     """
 
     def __init__(
@@ -122,24 +122,24 @@ class FileBackend(Backend):
         import pyarrow.dataset as ds  # imports pandas, which readers in child processes do not need
 
         self._paths, self._kind = list(paths), kind
-        self._workspace = workspace  # kept, for files and relations die with it
+        self._workspace = workspace  # a reference: without one, its files and relations would be deleted
         self._is_own = is_own
         self._conversions = conversions or {}
         try:
             self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
             stored = self._dataset.schema.names
         except (pa.ArrowException, UnicodeDecodeError, OSError):
-            closed = [path for path in paths if not os.access(path, os.R_OK)]
-            if closed:
-                raise InputError(f"{closed[0]} cannot be read: no permission") from None
+            forbidden = [path for path in paths if not os.access(path, os.R_OK)]
+            if forbidden:
+                raise InputError(f"{forbidden[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
-        self._seen = [file_state(path) for path in self._paths]
+        self._state_when_opened = [file_state(path) for path in self._paths]
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
     def check_unchanged(self) -> None:
-        """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
-        if [file_state(path) for path in self._paths] != self._seen:
+        """Raise InputError if a file changed since it was opened: columns read before and after would not match."""
+        if [file_state(path) for path in self._paths] != self._state_when_opened:
             raise InputError(
                 f"{Path(self._paths[0]).name} changed while it was read, so the result would be wrong; read it again"
             )
@@ -150,7 +150,7 @@ class FileBackend(Backend):
 
     @contextmanager
     def _reading(self, names: Sequence[str]) -> Iterator[None]:
-        """Turn what Arrow raises on damaged files into an error of this package; its words may quote cells."""
+        """Replace Arrow's errors on damaged files, whose messages may quote cells, by an InputError."""
         try:
             yield
         except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
@@ -163,7 +163,7 @@ class FileBackend(Backend):
             ) from None
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
+        """Read one column at a time; several if rows are few, because then reading the footers takes longest."""
         together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows)))
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
@@ -178,7 +178,7 @@ class FileBackend(Backend):
             yield from zip(part, values, strict=True)
 
     def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
-        """Columns as the files hold them."""
+        """Columns as stored in the files, before conversion."""
         names = [self._stored_as[name] for name in names]
         if self._kind != "parquet":
             return list(self._dataset.to_table(columns=names).columns)
@@ -190,7 +190,7 @@ class FileBackend(Backend):
         ]
 
     def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """A column as the values it stands for: every different text is converted once."""
+        """A column's stored cells converted to values; each dictionary entry is converted once."""
         conversion = self._conversions.get(name)
         if conversion is None:
             return column
@@ -208,7 +208,7 @@ class FileBackend(Backend):
         return stored | {name: conversion.type for name, conversion in self._conversions.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
-        """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
+        """Estimated bytes: per row a key and the codes of two columns, and twice the size of the two widest columns."""
         rows = self.rows
         if self._kind != "parquet":
             return _BYTES_A_ROW * rows
@@ -228,7 +228,7 @@ class FileBackend(Backend):
         return 2 * sum(sorted(widest.values())[-2:])
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """The named columns through DuckDB, which reads the files itself and spills where it must."""
+        """The named columns through DuckDB, which reads the files itself and spills to disk if necessary."""
         stored = self._dataset.schema
         folded = {column.lower() for column in stored.names}
         if len(folded) < len(stored.names) or any(
@@ -266,5 +266,5 @@ class FileBackend(Backend):
 
 
 def _literal(path: str) -> str:
-    """A path that the database takes as it is, and not as a pattern."""
+    """A path as an SQL string, with the wildcards of DuckDB's patterns escaped."""
     return re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''")

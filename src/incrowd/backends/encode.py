@@ -1,4 +1,4 @@
-"""Dictionary encoding: every column becomes small whole numbers, once."""
+"""Dictionary encoding: every column becomes an array of small whole numbers (codes) and its distinct values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
 
-_LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
-_MANY_ROWS = 10_000  # from which on the next column is prepared by a thread
-_DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
+_LARGE = 1 << 26  # bytes; the memory of larger columns is returned to the system after encoding
+_MANY_ROWS = 10_000  # from this number of rows on, the next columns are encoded by threads
+_DIRECT = 1 << 24  # widest range of whole numbers that is encoded by a lookup table instead of hashing
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Coded:
-    """A column as codes: `codes[i]` says which of `values` row i has.
+    """A dictionary-encoded column: row i has the value `values[codes[i]]`.
 
-    `values` are distinct and in ascending order, or in that of their levels, so codes compare as the values do; a
-    null, where there is one, is the last value. `stated` is the scale that somebody has given the column.
+    `values` are distinct and in ascending order, or in the order of the scale's levels, so codes compare as the values
+    do. A null, if there is one, is the last value. `stated` is the scale that the user stated, if any.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Coded:
 
     @property
     def filled_size(self) -> int:
-        """Number of distinct values without null: codes below it are values."""
+        """Number of distinct values without the null; smaller codes are values, a code of this size is the null."""
         return self.size - self.has_null
 
     @property
@@ -56,7 +56,7 @@ class Coded:
 
     @property
     def is_filled(self) -> NDArray[np.bool_]:
-        """True for rows that have a value."""
+        """Mask of the rows that are not null."""
         return np.asarray(self.codes < self.filled_size)
 
     @property
@@ -66,16 +66,16 @@ class Coded:
 
     @property
     def has_distances(self) -> bool:
-        """True if the values are quantities, so that classes are intervals: numbers, dates and times.
+        """True if the values are numbers, dates or times, so that classes are intervals.
 
-        Whole numbers that only have an order count as well: an interval of them is as good as a set.
+        Numbers on an ordered scale count as well: an interval of them says as much as a set.
         """
         quantity = scale_of_type(self.values.type).kind in ("numeric", "date")
         return quantity and self.scale in ("numeric", "date", "ordered")
 
     @property
     def has_order(self) -> bool:
-        """True if ranks are a distance between values."""
+        """True if values have an order, so that differences of ranks are distances."""
         return self.scale in ("ordered", "numeric", "date")
 
 
@@ -88,7 +88,7 @@ class EncodableColumns(Protocol):
 
     @property
     def memory(self) -> int:
-        """Bytes that work on it keeps to."""
+        """Memory limit in bytes."""
 
     @property
     def rows(self) -> int:
@@ -96,14 +96,14 @@ class EncodableColumns(Protocol):
 
     @property
     def encoded(self) -> dict[str, Coded]:
-        """Columns that are kept for the next question."""
+        """Cache of encoded columns."""
 
     @property
     def scales(self) -> Mapping[str, Scale]:
-        """The scales of columns that differ from those of their types."""
+        """Scales that differ from the default scale of the column's type."""
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
-        """The names, if all exist."""
+        """Return the names as a list; raise an error if one does not exist."""
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns, one at a time."""
@@ -124,9 +124,9 @@ def encode(table: EncodableColumns, names: Sequence[str]) -> list[Coded]:
 
 
 def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded]:
-    """Encode columns one after the other, the next prepared while one is used.
+    """Encode columns one after the other; threads encode the next columns while the caller uses one.
 
-    A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
+    Encoded columns are cached in `table.encoded`, unless the codes would take more than a quarter of the memory limit.
 
     Args:
         table: a table or a backend.
@@ -135,23 +135,23 @@ def encode_each(table: EncodableColumns, names: Sequence[str]) -> Iterator[Coded
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
-    known = table.encoded
-    keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
+    cached = table.encoded
+    fits_cache = table.rows * 4 * (len(wanted) + len(cached)) <= table.memory / 4
 
     def encoded(name: str, columns: Iterator[tuple[str, pa.ChunkedArray]] | None = None) -> Coded:
-        coded = known.get(name) if columns is None else None
+        coded = cached.get(name) if columns is None else None
         if coded is None:
             _, column = next(columns or table.read([name]))
             coded, large = encode_column(name, column, table.scales.get(name)), column.nbytes > _LARGE
             del column
             if large:
-                pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
-            if keep:
-                known[name] = coded
+                pa.default_memory_pool().release_unused()  # the pool would keep gigabytes for reuse
+            if fits_cache:
+                cached[name] = coded
         return coded
 
-    new = [name for name in wanted if name not in known]
-    # threads would take longer than few rows, or columns that are there, and so would opening a file for each
+    new = [name for name in wanted if name not in cached]
+    # for few rows or cached columns, starting threads and opening the file for each column would take longer
     if table.rows < _MANY_ROWS or not new:
         columns, is_new = table.read(new) if new else iter(()), {*new}
         yield from (encoded(name, columns if name in is_new else None) for name in wanted)
@@ -180,7 +180,7 @@ def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None
 
 
 def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
-    """Encode whole numbers by a table over their range, if that is narrow; None where it is wide."""
+    """Encode whole numbers by a lookup table over their range; None if the range is too wide."""
     from incrowd.backends import kernels
 
     limits = pc.min_max(column)
@@ -206,7 +206,7 @@ def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
 
 
 def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """A chunk as numpy and where it is null (an empty array where it never is)."""
+    """A chunk as numpy with nulls replaced by `low`, and the mask of its nulls (an empty array if there are none)."""
     missing = np.empty(0, dtype=np.bool_)
     if chunk.null_count:
         missing = chunk.is_null().to_numpy(zero_copy_only=False)
@@ -216,11 +216,11 @@ def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 
 def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
-    """Encode any other type by Arrow's own dictionaries, put in order."""
+    """Encode any type by Arrow's dictionary encoding, then sort the dictionary."""
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     chunks = dictionaries.unify_dictionaries().chunks
     raw = chunks[0].dictionary
-    wide = pa.int64() if len(raw) >= 1 << 31 else pa.int32()  # a null is one code more than the indices may hold
+    wide = pa.int64() if len(raw) >= 1 << 31 else pa.int32()  # the code of the null may not fit the indices' own type
     parts = [chunk.indices.cast(wide).fill_null(len(raw)).to_numpy(zero_copy_only=False) for chunk in chunks]
     seen = np.zeros(len(raw) + 1, dtype=np.bool_)
     for numbers in parts:
@@ -237,7 +237,7 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
 
 
 def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
-    """The column with its values in the order of its levels; a value that is no level is refused."""
+    """The column with its values in the order of the levels; raises InputError for a value that is not a level."""
     filled = coded.values.slice(0, coded.filled_size)
     places = pc.index_in(filled.cast(pa.string()), value_set=pa.array(levels, pa.string()))
     if places.null_count:
@@ -255,7 +255,7 @@ def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
 
 
 def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
-    """Distinct entries in ascending order, and where each entry stands among them (-0.0 is 0.0)."""
+    """Distinct entries in ascending order, and the rank of each entry among them (-0.0 is 0.0)."""
     if pa.types.is_floating(entries.type):
         entries = pc.add(entries, pa.scalar(0.0, entries.type))
     distinct = entries.unique()
@@ -268,12 +268,14 @@ def _with_null(values: pa.Array) -> pa.Array:
 
 
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
-    """The codes of some rows as codes of the whole table's values.
+    """Convert the codes of some rows to codes of the whole table's values.
 
     Args:
         column: some rows of a column.
-        values: those of the column in the whole table, in order; a row that has none of them means that the table
-            changed.
+        values: the values of the column in the whole table, in order.
+
+    Raises:
+        InputError: a row has another value, because the table changed.
     """
     try:
         place = pc.index_in(column.values.cast(values.type), value_set=values)
@@ -289,5 +291,5 @@ def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
 
 
 def code_type(size: int) -> Any:
-    """The smallest unsigned type that counts to `size`."""
+    """The smallest unsigned type for `size` different codes."""
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32

@@ -1,4 +1,4 @@
-"""Translation of errors of engines and disks into errors of this package: their own words may quote cells."""
+"""Translation of errors of engines and disks into errors of this package; messages of engines may quote cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")  # of 
 
 @contextmanager
 def engine_errors(table: str) -> Iterator[None]:
-    """Turn whatever an engine raises into an error about the named table."""
+    """Replace any error of an engine by an error about the named table."""
     try:
         yield
     except IncrowdError:
@@ -36,7 +36,7 @@ def engine_errors(table: str) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn a disk that is full, or may not be written, into an error of this package."""
+    """Replace OSError, from a disk that is full or not writable, by InputError."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Engines by the name a user gives: which backend opens a source."""
+"""Choice of the engine by name, and of the backend that opens a source."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ENGINES = (None, "duckdb", "spark")
 
 
 def choose_engine(engine: str | None, master: str | None = None) -> Engine:
-    """The engine of this name.
+    """The engine with this name.
 
     Args:
-        engine: "duckdb" or "spark"; None chooses by where the table is.
+        engine: "duckdb" or "spark"; None if the place of the table decides.
         master: for Spark, the address of the cluster.
     """
     if engine not in ENGINES:
@@ -40,13 +40,13 @@ def choose_engine(engine: str | None, master: str | None = None) -> Engine:
 
 
 class Engine:
-    """This machine: rows are read here, and grouped by an embedded DuckDB past the memory limit.
+    """This machine: rows are read here, and grouped by an embedded DuckDB if they do not fit into memory.
 
-    `is_asked_for` where the user named the engine, so that a source which needs another one is refused.
+    `is_asked_for` is True if the user named the engine; then a source that needs another engine is refused.
     """
 
     slow_start = ""
-    """The name of an engine that takes long to start, for whoever waits."""
+    """Name to show to a waiting user if the engine takes long to start."""
     opens_store = False
     """True if addresses such as `hdfs://…` can be read and written."""
 
@@ -54,23 +54,23 @@ class Engine:
         self._is_asked_for = is_asked_for
 
     def check_database(self) -> None:
-        """Stop where tables of databases are not counted by this engine."""
+        """Raise InputError if this engine cannot count tables of databases."""
 
     def open_in_place(self, paths: Sequence[str], *, name: str, memory: int) -> SparkBackend | None:
-        """Files that the engine reads itself; None where they are read here."""
+        """A backend for files that the engine reads itself; None if they are read on this machine."""
         return None
 
     def take_over(self, backend: Backend) -> SparkBackend | None:
-        """Rows that were opened here as the engine holds them; None where they stay as they are."""
+        """Move rows that were opened on this machine to the engine; None if they stay on this machine."""
         if self._is_asked_for and not backend.rows_are_local:
             raise InputError("a Spark frame stays in its cluster; leave out engine='duckdb', or give the file")
         return None
 
 
 class SparkEngine(Engine):
-    """A Spark cluster: Parquet is read by its workers, everything else is read here and sent.
+    """A Spark cluster: its workers read Parquet; other files are read on this machine and sent.
 
-    `master` says where the cluster is; None is wherever Spark is set up to run.
+    `master` is the address of the cluster; None is the one in Spark's own configuration.
     """
 
     slow_start = "Spark"
@@ -81,11 +81,11 @@ class SparkEngine(Engine):
         self._master = master
 
     def check_database(self) -> None:
-        """Stop: a database counts its tables itself."""
+        """Raise InputError: a database counts its tables itself."""
         raise InputError("a database counts its tables itself; leave out the engine", hint="engine")
 
     def open_in_place(self, paths: Sequence[str], *, name: str, memory: int) -> SparkBackend | None:
-        """Addresses and Parquet files, which every worker must see under these names; None for other files."""
+        """A backend for addresses and Parquet files, which every worker must be able to open; None for other files."""
         if "://" not in paths[0] and Path(paths[0]).suffix.lower() not in {".parquet", ".pq"}:
             return None
         from incrowd.backends.spark.backend import SparkBackend
@@ -108,11 +108,11 @@ class SparkEngine(Engine):
 
 
 def open_frame(frame: Any, *, name: str, memory: int) -> FrameBackend:
-    """A frame that narwhals wraps, as a backend: a Spark frame stays in its cluster.
+    """The backend of a frame; a Spark frame stays in its cluster.
 
     Args:
         frame: the frame, wrapped by narwhals.
-        name: how messages call it.
+        name: the frame's name in messages.
         memory: the memory limit in bytes.
     """
     if frame.implementation.is_spark_like():

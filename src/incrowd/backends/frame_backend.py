@@ -1,4 +1,4 @@
-"""Frames that the caller holds: pandas, Polars, Arrow, DuckDB and whatever else narwhals knows, in memory or lazy."""
+"""Frames in the caller's memory: pandas, Polars, Arrow, DuckDB and others that narwhals supports; eager or lazy."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class FrameBackend(Backend):
-    """A frame the caller holds; it is not copied.
+    """A frame of the caller, which is not copied.
 
-    A lazy frame groups its rows itself, and is run once where rows are needed.
+    A lazy frame is grouped by its own engine. If its rows are needed, it is executed once.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FrameBackend(Backend):
             return int(self._frame.select(nw.len()).collect("pyarrow").item())
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Read without a copy where the frame holds Arrow; a lazy frame is run once, so that its rows stay aligned."""
+        """Read columns, without a copy if they are Arrow; a lazy frame is run once, so that all have one row order."""
         with self._running, engine_errors("the frame"):
             frame = self._frame if self._collected is None else self._collected
             if isinstance(frame, nw.LazyFrame):
@@ -75,7 +75,7 @@ def arrow_backend(
 
 
 def _compared_by_bytes(relation: duckdb.DuckDBPyRelation, names: Sequence[str]) -> duckdb.DuckDBPyRelation:
-    """The named columns as c0, c1, …; text without its collation, by which `a` and `A` may be equal."""
+    """The named columns as c0, c1, …; text is compared by bytes, because a collation may make `a` and `A` equal."""
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     plain = {name: ' COLLATE "binary"' if str(kinds[name]) == "VARCHAR" else "" for name in names}
     wanted = [f"{quote_name(name)}{plain[name]}" for name in names]

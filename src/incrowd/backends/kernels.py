@@ -1,4 +1,4 @@
-"""The few hot loops over rows, compiled."""
+"""Compiled loops over rows."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def scatter(keys, codes, shift, part, following, dealt, dealt_codes):  # type: i
 
 @njit(cache=True, nogil=True)
 def number_runs(ordered, order, numbers, sizes, first):  # type: ignore[no-untyped-def]
-    """Number the classes of sorted keys from `first`, tell every row its number, and count each class.
+    """Number the classes of sorted keys from `first`; store the number of every row and the size of every class.
 
-    Returns the number after the last.
+    Returns the next free number.
     """
     current = first
     start = 0

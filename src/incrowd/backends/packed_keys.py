@@ -1,4 +1,4 @@
-"""Packed keys: a row's codes as one 64-bit number, so that equal rows are equal numbers; classes of such rows."""
+"""Packed keys: the codes of a row as one 64-bit number, equal for equal rows; and classes of rows with equal keys."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from incrowd.backends.encode import Coded
 
 Found = TypeVar("Found")
 
-_SMALL = 1 << 16  # runs up to this length are tallied in place
-_MOST = 256  # parts that rows are partitioned into
-_FIRST_BITS = 16  # of a key, which choose its part: more than the parts need, for most keys may begin alike
+_SMALL = 1 << 16  # classes up to this size are counted in an array with one entry for each size
+_MOST_PARTS = 256
+_FIRST_BITS = 16  # leading bits of a key that choose its part; more than 256 parts need, as many keys may share some
 
 
 def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
-    """Pack the codes of every row into one key, the same for two rows exactly if all their codes are.
+    """Pack the codes of every row into one key; two keys are equal if and only if all codes of the rows are equal.
 
-    Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
-    renumbered densely and packing goes on, so that any number of columns works.
+    Codes are the digits of a number in mixed radix. If a further column does not fit into 64 bits, the keys so far are
+    replaced by consecutive numbers, so any number of columns works.
 
     Args:
         columns: the columns as codes.
@@ -36,15 +36,15 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
     from incrowd.backends import kernels
 
     keys = np.zeros(0, dtype=np.uint64)
-    room = 1
+    key_range = 1
     for column in columns:
         if not keys.size:
             keys = np.zeros(column.codes.size, dtype=np.uint64)
-        if room * column.size > 1 << 64:
+        if key_range * column.size > 1 << 64:
             numbers, sizes = class_numbers(keys)
-            keys, room = numbers.astype(np.uint64), sizes.size
+            keys, key_range = numbers.astype(np.uint64), sizes.size
         kernels.append_digit(keys, column.codes, column.size)
-        room *= column.size
+        key_range *= column.size
     return keys
 
 
@@ -74,7 +74,7 @@ def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDA
 
     Args:
         keys: the key of every row.
-        part_bits: about 2^part_bits rows are sorted together, so many that a processor's cache holds them.
+        part_bits: about 2^part_bits rows are sorted together; they should fit into the processor's cache.
     """
     from incrowd.backends import kernels
 
@@ -90,42 +90,40 @@ def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDA
 def partition_keys(
     keys: NDArray[Any], values: NDArray[Any], *, part_bits: int = 17
 ) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
-    """Keys, and the value of each, partitioned by the first bits of the keys into parts that a cache holds.
+    """Partition keys and their values by the leading bits of the keys, into parts that fit into the processor's cache.
 
-    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten.
+    Equal keys are in one part, and the parts are in ascending order of keys. They are copies and may be overwritten.
 
     Args:
         keys: whole numbers.
-        values: what belongs to each key.
+        values: a value for each key.
         part_bits: a part has about 2^part_bits rows.
     """
     from incrowd.backends import kernels
 
-    wanted = min(_MOST, keys.size >> part_bits)
+    wanted = min(_MOST_PARTS, keys.size >> part_bits)
     if wanted <= 1:
         return [(keys.astype(np.uint64), values.copy())]
     shift = max(0, int(keys.max()).bit_length() - _FIRST_BITS)
     counts = kernels.count_first_bits(keys, shift, 1 << _FIRST_BITS)
     before = np.cumsum(counts) - counts
-    part = np.minimum(before * wanted // keys.size, wanted - 1).astype(np.uint8)  # keys that begin alike stay together
+    part = np.minimum(before * wanted // keys.size, wanted - 1).astype(np.uint8)  # equal leading bits: one part
     starts = np.searchsorted(part, np.arange(wanted))
     starts = np.append(before, keys.size)[starts]
-    dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(values)
-    kernels.scatter(keys, values, shift, part, starts.copy(), dealt, others)
-    parts = zip(np.split(dealt, starts[1:]), np.split(others, starts[1:]), strict=True)
+    ordered_keys, ordered_values = np.empty(keys.size, dtype=np.uint64), np.empty_like(values)
+    kernels.scatter(keys, values, shift, part, starts.copy(), ordered_keys, ordered_values)
+    parts = zip(np.split(ordered_keys, starts[1:]), np.split(ordered_values, starts[1:]), strict=True)
     return [one for one in parts if one[0].size]
 
 
 def map_parts(
     work: Callable[[NDArray[np.uint64], NDArray[Any]], Found], parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]
 ) -> Iterator[Found]:
-    """Work on all parts, on all processors.
-
-    The results come in the order of the parts.
+    """Call a function for every part, with one thread per processor; yield the results in the order of the parts.
 
     Args:
-        work: what is done with the keys and values of a part.
-        parts: those of `partition_keys`.
+        work: function of the keys and values of a part.
+        parts: the result of `partition_keys`.
     """
     if len(parts) == 1:
         yield work(*parts[0])
@@ -141,30 +139,32 @@ def _in_order(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArr
 
 
 def history_classes(rows: NDArray[np.uint32], people: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Number the classes of people: the class of a person is the multiset of the classes of all their records.
+    """Number the classes of people: two people are in one class if their records form the same multiset.
 
-    Records are sorted, equal ones counted, and people are told apart one kind of record after the other, so that no
-    hash can make two histories alike that are not. `rows` is the class of every record by its own values, `people` says
-    whose it is, from 0. Returns the class of every person, and the size of every class.
+    Each person's history is the sorted list of (class of record, count). Step i compares entry i of all histories that
+    still agree, until each has ended or is unique. No hash is used, so different histories are never merged.
+
+    `rows` is the class of every record by its own values, `people` the person of every record, numbered from 0. Returns
+    the class of every person, and the size of every class.
     """
     pairs = (people.astype(np.uint64) << np.uint64(32)) | rows
-    distinct, often = np.unique(pairs, return_counts=True)
-    whose = (distinct >> np.uint64(32)).astype(np.int64)
-    kinds, _ = class_numbers(((distinct & np.uint64(0xFFFFFFFF)) << np.uint64(32)) | often.astype(np.uint64))
-    lengths = np.bincount(whose)
+    distinct, counts = np.unique(pairs, return_counts=True)
+    person_of_entry = (distinct >> np.uint64(32)).astype(np.int64)
+    entries, _ = class_numbers(((distinct & np.uint64(0xFFFFFFFF)) << np.uint64(32)) | counts.astype(np.uint64))
+    lengths = np.bincount(person_of_entry)
     starts = np.cumsum(lengths) - lengths
-    settled = np.zeros(lengths.size, dtype=np.uint64)
-    alike = np.zeros(lengths.size, dtype=np.uint64)
+    final = np.zeros(lengths.size, dtype=np.uint64)
+    prefix_class = np.zeros(lengths.size, dtype=np.uint64)  # equal for people whose first `step` entries are equal
     active = np.arange(lengths.size)
-    step, given = 0, 0
+    step, used_numbers = 0, 0
     while active.size:
         ends = lengths[active] == step + 1
-        here = (kinds[starts[active] + step].astype(np.uint64) << np.uint64(1)) | ends
-        numbers, sizes = class_numbers((alike[active] << np.uint64(33)) | here)
-        done = ends | (sizes[numbers] == 1)  # whoever is alone by now stays alone
-        settled[active[done]] = numbers[done] + np.uint64(given)
-        alike[active] = numbers
-        given += sizes.size
+        entry = (entries[starts[active] + step].astype(np.uint64) << np.uint64(1)) | ends
+        numbers, sizes = class_numbers((prefix_class[active] << np.uint64(33)) | entry)
+        done = ends | (sizes[numbers] == 1)  # a person with a unique prefix is unique
+        final[active[done]] = numbers[done] + np.uint64(used_numbers)
+        prefix_class[active] = numbers
+        used_numbers += sizes.size
         active = active[~done]
         step += 1
-    return class_numbers(settled)
+    return class_numbers(final)

@@ -1,4 +1,4 @@
-"""Grouping where the rows are: in DuckDB, in Spark or in whatever lazy frame it is; only counts come back."""
+"""Grouping by the engine that holds the rows: DuckDB, Spark or any lazy frame; only counts are sent to this process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _group_equal_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def class_counts(tally: pa.Table, table: str) -> ClassCounts:
-    """A tally with the columns `size` and `classes` as arrays."""
+    """The columns `size` and `classes` of a tally as arrays."""
     if not tally.num_rows:
         raise InputError(f"{table} has no rows")
     sizes, classes = (tally.column(name).to_numpy().astype(np.int64) for name in (_SIZE, _CLASSES))
@@ -49,7 +49,7 @@ def class_counts(tally: pa.Table, table: str) -> ClassCounts:
 
 
 def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tuple[pa.Table, NDArray[np.int64]] | None:
-    """The rows that differ in these columns, and how often each occurs; None where there are more than `most`."""
+    """The distinct rows of these columns, and how often each occurs; None if there are more than `most`."""
     with engine_errors(backend.name):
         frame = comparable(backend.lazy(backend.require(names)))
         distinct = _group_equal_rows(frame).head(most + 1).collect("pyarrow").to_native()
@@ -60,7 +60,7 @@ def distinct_in_engine(backend: Backend, names: Sequence[str], most: int) -> tup
 
 
 def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:
-    """Columns (all of them, or the named) so that every engine compares them alike: NaN is null, and -0.0 is 0.0."""
+    """Normalise columns (all, or the named ones) so that all engines agree on equality: NaN is null, -0.0 is 0.0."""
     kinds = frame.collect_schema()
     wanted = names or kinds.names()
     if any(kinds[name].is_nested() for name in wanted):
@@ -74,12 +74,12 @@ def comparable(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> 
 
 
 def quote_name(name: str) -> str:
-    """A column's name as SQL writes it, whatever is in it."""
+    """A column's name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def count_columns(backend: Backend, names: Sequence[str], sample: int) -> list[ColumnCounts]:
-    """Counts of some columns in one query, with the first filled cells of texts and numbers."""
+    """Count some columns in one query, and read the first cells of texts (not null) and numbers."""
     with engine_errors(backend.name):
         frame = backend.lazy(backend.require(names))
         kinds = frame.collect_schema()

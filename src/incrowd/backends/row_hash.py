@@ -1,6 +1,6 @@
-"""Random numbers of rows, and a random order, that depend on what rows hold and not on where they stand.
+"""Hashes of rows and a random order of rows, which depend on the rows' values and not on their positions.
 
-What is fitted on some rows and judged on others must not change when a table is sorted or mixed.
+So a random split into training and test rows does not change if the table is sorted or shuffled.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _Keys = NDArray[np.uint64]
 
 
 def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
-    """The columns with their rows in a random order, the same in whatever order the rows were given.
+    """The columns with their rows in a random order that does not depend on the order of the given rows.
 
-    Rows that are equal in all columns cannot be told apart, so that it does not matter which of them comes first.
+    Rows that are equal in all columns are interchangeable.
 
     Args:
         columns: the columns as codes.
@@ -38,28 +38,29 @@ def in_order_of_records(columns: Sequence[Coded]) -> list[Coded]:
 
 
 def order_of_records(columns: Sequence[Coded]) -> NDArray[np.intp]:
-    """The places of the rows in a random order that depends on their records alone.
+    """The indexes of the rows in a random order that depends only on the values of the rows.
 
     Args:
         columns: the columns as codes.
     """
     keys: _Keys = np.zeros(columns[0].codes.size, dtype=np.uint64)
     for column in columns:
-        first = np.uint64(crc32(column.name.encode("utf-8", "surrogatepass")) << 32)
-        keys += _mix(np.arange(column.size, dtype=np.uint64) + first)[column.codes]
+        offset = np.uint64(crc32(column.name.encode("utf-8", "surrogatepass")) << 32)
+        keys += _mix(np.arange(column.size, dtype=np.uint64) + offset)[column.codes]
     order = np.argsort(keys)
     ordered = keys[order]
     is_first = np.append(True, ordered[1:] != ordered[:-1])
     places = np.arange(order.size, dtype=np.uint64)
-    again = places - np.maximum.accumulate(np.where(is_first, places, np.uint64(0)))  # equal ones are drawn one by one
-    return order[np.argsort(_mix(ordered + _mix(again)))]
+    # equal rows get the numbers 0, 1, …, so that each has a random place of its own
+    repetition = places - np.maximum.accumulate(np.where(is_first, places, np.uint64(0)))
+    return order[np.argsort(_mix(ordered + _mix(repetition)))]
 
 
 def row_hashes(columns: Sequence[Coded], seed: int = 0) -> NDArray[np.int64]:
-    """A number of 63 bits for every row, from the codes of its values: equal rows have equal numbers.
+    """A 63-bit hash of every row's codes: equal rows have equal hashes.
 
-    Codes count the values of the whole table in ascending order, so that it does not matter which engine holds the
-    rows, nor how they are spread over its workers.
+    Codes must be those of the whole table's sorted values; then hashes do not depend on the engine that holds the rows,
+    nor on their distribution over workers.
 
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
@@ -74,7 +75,7 @@ def row_hashes(columns: Sequence[Coded], seed: int = 0) -> NDArray[np.int64]:
 
 
 def _mix(numbers: _Keys) -> _Keys:
-    """Numbers as random ones: the last step of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    """Hash of each number: the last step of SplitMix64 (Steele, Lea and Flood, 2014)."""
     mixed = (numbers + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

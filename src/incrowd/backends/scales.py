@@ -18,11 +18,10 @@ SCALES: tuple[ScaleKind, ...] = get_args(ScaleKind)
 class Scale:
     """Scale of measurement of a column: how its values compare.
 
-    - nominal: names or codes without an order; all are equally far from each other, and classes are sets.
-    - ordered: values with an order but no distance; `levels` has them from the first to the last, where it is not
-      their own ascending order.
+    - nominal: names or codes without an order; all distances are equal, and classes are sets.
+    - ordered: values with an order but no distance; `levels` lists them in order, if it is not the ascending order.
     - numeric, date: quantities; classes are intervals.
-    - place: hierarchical codes, of which the first characters are the coarser code; classes are prefixes.
+    - place: hierarchical codes such as ZIP codes, whose first characters are a coarser code; classes are prefixes.
     """
 
     kind: ScaleKind
@@ -30,7 +29,7 @@ class Scale:
 
 
 def scale_of_type(kind: pa.DataType) -> Scale:
-    """The scale of a column that nobody has said anything about, by its type.
+    """The default scale of a column of this type.
 
     >>> import pyarrow as pa
     >>> scale_of_type(pa.int8()).kind, scale_of_type(pa.string()).kind, scale_of_type(pa.date32()).kind
@@ -66,7 +65,7 @@ def parse_scale(column: str, text: str) -> Scale:
 
 
 def check_scales(scales: Mapping[str, Scale], types: Mapping[str, pa.DataType]) -> None:
-    """Refuse scales of columns that do not exist, and quantities or dates that are text."""
+    """Refuse scales of columns that do not exist, and numeric or date scales that do not match the column's type."""
     missing = [name for name in scales if name not in types]
     if missing:
         raise ColumnNotFoundError.of(missing, tuple(types))

@@ -1,4 +1,4 @@
-"""Private copies of rows, in Parquet: written whole or in batches, read whole or in parts, to bound memory."""
+"""Temporary private copies of rows in Parquet, written and read in batches to limit memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str)
 
 
 def spooled_rows(files: Sequence[Path], *, name: str, memory: int, workspace: Workspace, **columns: Any) -> FileBackend:
-    """The rows of files of a private folder, which is removed with them; `columns` says what stored ones stand for."""
+    """A backend for files in a workspace, which is removed with it; `columns` are arguments of `FileBackend`."""
     paths = [str(file) for file in files]
     return FileBackend(paths, "parquet", name=name, memory=memory, workspace=workspace, is_own=True, **columns)
 
@@ -62,11 +62,11 @@ def load_batches(file: Path, rows: int) -> Iterator[pa.Table]:
 def load_part(file: Path, columns: list[str], start: int, count: int) -> pa.Table:
     """Read some rows of a private file; only the row groups that hold them are read."""
     with pq.ParquetFile(file) as parts:
-        found = [parts.schema_arrow.empty_table().select(columns)]
+        slices = [parts.schema_arrow.empty_table().select(columns)]
         for number in range(parts.num_row_groups):
             rows = parts.metadata.row_group(number).num_rows
             if start < rows and count:
-                found.append(parts.read_row_group(number, columns).slice(max(start, 0), count))
-                count -= found[-1].num_rows
+                slices.append(parts.read_row_group(number, columns).slice(max(start, 0), count))
+                count -= slices[-1].num_rows
             start -= rows
-    return pa.concat_tables(found)
+    return pa.concat_tables(slices)

@@ -72,16 +72,25 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
     for reason in reasons:
         terminal.paragraph(_text(reason, shown), "  • ")
     _show_undecided(verdict, shown)
-    show_actions(verdict.actions, shown)
+    _show_actions(verdict.actions, shown)
 
 
-def show_actions(actions: Sequence[Action], shown: dict[str, str] | None = None) -> None:
+def show_verdict(verdict: Verdict) -> None:
+    """Print a verdict on a file that was written: the answer, who is found, what a yes rests on, and what to do."""
+    for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
+        terminal.line(text)
+    for condition in verdict.conditions:
+        terminal.line(_text(condition, {}))
+    _show_actions(verdict.actions, {})
+
+
+def _show_actions(actions: Sequence[Action], shown: dict[str, str]) -> None:
     """Print the next actions with their commands; `shown` maps unprintable column names to what is shown instead."""
     if not actions:
         return
     terminal.heading("What to do")
     for number, action in enumerate(actions, start=1):
-        terminal.paragraph(_text(action, shown or {}), f"  {number}. ")
+        terminal.paragraph(_text(action, shown), f"  {number}. ")
         for command in () if shown else action.commands:  # a name that is shown otherwise could not be typed
             terminal.command(command)
 

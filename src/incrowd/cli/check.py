@@ -42,11 +42,12 @@ _RULES: Mapping[str, Option] = {
         "max_alpha": Option("number", "Largest share one value may have of a class."),
         "max_beta": Option("number", "Largest relative gain in a value's share."),
         "max_delta": Option("number", "Largest |ln| of a value's share over the table's."),
-        "max_given_away": Option("share", "Largest share of records whose value is certain."),
+        "max_given_away": Option("share", "Largest share of records whose secret classes give away, as assess counts."),
     }.items()
 }
 _ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
-_OF_THE_VERDICT = ("population", "rows_are_people")  # options that no rule looks at
+_OF_SECRETS = ("secrets", "certain")  # options of --max-given-away and of the verdict
+_OF_THE_VERDICT = ("population", "rows_are_people", "tolerate")  # options that no rule looks at
 
 
 def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
@@ -71,7 +72,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @opens_table
-@with_question_options(*_ROLES, "recipient", *_OF_THE_VERDICT)
+@with_question_options(*_ROLES, "recipient", *_OF_SECRETS, *_OF_THE_VERDICT)
 @with_options(_RULES.values())
 def check_table(
     table: options.TablePath,
@@ -100,7 +101,8 @@ def check_table(
     """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
 
     With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes. Without it, rules that are
-    kept say nothing on whether the table may go out.
+    kept say nothing on whether the table may go out. Of settings files it reads --policy alone, not an incrowd.toml
+    beside the table.
 
     [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
 
@@ -108,6 +110,8 @@ def check_table(
     """
     question = _question(table, policy, typed)
     unused = [name for name in _OF_THE_VERDICT if typed[name]]
+    if "max_given_away" not in question.rules:
+        unused += [name for name in _OF_SECRETS if typed[name]]
     if question.recipient is None and unused:
         raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
     attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
@@ -124,7 +128,7 @@ def check_table(
             terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {result.verdict.recommendation}")
             for exposure in result.verdict.exposures:
                 terminal.line(f"      {exposure}")
-            for open_point in result.verdict.unanswered:
+            for open_point in (*result.verdict.open_points, *result.verdict.conditions):
                 terminal.line(f"      {with_flags(open_point.sentence, open_point.hint)}")
         for note in result.notes:
             terminal.note(note)
@@ -150,7 +154,8 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
 
 
 def _check(table: Table, question: Question, attacked: Mapping[str, str | None], *, judged: bool) -> Check:
-    from incrowd.gate import check, check_limits
+    from incrowd.gate import check
+    from incrowd.gate_rules import check_limits
 
     with terminal.show_progress("counting people who look alike") as progress:
         limits: dict[str, Any] = {**check_limits(question.rules, any_of=not judged), **attacked}
@@ -162,6 +167,8 @@ def _check(table: Table, question: Question, attacked: Mapping[str, str | None],
             identifiers=question.identifiers,
             drop=question.drop,
             other=question.other,
+            secrets=question.secrets,
+            certain=question.certain,
             question=question if judged else None,
             progress=progress,
             **limits,

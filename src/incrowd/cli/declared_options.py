@@ -19,10 +19,10 @@ from incrowd.protection.protect_options import OPTIONS as PROTECT_OPTIONS
 Verb = Callable[..., None]
 Decorator = Callable[[Verb], Verb]
 
-ASSESS = tuple(option.name for option in OPTIONS if option.typed is not None and not option.reading)
+ASSESS = tuple(option.name for option in OPTIONS if option.on_command_line and not option.reading)
 """The options of `assess`, besides those on reading."""
 
-PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.typed is not None)
+PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.on_command_line)
 """The options of `protect` that can be typed."""
 
 _LISTS = ("columns", "texts", "codes", "groups", "numbers", "steps", "words", "hierarchies")
@@ -96,14 +96,13 @@ def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
     if option.kind == "people":
         return options.parse_count(typed, option.name) if typed else None
     if option.kind == "numbers":
-        return _read_numbers(str(option.flag), typed)
+        return _read_numbers(option, typed)
     if option.kind == "number" and option.choices:
         return typed if typed in option.choices else _read_number(option, typed)
     if option.kind == "resolution":
-        parts = [part.partition("=") for part in options.parse_names([typed])]
-        return {name.strip(): text.strip() for name, _, text in parts} if "=" in typed else typed
+        return _read_by_column(option, [typed], "takes one for all columns, or one for each: age=20,zip=1/8")
     if option.kind == "words":
-        return _read_words(option, options.parse_names(typed))
+        return _read_by_column(option, typed, "takes one word for all columns, or a word for each: age=mean,zip=label")
     if option.kind == "steps":
         steps = [step.partition(":") for step in typed]
         if not all(colon and action for _, colon, action in steps):
@@ -122,25 +121,32 @@ def _read_number(option: Option, typed: str) -> float:
         raise InputError(f"{option.flag} {typed!r} is not a number; give one {bounds}, or {words}") from None
 
 
-def _read_words(option: Option, parts: Sequence[str]) -> str | dict[str, str]:
-    """One word for all columns, or a word by column, as age=mean,zip=label."""
+def _read_by_column(option: Option, typed: Sequence[str], form: str) -> str | dict[str, str]:
+    """One text for all columns, or a text by column, as age=mean,zip=label."""
+    parts = options.parse_names(typed)
     if len(parts) == 1 and "=" not in parts[0]:
         return parts[0]
-    if not all("=" in part for part in parts):
-        raise InputError(f"{option.flag} takes one word for all columns, or a word for each: age=mean,zip=label")
-    return {name.strip(): word.strip() for name, _, word in (part.partition("=") for part in parts)}
+    found: dict[str, str] = {}
+    for name, equals, text in ((part.strip() for part in entry.partition("=")) for entry in parts):
+        if not equals:
+            raise InputError(f"{option.flag} {form}")
+        if name in found:
+            raise InputError(f"{option.flag} is given twice for {name!r}; give it once")
+        found[name] = text
+    return found
 
 
-def _read_numbers(flag: str, typed: Sequence[str]) -> dict[str, float]:
+def _read_numbers(option: Option, typed: Sequence[str]) -> dict[str, float]:
     """Numbers by column, as age=85."""
-    numbers: dict[str, float] = {}
-    for name, _, text in (entry.partition("=") for entry in options.parse_names(typed)):
-        try:
-            number = float(text)
-        except ValueError:
-            raise InputError(f"{flag} needs a column and a number: age=85") from None
-        numbers[name.strip()] = int(number) if number.is_integer() else number
-    return numbers
+    form = "needs a column and a number: age=85"
+    texts = _read_by_column(option, typed, form)
+    if isinstance(texts, str):
+        raise InputError(f"{option.flag} {form}")
+    try:
+        numbers = {name: float(text) for name, text in texts.items()}
+    except ValueError:
+        raise InputError(f"{option.flag} {form}") from None
+    return {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
 
 
 def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

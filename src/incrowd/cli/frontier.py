@@ -29,7 +29,12 @@ def frontier_of_table(
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
-    recipient: Annotated[str | None, Option(help="Mark the least loss within this recipient's limits.")] = None,
+    recipient: Annotated[
+        str | None,
+        Option(
+            help="Mark the least loss within this recipient's limits. Kept columns and a population are not judged."
+        ),
+    ] = None,
     loss: Annotated[
         str, Option(help="What to keep small: granularity (the detail that is gone) or pmse (told from the original).")
     ] = "granularity",
@@ -93,4 +98,6 @@ def _show(compared: Frontier, recipient: str | None) -> None:
         chosen = f"{compared.chosen.method} {compared.chosen.setting}"
         least = "least pMSE" if by_pmse else "most detail"
         terminal.line(f"← the {least} within the limits for {in_words(recipient or '')}: {chosen}.")
+    if recipient is not None:
+        terminal.line("By class sizes in the table; protect --recipient judges other columns and a population too.")
     terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")

@@ -103,8 +103,9 @@ def _k_in_words(k: int) -> str:
 
 def _secrets(column: Diversity) -> Iterator[terminal.Fact]:
     """Lines on what classes disclose about one sensitive column."""
-    yield "given away", percent(column.given_away), "records in classes where everybody has the same value"
-    yield "distinct l", f"{column.distinct}", "fewest different values in a class"
+    yield "one value", percent(column.given_away), "records in homogeneous classes, of missing and common values too"
+    filled = "" if column.filled_distinct == column.distinct else f"; {column.filled_distinct} without missing values"
+    yield "distinct l", f"{column.distinct}", f"fewest different values in a class{filled}"
     yield "entropy l", number(column.entropy_l), "fewest values in a class, counting rare ones less"
     if column.recursive_c is not None:
         yield "c", single_value(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this"

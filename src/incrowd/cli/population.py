@@ -14,7 +14,7 @@ from incrowd.cli import command_files, options, terminal
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import UnsupportedError
 from incrowd.recipients import is_within
-from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points, whole
+from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points, two_digits, whole
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -110,7 +110,7 @@ def _write_records(
     if table.backend.rows_are_local:
         risks = record_risk(table, **known, **how)
         write_table(risks.to_arrow(), path, force=force)
-        return dict(risks.telling_columns)
+        return dict(risks.telling_columns_of_all)
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
@@ -182,8 +182,11 @@ def _facts(risk: PopulationRisk) -> Iterator[terminal.Fact]:
         yield "  95% interval", f"{whole(low)} to {whole(high)}", "people, in the whole population"
     if risk.still_unique is not None:
         yield "unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere"
+        if (both := risk.uniques * risk.still_unique_at_most) >= 1:
+            meaning = "people of the table; where it may be one, assess takes the highest risk for 100%"
+            yield "  at most", two_digits(both), meaning
     if risk.highest is not None and risk.highest_interval is not None:
-        yield "highest of a record", number(risk.highest), "the right name, for the record at highest risk"
+        yield "highest of a record", number(risk.highest), "the right name, on average over what the population may be"
         yield "  95% interval", number_interval(*risk.highest_interval), "1 ÷ the people who look like it"
     for name, value in risk.parts.items():
         yield f"  {name}", number(value), "what the estimate is made of"

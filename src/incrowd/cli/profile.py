@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment.command_line import to_words
@@ -25,7 +26,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     from incrowd.tables import suggest_roles
 
     with terminal.show_progress("looking at the columns"):
-        roles = suggest_roles(table)
+        roles = _name_panel_key(table, suggest_roles(table))
         suggested = _suggest_reading(table, roles)
     if json:
         columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
@@ -54,6 +55,19 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     terminal.line(f"  {command}")
     if table.backend.needs_credentials:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
+
+
+def _name_panel_key(table: Table, roles: Sequence[SuggestedRole]) -> Sequence[SuggestedRole]:
+    """The roles, with the key of a panel as the person where nothing else was found about its column."""
+    from incrowd.tables import describe_rows
+
+    rows = describe_rows(table, roles)
+    return [
+        replace(one, role="person", reason=rows.reason, confidence=rows.confidence)
+        if rows.kind == "panel" and (one.column, one.role) == (rows.person, "other")
+        else one
+        for one in roles
+    ]
 
 
 def _reading(table: Table, column: str) -> dict[str, object]:

@@ -25,7 +25,7 @@ from incrowd.protection.method_options import OPTIONS as METHOD_OPTIONS
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
-    from incrowd.assessment.solver import Trial
+    from incrowd.assessment.solution import Trial
     from incrowd.assessment.verdict import Action
     from incrowd.protection import Protected
     from incrowd.tables import Table
@@ -60,7 +60,9 @@ def protect_table(
         command_files.Output("codebook", (".json", ".md")),
     ] = None,
     item: Annotated[str | None, Option(help="Instead: sets of items of a person (--person), k^m-anonymity.")] = None,
-    known: Annotated[int | None, Option(help="With --item: how many items an attacker knows.")] = None,
+    known: Annotated[
+        int | None, Option(help="With --item or --time: how many items or points of a person an attacker knows.")
+    ] = None,
     time: Annotated[str | None, Option(help="Instead: points of a person (--person) in time and place.")] = None,
     place: Annotated[list[str] | None, Option(help="With --time: two coordinates, or a column of regions.")] = None,
     amount: Annotated[str | None, Option(help="With --time: a column of amounts.")] = None,
@@ -124,6 +126,8 @@ def protect_table(
     arguments["quasi_identifiers"] = options.quasi_identifiers(of_protect["quasi_identifiers"], table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *arguments.get("sensitive", ())])
     question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
+    if "k_map" not in arguments:
+        arguments.pop("population", None)  # the verdict's alone: no class is made by it
     made = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
     if json:
         terminal.print_json(to_json(made, masked(out)))
@@ -163,15 +167,22 @@ def _read_question(
     arguments: Mapping[str, Any], recipient: str | None, highest: float | None, *, rows_are_people: bool
 ) -> Question | None:
     """The question of `assess` about the release, where it is for somebody or within a limit."""
+    population = arguments.get("population")
     if recipient is None and highest is None:
         if rows_are_people:
             raise InputError("--rows-are-people tells a verdict what a row is; add --recipient")
+        if population is not None and "k_map" not in arguments:
+            raise InputError(
+                "--population says how many people the table was drawn from, for the verdict or for k-map; add "
+                "--recipient or --k-map"
+            )
         return None
     question = Question(
         quasi_identifiers=arguments["quasi_identifiers"],
         sensitive=arguments.get("sensitive", ()),
         person=arguments.get("person"),
         other=arguments.get("other", ()),
+        population=population,
         recipient=recipient,
         highest=highest,
         rows_are_people=rows_are_people,

@@ -13,6 +13,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.assessment.command_line import to_command
 from incrowd.cli import terminal
+from incrowd.cli.assess_text import show_verdict
 from incrowd.cli.hints import flag, options_typed
 from incrowd.errors import InputError
 from incrowd.protection.protect_options import WishKeywords
@@ -85,8 +86,7 @@ def append(
         terminal.line("May it go out? For a verdict, give every other column a role:")
         terminal.command(to_command(question) or "")
     else:
-        for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
-            terminal.line(text)
+        show_verdict(verdict)
     if no_yes:
         raise typer.Exit(1)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
-from incrowd.cli.assess_text import show_actions
+from incrowd.cli.assess_text import show_verdict
 from incrowd.cli.evaluate import show_tables
 from incrowd.results import as_json
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
-    from incrowd.assessment.solver import Trial
+    from incrowd.assessment.solution import Trial
     from incrowd.attacks import AttackRisk
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
@@ -53,9 +53,7 @@ def show(made: WrittenRelease, out: str) -> None:
         terminal.note(f"tried classes of {trial.k:,}{how}{values}{left_out}{apart}: {trial.decision}{kept}{rows}{mark}")
     _show_release(made.safe, made.cost, out, made.linkage)
     if made.verdict is not None:
-        for text in (made.verdict.recommendation, made.verdict.sentence, *made.verdict.exposures):
-            terminal.line(text)
-        show_actions(made.verdict.actions)
+        show_verdict(made.verdict)
 
 
 def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,38 +17,43 @@ _PATIENCE = 8.0  # seconds that the work has to end by itself
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Raise SystemExit in the block on SIGTERM and SIGHUP, so that temporary files are removed.
+    """Raise SystemExit in the block on SIGTERM and SIGHUP, KeyboardInterrupt on SIGINT: temporary files are removed.
 
     A signal that is ignored (as by nohup) stays ignored. Python handles signals in the main thread, between two
     instructions: a second thread, told by the wake-up file descriptor, ends the process where compiled code runs on.
+    An engine that a signal interrupts may raise an error of its own, in whose place the signal's is raised again.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
-    wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    handled = [one for one in wanted if signal.getsignal(one) is signal.SIG_DFL]
-    ending = threading.Event()
+    default = {signal.SIG_DFL, signal.default_int_handler}
+    before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    handled = [one for one, handler in before.items() if handler in default]
+    raised: list[BaseException] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
-        if ending.is_set():  # a closed terminal may say so twice
-            return
-        ending.set()
-        sys.exit(128 + number)
+        if not raised:  # a closed terminal may say so twice
+            raised.append(KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number))
+            raise raised[0]
 
     for one in handled:
         signal.signal(one, leave)
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    wakeup_before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_end_late, args=(read_end, handled), daemon=True).start()
     try:
         yield
+    except Exception:
+        if raised:
+            raise raised[0] from None
+        raise
     finally:
-        if not ending.is_set():
-            signal.set_wakeup_fd(before)
+        if not raised:
+            signal.set_wakeup_fd(wakeup_before)
             os.close(write_end)
             for one in handled:
-                signal.signal(one, signal.SIG_DFL)
+                signal.signal(one, before[one])
 
 
 def _end_late(read_end: int, handled: Sequence[int]) -> None:

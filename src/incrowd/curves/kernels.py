@@ -69,7 +69,7 @@ def _count_in_bitmaps(chosen, size, bitmap_of, bitmaps):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, left):  # type: ignore[no-untyped-def]
-    """Count the holders of the rarest point who hold all other chosen points; `left` is the working list."""
+    """Count the holders of the rarest point who hold all other chosen points; `left` is a work array."""
     count = heads[rarest + 1] - heads[rarest]
     for j in range(count):
         left[j] = holders[heads[rarest] + j]

@@ -62,10 +62,10 @@ class KnownDistribution:
 
 def require_sizes(sizes: ArrayLike, of_what: str) -> Floats:
     """Return sizes of galleries or populations as numbers of 1 or more; refuse anything else."""
-    found = np.asarray(sizes, dtype=np.float64)
-    if found.size == 0 or not np.all(np.isfinite(found)) or found.min() < 1:
+    numbers = np.asarray(sizes, dtype=np.float64)
+    if numbers.size == 0 or not np.all(np.isfinite(numbers)) or numbers.min() < 1:
         raise InputError(f"sizes of a {of_what} must be numbers of 1 or more")
-    return found
+    return numbers
 
 
 def shaped_like(given: ArrayLike, result: Floats) -> Any:

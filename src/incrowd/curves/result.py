@@ -121,11 +121,15 @@ class Curve(Result):
 
     def up_to(self, size: int) -> Curve:
         """The part of the curve at galleries of at most `size`."""
-        kept = self.sizes <= size
-        second = self.uniqueness[kept] if self.uniqueness is not None else None
-        covariance = self.covariance[np.ix_(kept, kept)] if self.covariance is not None else None
+        inside = self.sizes <= size
+        second = self.uniqueness[inside] if self.uniqueness is not None else None
+        covariance = self.covariance[np.ix_(inside, inside)] if self.covariance is not None else None
         return replace(
-            self, sizes=self.sizes[kept], correctness=self.correctness[kept], uniqueness=second, covariance=covariance
+            self,
+            sizes=self.sizes[inside],
+            correctness=self.correctness[inside],
+            uniqueness=second,
+            covariance=covariance,
         )
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -175,9 +179,9 @@ def _one_number(table: Table, name: str) -> int:
 
 def _kind(table: Table) -> CurveKind:
     ((_, column),) = table.read(["kind"])
-    found = set(column.to_pylist())
+    kinds = set(column.to_pylist())
     for kind in get_args(CurveKind):
-        if found == {kind}:
+        if kinds == {kind}:
             return kind  # type: ignore[no-any-return]
     raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(CurveKind))}, in every row")
 

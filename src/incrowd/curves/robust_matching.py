@@ -19,8 +19,8 @@ from incrowd.special import Floats
 from incrowd.tables import TableLike
 
 ScoreMetric = Literal["cosine", "euclidean", "dot"]
-_PROBES, _GALLERY = 1024, 8192  # a block of scores: 8 million numbers, whatever the gallery
-_CHECKED = 65_536  # rows looked at in one go
+_PROBES, _GALLERY = 1024, 8192  # rows of a block of scores (8 million numbers)
+_CHECKED = 65_536  # rows that are checked together
 _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
@@ -172,7 +172,7 @@ def _ranks(
         others = _prepared(gallery[j : j + _GALLERY], metric, centre)
         above, level = _compared(block, own, others, metric, np.float32 if quick else np.float64)
         if quick:
-            # a score too close to call in short numbers is compared again in long ones; each probe ties with itself
+            # scores that tie in float32 are compared again in float64; every probe ties with its own match
             itself = np.arange(i, i + block.shape[0])
             close = level - above > ((itself >= j) & (itself < j + others.shape[0]))
             above[close], level[close] = _compared(block[close], own[close], others, metric, np.float64)

@@ -59,7 +59,7 @@ def sparse_curve(
         item: the column or columns that make a point.
         known: how many points of a person the attacker knows.
         draws: how often the known points of each person are drawn.
-        seed: of the draws.
+        seed: seed of the draws.
         at: gallery sizes; 50 log-spaced ones unless given.
         progress: callback that receives the current step and the share done.
 
@@ -87,11 +87,11 @@ def sparse_curve(
         )
     gallery = sub_gallery_sizes(at, index.people)
     others, counts = np.unique(_others(index, known, draws, seed, progress), return_counts=True)
-    drawn, alike = gallery.astype(np.float64), others[:, None].astype(np.float64) + 1.0
-    chances = named_among_equals(index.people, alike, drawn)
+    drawn, class_size = gallery.astype(np.float64), others[:, None].astype(np.float64) + 1.0
+    chances = named_among_equals(index.people, class_size, drawn)
     chances[:, gallery == 1] = 1.0
     correctness, covariance = mean_and_covariance(chances, counts.astype(np.float64), index.people)
-    alone = np.exp(log_chance_missed(index.people - 1.0, alike - 1.0, drawn - 1.0))
+    alone = np.exp(log_chance_missed(index.people - 1.0, class_size - 1.0, drawn - 1.0))
     uniqueness = (counts / counts.sum()) @ alone
     if not others.any():  # everybody is unique: 1 by count, without rounding
         correctness, uniqueness = np.ones(gallery.size), np.ones(gallery.size)
@@ -106,7 +106,7 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
         raise InputError(f"column {person!r} has rows without a person; leave those rows out")
     coded = list(encode_each(table, table.require(items, "item columns")))
     empty = np.logical_and.reduce([~column.is_filled for column in coded])
-    what, _ = class_numbers(pack(coded))
+    point_of_row, _ = class_numbers(pack(coded))
     people = who.codes.astype(np.int64)
     notes = []
     if empty.any():
@@ -117,8 +117,8 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
         left_out = int(empty.sum())
         rows = "1 row without a point was" if left_out == 1 else f"{left_out:,} rows without a point were"
         notes.append(f"{rows} left out")
-    points_known = int(what.max()) + 1
-    pairs = np.sort(people[~empty] * points_known + what[~empty])
+    points_known = int(point_of_row.max()) + 1
+    pairs = np.sort(people[~empty] * points_known + point_of_row[~empty])
     holder, point = np.divmod(pairs[np.concatenate([[True], np.diff(pairs) > 0])], points_known)
     return _index_of_pairs(holder, point, who.size, points_known), notes
 
@@ -158,9 +158,9 @@ def _bitmaps(index: _Index) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     count = np.diff(index.heads)
     words = index.people // 64 + 1
     most = max(_BITMAP_BYTES // (8 * words), 1)
-    # a point has a bitmap exactly if it is held by more than so many: then so have all commoner ones
-    enough = np.sort(count)[-most - 1] if count.size > most else 0
-    common = np.flatnonzero(count > max(words, enough))
+    # one threshold for all: if a point has a bitmap, all points with more holders have one
+    threshold = np.sort(count)[-most - 1] if count.size > most else 0
+    common = np.flatnonzero(count > max(words, threshold))
     bitmap_of = np.full(count.size, -1, dtype=np.int64)
     bitmap_of[common] = np.arange(common.size)
     bitmaps = np.zeros((common.size, words), dtype=np.uint64)

@@ -19,7 +19,7 @@ MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 
 
 def wilson_interval(share: float, trials: int, *, seen: float = 0.0) -> tuple[float, float]:
-    """The 95 % interval of Wilson (1927) of a share; `seen` is the part of everybody that was tried, if it matters.
+    """Wilson's (1927) 95 % interval of a share; `seen` is the sampling fraction, for the finite population correction.
 
     >>> wilson_interval(0.05, 100)
     (0.0215..., 0.1117...)
@@ -62,12 +62,12 @@ class StudyAccuracy(Result):
 def study_accuracy(
     correct: ArrayLike, *, groups: Sequence[Any] | None = None, confidence: ArrayLike | None = None
 ) -> StudyAccuracy:
-    """Split the accuracy of an identification study: an average may hide a group that is never, or always, named.
+    """Accuracy of an identification study by group: an average may hide a group that is never or always named.
 
     Args:
-        correct: for every probe whether it was named rightly, or the chance of it (1/t where t entries are tied).
+        correct: for every probe 1 if it was named correctly, else 0; or the chance of it (1/t if t entries are tied).
         groups: the group of every probe.
-        confidence: how sure the attacker is of each name, such as the margin between the best score and the next.
+        confidence: the attacker's confidence in each name, such as the margin between the best score and the next.
 
     Returns:
         The accuracy overall, of every group, and among the most confident probes.
@@ -96,19 +96,19 @@ def study_accuracy(
 
 
 def _by_group(right: NDArray[np.float64], names: NDArray[np.str_]) -> tuple[PartAccuracy, ...]:
-    found, numbers, people = np.unique(names, return_inverse=True, return_counts=True)
+    groups, numbers, people = np.unique(names, return_inverse=True, return_counts=True)
     correct = np.bincount(numbers, weights=right)
     return tuple(
-        PartAccuracy(str(name), int(count), float(some))
-        for name, count, some in zip(found, people, correct, strict=True)
+        PartAccuracy(str(name), int(count), float(total))
+        for name, count, total in zip(groups, people, correct, strict=True)
     )
 
 
 def _by_confidence(right: NDArray[np.float64], sure: NDArray[np.float64]) -> tuple[PartAccuracy, ...]:
     """Accuracy among the most confident shares of the probes; ties with the last probe of a share are included."""
     order = np.sort(sure)[::-1]
-    found = []
+    parts = []
     for share in MOST_CONFIDENT:
         inside = sure >= order[math.ceil(share * right.size) - 1]
-        found.append(PartAccuracy(f"{100 * share:g} %", int(inside.sum()), float(right[inside].sum())))
-    return tuple(found)
+        parts.append(PartAccuracy(f"{100 * share:g} %", int(inside.sum()), float(right[inside].sum())))
+    return tuple(parts)

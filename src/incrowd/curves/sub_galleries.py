@@ -38,7 +38,7 @@ def sub_gallery_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
 
 
 def named_among_equals(gallery: int, alike: Floats, drawn: Floats) -> Floats:
-    """E[1/(1+X)]: X of the `alike − 1` others in the target's class are drawn, and the guess among them is fair.
+    """E[1/(1+X)], X the number of the `alike − 1` others of the target's class who are drawn; the guess is uniform.
 
     = n / (s·(m+1)) · [1 − C(n−m−1, s)/C(n, s)] with m + 1 = `alike`. Broadcasts.
     """
@@ -48,9 +48,9 @@ def named_among_equals(gallery: int, alike: Floats, drawn: Floats) -> Floats:
 def named_first(gallery: int, better: Floats, tied: Floats, drawn: Floats) -> Floats:
     """Chance that no `better` entry is drawn and the guess among the `tied` ones (true match included) is right."""
     nobody_better = np.exp(log_chance_missed(gallery - 1.0, better, drawn - 1.0))
-    left = gallery - better
-    fits = drawn <= left
-    among = -np.expm1(log_chance_missed(left, tied, np.where(fits, drawn, 1.0))) * left / (drawn * tied)
+    not_better = gallery - better
+    fits = drawn <= not_better
+    among = -np.expm1(log_chance_missed(not_better, tied, np.where(fits, drawn, 1.0))) * not_better / (drawn * tied)
     return np.where(fits, nobody_better * np.where(tied == 1, 1.0, among), 0.0)
 
 

@@ -52,15 +52,15 @@ def evaluate(
         protected: the table after protection, by any tool.
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the sensitive columns.
-        secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends,
+        secret: a value of the sensitive column (give one column then), or a range: (10, 20) with both ends,
             (100_000, None) everything above, (None, 5) everything below.
         person: the column that identifies the person of each record, if people have several.
         hierarchies: by column, the meaning of labels that are neither ranges nor sets.
-        kept_rows: where rows were dropped or put in random order, the original's row that each was made from. Without
-            it the loss of information cannot be measured.
+        kept_rows: if rows were dropped or put in random order, the original's row that each protected row was made
+            from. Without it the loss of information cannot be measured.
         utility: also measure the utility for analysts: marginals and propensity.
-        outcome: a column of numbers or of two values, no quasi-identifier, which regressions on the quasi-identifiers
-            explain; asks for utility too.
+        outcome: a column of numbers or of two values, not a quasi-identifier, for regressions on the
+            quasi-identifiers; implies `utility`.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -95,7 +95,7 @@ def evaluate(
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
     alone = int(np.count_nonzero(classes.people == 1))
-    # records that share every label share every box
+    # records with equal labels have equal boxes, so without classes of one there are no uniques
     uniques = unique_records(meanings, progress) if person is None and alone else Uniques(alone, 0)
     progress("measuring loss", 0.6)
     loss = information_loss(meanings, kept_rows) if comparable else None
@@ -105,11 +105,11 @@ def evaluate(
     )
     pairs = correlations(meanings)
     change = np.abs(pairs.change)
-    found_utility = None
+    measured_utility = None
     if utility or outcome is not None:
         progress("measuring utility", 0.8)
         explained = None if outcome is None else _require_outcome(before, after, outcome, names)
-        found_utility = measure_utility(meanings, explained, kept_rows, by_row=comparable)
+        measured_utility = measure_utility(meanings, explained, kept_rows, by_row=comparable)
     columns = encode(after, secrets) if secrets else []
     groups = indistinguishable_groups(after, names, classes, person) if columns else classes
     suppressed = before.rows - after.rows
@@ -132,7 +132,7 @@ def evaluate(
         sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
         disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
         notes=notes,
-        utility=found_utility,
+        utility=measured_utility,
     )
 
 
@@ -163,7 +163,7 @@ def _require_columns(
 
 
 def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> tuple[str, ...]:
-    """Refuse rows that cannot be those of the original; add a note if they cannot be compared one by one."""
+    """Refuse rows that cannot come from the original; return a note if they cannot be compared one by one."""
     if after.rows > before.rows:
         raise InputError(
             f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"

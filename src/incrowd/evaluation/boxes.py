@@ -1,9 +1,9 @@
 """The box rule: a record of generalised values is unique if some point of its box lies in no other record's box.
 
-This is the worst case (maths.md, section 4, after Sánchez et al.): the value behind a range is the one that no other
-record's range covers. Records with the same box are never unique, so only boxes of single records are searched.
+This is the worst case (maths.md, section 4, after Sánchez et al.): the true value in a range is assumed to be one that
+no other record's range covers. Records with equal boxes are never unique, so only boxes of single records are searched.
 
-A masked table without its original is read over the domain that its labels show.
+For a masked table without its original, the domain of a column consists of the values in its labels.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from incrowd.evaluation.labels import LabelMeanings, read_labels
 from incrowd.protection.recoding import as_text
 from incrowd.tables import Anything, Choice, Interval, Prefix, TableLike, parse_generalised, read_table
 
-_MOST_OTHERS = 512  # other boxes looked at for one box
-_MOST_STEPS = 2_000  # pieces a box is cut into before the search gives up
-_MOST_COMPARED = 1 << 30  # boxes and groups of boxes that are compared before the search gives up: about a minute
+_MOST_OTHERS = 512  # other boxes that are compared with one box
+_MOST_STEPS = 2_000  # pieces into which a box is divided before the search gives up
+_MOST_COMPARED = 1 << 30  # comparisons of boxes and groups of boxes before the search gives up: about a minute
 _AT_ONCE = 1024  # boxes that are compared between two reports of progress
 
 
@@ -39,7 +39,10 @@ class Uniques:
 
 
 class _Atoms(NamedTuple):
-    """The labels of a column as runs of atoms, or as bit sets if they are not runs."""
+    """The labels of a column as sets of atoms: from `low` to `high`, or as bits of `sets` if they are not consecutive.
+
+    An atom is a value, or a range of numbers, that no label divides.
+    """
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
@@ -91,19 +94,19 @@ def _search(
         screened = min(part.stop, singles.size)
     undecided = singles.size - screened
     unique = int(np.count_nonzero(met[:screened] == 0)) + undecided
-    found = np.empty(_MOST_OTHERS, dtype=np.int64)
+    others_found = np.empty(_MOST_OTHERS, dtype=np.int64)
     partly = singles[:screened][met[:screened] > 0]
     for done, box in enumerate(partly.tolist()):
         if done % 256 == 0:
             progress("looking for unique records", (1 + done / partly.size) / 2)
         if compared >= most_compared:
             return Uniques(unique + partly.size - done, undecided + partly.size - done)
-        filled, looked_at = kernels.find_others(box, *shared, found)
+        filled, looked_at = kernels.find_others(box, *shared, others_found)
         compared += looked_at
-        if filled <= _MOST_OTHERS and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
+        if filled <= _MOST_OTHERS and kernels.reaches_a_free_point(box, others_found[:filled], *shared[:6]):
             unique += 1
             continue
-        others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _MOST_OTHERS)].tolist()]
+        others = [_as_sets(boxes[other], atoms) for other in others_found[: min(filled, _MOST_OTHERS)].tolist()]
         steps = [_MOST_STEPS]
         if _has_uncovered_point(*_within_box(_as_sets(boxes[box], atoms), others), steps):
             unique += 1
@@ -112,27 +115,27 @@ def _search(
 
 
 def _within_box(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """The box and the parts of it that others cover, without duplicates, in the columns where it has several atoms."""
+    """The box and its intersections with the others, without duplicates; columns with one atom are left out."""
     wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
     pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
     return tuple(box[column] for column in wide), list(pieces)
 
 
 def _has_uncovered_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:
-    """True if some point of a box is in no other box: subtract one of them, and continue with the rest."""
+    """True if some point of a box is in no other box: subtract one of them, and search the pieces recursively."""
     steps[0] -= 1
     others = [other for other in others if all(a & b for a, b in zip(box, other, strict=True))]
     if not others or steps[0] <= 0:
         return True
     other = max(others, key=lambda one: sum((a & b).bit_count() / a.bit_count() for a, b in zip(box, one, strict=True)))
-    left = list(box)
+    piece = list(box)
     for column, (mine, theirs) in enumerate(zip(box, other, strict=True)):
         rest = mine & ~theirs
         if rest:
-            left[column] = rest
-            if _has_uncovered_point(tuple(left), others, steps):
+            piece[column] = rest
+            if _has_uncovered_point(tuple(piece), others, steps):
                 return True
-        left[column] = mine & theirs
+        piece[column] = mine & theirs
     return False
 
 
@@ -162,12 +165,12 @@ def _atoms_of_numbers(meaning: LabelMeanings) -> _Atoms:
     gaps = np.diff(limits) > (1 if whole else 0)
     number = np.arange(limits.size) + np.concatenate([[0], np.cumsum(gaps)])
     count = int(number[-1]) + 1 + (null >= 0)
-    # a null lies beyond all limits; its atom is set below, so any number will do here
+    # the position of a null is beyond all limits; its atom is set below
     first, last = (number[np.minimum(np.searchsorted(limits, end), limits.size - 1)] for end in (low, high))
-    # an end that is not covered: the stretch below it where there is one, else the limit below
+    # an open end is not covered: the label ends with the gap below it if there is one, else with the limit below
     last = np.where(meaning.open_ended & (last > first), last - 1, last)
     first[is_null] = last[is_null] = count - 1
-    # a wildcard covers the domain and the null; they lie side by side unless some label reaches beyond the domain
+    # a wildcard covers the domain and the null; their atoms are consecutive unless a label goes beyond the domain
     apart = null >= 0 and bool(limits[-1] > top)
     if null >= 0 and not apart:
         last[meaning.wildcard] = count - 1

@@ -49,9 +49,9 @@ def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclo
     holders = _holders(column, secret)[column.codes]
     records = np.bincount(classes.numbers)
     with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
-    alone = (with_secret == records) & (records > 0)
+    certain = (with_secret == records) & (records > 0)
     words = "a value" if not isinstance(secret, tuple) else _range_in_words(secret)
-    return Disclosure(column.name, words, int(holders.sum()), int(with_secret[alone].sum()))
+    return Disclosure(column.name, words, int(holders.sum()), int(with_secret[certain].sum()))
 
 
 def _range_in_words(secret: tuple[Any, Any]) -> str:
@@ -68,18 +68,18 @@ def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
             low, high = secret
             if low is None and high is None:
                 raise InputError(f"a range for {column.name!r} without ends; give one at least")
-            found = pa.scalar(True)
+            is_secret = pa.scalar(True)
             if low is not None:
-                found = pc.and_(
-                    found, (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
-                )
+                above = (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
+                is_secret = pc.and_(is_secret, above)
             if high is not None:
-                found = pc.and_(found, (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high)))
+                below = (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high))
+                is_secret = pc.and_(is_secret, below)
         else:
-            found = pc.equal(column.values, pa.scalar(secret).cast(column.values.type))
+            is_secret = pc.equal(column.values, pa.scalar(secret).cast(column.values.type))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InputError(
             f"the secret for {column.name!r} is of another type than the column ({column.values.type})"
         ) from None
-    holders: NDArray[np.bool_] = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+    holders: NDArray[np.bool_] = pc.fill_null(is_secret, False).to_numpy(zero_copy_only=False)
     return holders

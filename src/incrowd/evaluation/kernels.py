@@ -68,7 +68,7 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
                     first, last = low[c, boxes[part[i], c]], high[c, boxes[part[i], c]]
                     middle[i] = first + last
                     width += last - first
-                # halves lie apart where the middles spread wider than the boxes do
+                # the halves overlap little if the midpoints vary more than the widths of the boxes
                 spread = middle.std() / (1.0 + width / part.size) if part.size else 0.0
                 if spread > best:
                     best, column = spread, c

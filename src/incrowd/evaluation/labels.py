@@ -63,14 +63,7 @@ class LabelMeanings:
 
 def read_labels(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> LabelMeanings:
     """Read every distinct label of a protected column once."""
-    reader = _Reader(original, protected, hierarchy)
-    if not reader.is_as_it_was():
-        reader.read_generalised()
-    reader.read_plain()
-    if original.has_distances:
-        reader.read_ranges()
-    reader.read_others()
-    return reader.meaning()
+    return _Reader(original, protected, hierarchy).read()
 
 
 class _Reader:
@@ -94,12 +87,22 @@ class _Reader:
         self.first = offset_of(original)
         self.codes = {text: code for code, text in enumerate(self.text.to_pylist()) if text is not None}
 
-    def is_as_it_was(self) -> bool:
-        """True if the column was not protected, so that its values are plain."""
+    def read(self) -> LabelMeanings:
+        """Read all labels. The order matters: each step reads only labels that no step before has read (`known`)."""
+        if not self._is_unchanged():
+            self._read_generalised()
+        self._read_plain()
+        if self.number:
+            self._read_ranges()
+        self._read_others()
+        return self._meaning()
+
+    def _is_unchanged(self) -> bool:
+        """True if the column was not protected, so that its labels are plain values."""
         before, after = self.original, self.protected
         return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
 
-    def read_generalised(self) -> None:
+    def _read_generalised(self) -> None:
         """Read labels of the hierarchy and generalised text; plain values that look like these are escaped."""
         by_label = self._codes_of_hierarchy_labels()
         for label, text in enumerate(self.texts if by_label else ()):
@@ -121,13 +124,13 @@ class _Reader:
             if codes[start] >= 0 and not self.known[place]:
                 self._set(place, codes[start:end])
 
-    def read_plain(self) -> None:
+    def _read_plain(self) -> None:
         """Read labels that are values of the original; a null is a wildcard if the original has none."""
         values = self.text.slice(0, self.filled)
-        # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
+        # in CSV, an apostrophe is written before a text that a spreadsheet would run as a formula
         bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
-        found = pc.coalesce(pc.index_in(self.labels, value_set=values), pc.index_in(bare, value_set=values))
-        codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        code_of_label = pc.coalesce(pc.index_in(self.labels, value_set=values), pc.index_in(bare, value_set=values))
+        codes = code_of_label.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         codes[self.known] = -1
         if self.protected.has_null:
             codes[-1] = self.filled if self.original.has_null else -1
@@ -139,7 +142,7 @@ class _Reader:
         self.low[plain] = self.high[plain] = self.place[codes[plain]]
         self.known |= plain
 
-    def read_ranges(self) -> None:
+    def _read_ranges(self) -> None:
         """Read labels such as [24;28], and numbers that the original does not have, in one step."""
         rest = np.flatnonzero(~self.known)
         if not rest.size:
@@ -192,7 +195,7 @@ class _Reader:
     def _has_hours(self) -> bool:
         return len(self.text[0].as_py() or "") > len("2020-01-01")
 
-    def read_others(self) -> None:
+    def _read_others(self) -> None:
         """Read sets, prefixes and wildcards, one by one."""
         for label in np.flatnonzero(~self.known).tolist():
             self._parsed(label)
@@ -265,7 +268,7 @@ class _Reader:
         self.members[label], self.known[label] = codes, True
         self.low[label], self.high[label] = self.place[codes[0]], self.place[codes[-1]]
 
-    def meaning(self) -> LabelMeanings:
+    def _meaning(self) -> LabelMeanings:
         """All labels, with the number of the original's values that each covers."""
         values = self.place[: self.filled]
         upper = np.where(

@@ -60,7 +60,7 @@ def changed_cells(meaning: LabelMeanings) -> int:
 
 
 def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
-    """The possible values of each label; a missing cell may be any value if the original misses fewer cells."""
+    """Number of possible values of each label; a null may be any value if the original has fewer nulls."""
     original, covered = meaning.original, meaning.covered.copy()
     if original.has_null:
         null = original.filled_size
@@ -71,7 +71,7 @@ def _covered(meaning: LabelMeanings) -> NDArray[np.int64]:
 
 
 class Correlations(NamedTuple):
-    """Pairwise correlations before and after, None if a column is constant (the paper's tables S4 and S5)."""
+    """Pairwise correlations before and after, NaN if a column is constant (the paper's tables S4 and S5)."""
 
     names: tuple[str, ...]
     before: NDArray[np.float64]
@@ -123,17 +123,17 @@ def _pairwise(columns: Sequence[tuple[NDArray[np.float64], NDArray[np.unsignedin
     n, x, xx, xy = (np.zeros((m, m)) for _ in range(4))
     for start in range(0, rows, _BLOCK):
         block = np.stack([place[codes[start : start + _BLOCK]] for place, codes in centred])
-        there = (~np.isnan(block)).astype(np.float64)
+        present = (~np.isnan(block)).astype(np.float64)
         block = np.nan_to_num(block)
-        n += there @ there.T
-        x += block @ there.T
-        xx += (block * block) @ there.T
+        n += present @ present.T
+        x += block @ present.T
+        xx += (block * block) @ present.T
         xy += block @ block.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = x / n
         variance = np.maximum(xx / n - mean * mean, 0.0)
         scale = np.sqrt(variance * variance.T)
-        found: NDArray[np.float64] = np.where(
+        correlation: NDArray[np.float64] = np.where(
             scale > 1e-12 * np.maximum(xx / n, 1e-300), (xy / n - mean * mean.T) / scale, np.nan
         )
-    return found
+    return correlation

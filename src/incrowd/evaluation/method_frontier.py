@@ -68,18 +68,18 @@ class ComparedMethod:
 
 def _compared_methods() -> dict[str, ComparedMethod]:
     """Every method of the registry that can be compared: first by k, then those that need a sensitive column."""
-    found: dict[str, ComparedMethod] = {}
+    methods: dict[str, ComparedMethod] = {}
     for name, entry in METHODS.items():
         if entry.compared_by is not None:
-            found[name] = ComparedMethod(name)
+            methods[name] = ComparedMethod(name)
             if entry.run is not None and entry.run_by_strata is not None:
-                found[f"t-close {name}"] = ComparedMethod(name, is_t_close=True)
+                methods[f"t-close {name}"] = ComparedMethod(name, is_t_close=True)
 
     def order(name: str) -> tuple[bool, bool, bool]:
-        compared = found[name]
+        compared = methods[name]
         return compared.entry.needs_hierarchies, compared.entry.compared_by != "k", compared.needs_secret
 
-    return {name: found[name] for name in sorted(found, key=order)}
+    return {name: methods[name] for name in sorted(methods, key=order)}
 
 
 FRONTIER_METHODS: Mapping[str, ComparedMethod] = _compared_methods()
@@ -193,25 +193,24 @@ def frontier(
     Args:
         data: the table.
         quasi_identifiers: the columns that an attacker may know.
-        methods: what to try. None: all that need no hierarchies, those by t only with one sensitive column, and the
-            partition alone with a person column, for the others work on records.
-        k: the class sizes to try. None: 2, 5 and those that recipients accept, as far as there are people.
-        resolutions: what "coarsen" tries, in place of k.
-        sensitive: the sensitive columns; t is that of the column where it is largest.
-        secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.
-        person: the column that identifies the person of each record; risk is then that of people.
-        hierarchies: for "generalise".
-        suppress: for "generalise": the share of rows that may be left out.
-        demands: what is asked of every table besides, as `protect` takes it: l, apart, leave_out, importance and
-            hierarchies. A method that cannot meet one goes without it, and the setting of a point says its l.
-        recipient: for whom; the point with the most detail within their limits is `chosen`, and the class size that
-            the limits ask for is tried.
-        loss: what is kept small: the detail that is gone ("granularity"), or "pmse", how well a logistic regression
-            tells protected records from original ones.
+        methods: the methods to try. By default all that need no hierarchies; those with t-closeness only with one
+            sensitive column; with a person column only the partition, because the others work on records.
+        k: the class sizes to try. By default 2, 5 and those of the recipients, up to the number of people.
+        resolutions: the settings of "coarsen", which has no k.
+        sensitive: the sensitive columns; `t` of a point is the largest of all columns.
+        secret: a value or a range of the sensitive column (give one column then); see `evaluate`.
+        person: the column that identifies the person of each record; the unit of risk is then the person.
+        hierarchies: hierarchies for "generalise".
+        suppress: for "generalise", the share of rows that may be left out.
+        demands: further options of `protect` for every table: l, apart, leave_out, importance and hierarchies. A
+            method that cannot meet a demand runs without it. The setting of a point names its l.
+        recipient: the recipient whose limits define `chosen`; the class size that they require is tried too.
+        loss: the loss to minimise: "granularity" (lost detail), or "pmse" (how well a logistic regression
+            distinguishes protected from original records).
         progress: callback that receives the current step and the share done.
 
     Returns:
-        A point for each method and setting; of settings that make the same table the last.
+        A point for each method and setting; if several settings give equal tables, the last of them.
 
     Raises:
         InputError: a column is missing, or there is no such method.
@@ -245,24 +244,21 @@ def frontier(
     parts = list({parts_of(resolution): resolution for resolution in resolutions}.values())
     settings: dict[str | None, Sequence[int | str]] = {"k": sizes, "resolution": parts}
     runs = [(method, setting) for method in chosen for setting in settings[FRONTIER_METHODS[method].entry.compared_by]]
-    points: dict[tuple[Any, ...], FrontierPoint] = {}  # settings that make the same table are one point: the last
+    points: dict[tuple[Any, ...], FrontierPoint] = {}  # by measurements, so that equal tables are one point: the last
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
         met = FRONTIER_METHODS[method].taken_demands(demands or {}, person)
         started = time.perf_counter()
-        options |= met | {
-            "identifiers": [],
-            "warn": False,
-            "shuffle": False,
-        }  # of the same table the same numbers, bit by bit
+        # without shuffling, equal tables have exactly equal measurements
+        options |= met | {"identifiers": [], "warn": False, "shuffle": False}
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
         point = _point(
             method, setting, met, time.perf_counter() - started, safe.evaluate(secret=secret, utility=loss == "pmse")
         )
         if sensitive and secret is None:
-            known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
-            secrets = count_disclosed_secrets(safe.table, **known)
+            columns: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
+            secrets = count_disclosed_secrets(safe.table, **columns)
             point = replace(point, disclosure=max(one.news_share for one in secrets.columns))
         points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
     return Frontier(table.rows, tuple(points.values()), limits, loss)
@@ -317,6 +313,6 @@ def sizes_to_compare(limits: Limits, people: int) -> list[int]:
 
 
 def worth_choosing(found: Frontier, decisions: Sequence[str]) -> list[FrontierPoint]:
-    """The points that are "within", and that no other such point beats in both risk and loss."""
+    """The points with the decision "within" that no other of these points beats in both risk and loss."""
     within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
     return list(replace(found, points=tuple(within)).best)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDS = 30  # of Newton's method
-_RIDGE = 1e-6  # a small penalty, so that collinear columns still give a model
-USUAL_PENALTY = 1.0  # on squared coefficients but the constant, as prediction usually has it
+_ROUNDS = 30  # iterations of Newton's method
+_RIDGE = 1e-6  # a small penalty, so that a model exists for collinear columns
+USUAL_PENALTY = 1.0  # ridge penalty on all coefficients except the constant, the usual default for prediction
 
 Matrix = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def fit_linear(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> tup
 
 
 def fit_logistic(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> tuple[Matrix, Matrix]:
-    """Logistic regression by Newton's method, as `fit_linear`: coefficients and their standard errors."""
+    """Logistic regression by Newton's method; arguments and results are those of `fit_linear`."""
     coefficients: Matrix = np.zeros(features.shape[1])
     ridge = _penalties(features, penalty)
     for _ in range(_ROUNDS):
@@ -53,7 +53,7 @@ def fit_logistic(features: Matrix, values: Matrix, penalty: float = _RIDGE) -> t
 def area_under_curve(scores: Matrix, values: Matrix) -> float:
     """The area under the ROC curve: the chance that a record with the outcome scores above one without."""
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    rank = (np.cumsum(counts) - (counts - 1) / 2)[place]  # of equal scores the mean rank
+    rank = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal scores have their mean rank
     positive = float(values.sum())
     negative = values.size - positive
     if not positive or not negative:

@@ -30,15 +30,15 @@ class Evaluation(Result):
       person column, people whose history nobody else has.
     - `k`: the smallest class of records with the same values (of people with the same histories).
     - `correctness`: chance that a random guess within the class names the right record, on average.
-    - `information_loss` (eq. 3 and 4) in standard deviations a column, None where rows were dropped and it is not known
-      which; `granularity` 1 for the original, 0 for nothing left; `discernibility` the sum of squared class sizes, a
-      suppressed row counting as all rows.
-    - `disclosure`: eq. 5 for the secret that was asked about; `sensitive`: l and t reached by every sensitive column;
-      `diversity`: those of the column with the smallest l, or of these with the largest t.
-    - `correlation_change`: mean and largest absolute change of pairwise correlations; `correlation_agreement`: how well
-      both sets of correlations agree (1 is perfectly).
-    - `contradicting`: cells that do not cover the original's value; above 0 where rows are out of order or values were
-      replaced rather than generalised.
+    - `information_loss` (eq. 3 and 4) in standard deviations per column; None if it is not known which rows were
+      dropped. `granularity`: 1 for the original, 0 if every cell may be any value. `discernibility`: the sum of squared
+      class sizes; a suppressed row counts as all rows.
+    - `disclosure`: eq. 5 for the given secret; `sensitive`: l and t of every sensitive column; `diversity`: those of
+      the column with the smallest l, and among equal l with the largest t.
+    - `correlation_change`: mean and largest absolute change of pairwise correlations; `correlation_agreement`: the
+      correlation between the correlations before and after (1: they agree perfectly).
+    - `contradicting`: cells that do not cover the original's value; above 0 if rows are in another order, or values
+      were replaced instead of generalised.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness", "diversity", "verdict")

@@ -33,9 +33,9 @@ from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.special import NORMAL_QUANTILE
 
-_GROUPS = 12  # of the values of a column: quantiles of numbers, the commonest of categories and others
-_MOST_TRIPLES = 84  # sets of three columns that are compared: all of nine
-_BLOCK = 4096  # combinations whose joint shares are held at a time
+_GROUPS = 12  # groups of the values of a column: quantiles of numbers; the commonest categories, and others
+_MOST_TRIPLES = 84  # sets of three columns that are compared: all sets of nine columns
+_BLOCK = 4096  # combinations whose joint shares are in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,11 @@ def measure_utility(
         meanings: every quasi-identifier of the protected table, as `read_labels` reads it.
         outcome: a column to be explained by the quasi-identifiers, in the original and in the protected table: of
             numbers, or of two values.
-        kept_rows: the original's rows that are left; None where all are, or where it is not known.
-        by_row: whether it is known which record is which.
+        kept_rows: the original's row of each protected row; None if all rows were kept, or if it is not known.
+        by_row: True if it is known which protected row belongs to which original row.
 
     Returns:
-        Distances of marginals, pMSE, and what regressions give.
+        Distances of marginals, pMSE, and results of regressions.
 
     Raises:
         InputError: the outcome is neither a number nor one of two values.
@@ -114,21 +114,21 @@ def measure_utility(
     columns = [_Column(meaning) for meaning in meanings]
     before, after = [column.before() for column in columns], [column.after() for column in columns]
     joined, names, is_reference = _features(columns, before, after)
-    told = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
-    share = float(told.mean())
-    guess = sigmoid(with_constant(joined) @ fit_logistic(with_constant(joined), told)[0])
-    found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
+    is_protected = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
+    share = float(is_protected.mean())
+    propensity = sigmoid(with_constant(joined) @ fit_logistic(with_constant(joined), is_protected)[0])
+    utility = Utility(_marginals(before, after), float(np.mean((propensity - share) ** 2)), share * (1 - share))
     if outcome is None:
-        return found
+        return utility
     values = _outcome_values(*outcome)
     tables = np.split(with_constant(joined), [before[0].codes.size])
     models = _Models(tables, values, ["constant", *names], np.append(False, is_reference), outcome[0].size == 2)
-    found = replace(found, outcome=outcome[0].name, coefficients=models.coefficients())
+    utility = replace(utility, outcome=outcome[0].name, coefficients=models.coefficients())
     kept = np.arange(len(tables[0])) if kept_rows is None else kept_rows
     if not by_row or kept.size != len(tables[1]):
-        return found  # it is not known which records the models may not see
+        return utility  # scores need a test set, and it is not known which protected rows belong to it
     original, protected = models.scores(kept)
-    return replace(found, score_original=original, score_protected=protected)
+    return replace(utility, score_original=original, score_protected=protected)
 
 
 class _Shares(NamedTuple):
@@ -199,13 +199,13 @@ def _features(
 
 def _marginals(before: list[_Shares], after: list[_Shares]) -> tuple[float, ...]:
     """Mean total variation distance of 1-, 2- and 3-way tables."""
-    found = []
+    means = []
     for ways in range(1, min(3, len(before)) + 1):
         sets = list(combinations(range(len(before)), ways))
         chosen = sets if len(sets) <= _MOST_TRIPLES else sets[:: -(-len(sets) // _MOST_TRIPLES)]
         distances = [0.5 * np.abs(_table(before, columns) - _table(after, columns)).sum() for columns in chosen]
-        found.append(float(np.mean(distances)))
-    return tuple(found)
+        means.append(float(np.mean(distances)))
+    return tuple(means)
 
 
 def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
@@ -237,25 +237,27 @@ class _Models(NamedTuple):
         """The coefficients of both regressions, each category relative to its commonest group."""
         fit = fit_logistic if self.is_yes_or_no else fit_linear
         shown = np.flatnonzero(~self.is_reference)
-        models = [fit(table[:, shown], told) for table, told in zip(self.tables, self.values, strict=True)]
-        found = []
+        models = [fit(table[:, shown], outcome) for table, outcome in zip(self.tables, self.values, strict=True)]
+        coefficients = []
         for at, name in enumerate(self.names[place] for place in shown):
             ends = [(float(b[at] - NORMAL_QUANTILE * e[at]), float(b[at] + NORMAL_QUANTILE * e[at])) for b, e in models]
-            found.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
-        return tuple(found)
+            coefficients.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
+        return tuple(coefficients)
 
     def scores(self, kept: NDArray[np.int64]) -> tuple[float, float]:
         """The accuracy of each model on every other record of the original, after training on the rest.
 
-        `kept` rows are protected. All groups are features: without a reference, groups that always share a set get the
-        same effect. Shares of few sets are nearly collinear, so that coefficients have the penalty that prediction
-        usually has: without it, a rare group in two sets has huge effects, which only original records show.
+        `kept` is the original row of each protected row. All groups are features, without a reference, so that groups
+        that are always released in one set get equal coefficients. Shares of few sets are nearly collinear, so the
+        usual ridge penalty of prediction is used: without it, a rare group that is in two sets gets a huge coefficient.
         """
         fit, score = (fit_logistic, area_under_curve) if self.is_yes_or_no else (fit_linear, explained_variance)
-        tested = np.arange(len(self.tables[0])) % 2 == 1
-        seen = (~tested, ~tested[kept])
-        trained = [fit(self.tables[at][rows], self.values[at][rows], USUAL_PENALTY)[0] for at, rows in enumerate(seen)]
-        original, protected = (score(self.tables[0][tested] @ model, self.values[0][tested]) for model in trained)
+        in_test = np.arange(len(self.tables[0])) % 2 == 1
+        training = (~in_test, ~in_test[kept])
+        models = [
+            fit(self.tables[at][rows], self.values[at][rows], USUAL_PENALTY)[0] for at, rows in enumerate(training)
+        ]
+        original, protected = (score(self.tables[0][in_test] @ model, self.values[0][in_test]) for model in models)
         return original, protected
 
 

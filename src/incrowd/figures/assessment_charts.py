@@ -99,7 +99,7 @@ def risk_against_limits_chart(verdict: Verdict) -> Any:
     base = base_chart(marks, 150)
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     chart: Any = rules
-    for side, dx in (("left", 6), ("right", -6)):  # away from the next line, where there is room
+    for side, dx in (("left", 6), ("right", -6)):  # on the side that is away from the next line
         words = base.transform_filter(alt.datum.side == side).mark_text(align=side, dx=dx, fontSize=12)
         chart += words.encode(x=x, y=y, text=alt.Text("name:N"))
     if verdict.limits.average is not None:
@@ -128,8 +128,8 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
     dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
         x=alt.X("risk:Q"), y=at_height(place), tooltip=tooltip
     )
-    left = risk > 0.5
-    words = base.mark_text(fontSize=12, align="right" if left else "left", dx=8 if left else -8)
+    label_left = risk > 0.5
+    words = base.mark_text(fontSize=12, align="right" if label_left else "left", dx=8 if label_left else -8)
     return bar, dot, words.encode(x=alt.X("risk:Q"), y=at_height(place - 17), text=alt.Text("name:N"))
 
 
@@ -223,11 +223,11 @@ def population_chart(result: Assessment) -> Any:
     if risk is None:
         raise InputError("the assessment was made without a population; give population= to assess()")
     low, high = risk.ends
-    table, known = result.facts.correctness, risk.population_to_sample
+    table, to_table = result.facts.correctness, risk.population_to_sample
     rows = [
         {"where": "known to be in the table", "risk": table, "low": table, "high": table},
         {"where": "record, in the population", "risk": risk.sample_to_population, "low": low, "high": high},
-        {"where": "anybody, in the table", "risk": known, "low": known, "high": known},
+        {"where": "anybody, in the table", "risk": to_table, "low": to_table, "high": to_table},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = base_chart(rows, 40 * len(rows))
@@ -317,7 +317,7 @@ def protection_chart(result: Protection, threshold: float | None = None) -> Any:
     chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text=alt.Text("k:N"))
     subtitle = "Dashed: the threshold"
     if threshold is not None and threshold > 4 * max((cost.risk for cost in result.costs), default=1.0):
-        # with the line of the threshold the points would be one flat row
+        # an axis that includes the threshold would make the points one flat row
         subtitle = f"The threshold of {chosen_percent(threshold)} is far above"
     elif threshold is not None:
         chart += limit_line(threshold)

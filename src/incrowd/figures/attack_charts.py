@@ -12,7 +12,7 @@ from incrowd.wording import percent, percent_interval
 if TYPE_CHECKING:
     from incrowd.attacks import ReleaseAttacks
 
-_ROW = 26  # pixels of an attack
+_ROW = 26  # height of an attack's row in pixels
 
 
 def attack_plot(found: ReleaseAttacks) -> Any:
@@ -47,10 +47,10 @@ def attack_plot(found: ReleaseAttacks) -> Any:
     lines = base.mark_rule(color=GREY, strokeWidth=3).encode(x=alt.X("low:Q", title="risk"), x2=alt.X2("high:Q"))
     points = base.mark_circle(color=BLUE, size=90, opacity=1).encode(x=risk)
     worst = found.worst
-    says = (
+    subtitle = (
         "no attack could be run"
         if worst is None
         else f"highest: {worst.about}, {percent(worst.risk.value)} "
         f"({percent_interval(worst.risk.low, worst.risk.high)})"
     )
-    return with_titles(lines + points, title="Risk of the release, by attack", subtitle=says)
+    return with_titles(lines + points, title="Risk of the release, by attack", subtitle=subtitle)

@@ -39,7 +39,7 @@ def count_values(column: Coded, bins: int, *, round_axis: bool = False) -> Value
     Args:
         column: the column.
         bins: how many ranges or values.
-        round_axis: ranges with round edges, of which the outer ones hide who is at the ends; there may be none.
+        round_axis: use ranges with round edges, and outer ranges of several people; `edges` is None if impossible.
     """
     filled = column.filled_size
     tally, missing = column.tally[:filled], int(column.tally[filled:].sum())

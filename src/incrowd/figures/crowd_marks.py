@@ -19,7 +19,7 @@ _SMALL = 20  # classes up to this size have at least one mark, even if they are 
 class CrowdMarks(NamedTuple):
     """Marks to draw: mark i represents `people[i]` people in classes of `size[i]`.
 
-    `class_of` exists if every person has a mark: person i is then the same person whatever the columns are.
+    `class_of` exists if every person has a mark; mark i is then the same person for any set of columns.
     """
 
     each: Literal["person", "class", "share"]
@@ -46,16 +46,16 @@ def share_marks(sizes: ClassSizes, most: int = MOST_MARKS) -> CrowdMarks:
     wanted = np.ceil(people[small] * (most / sizes.people)).astype(np.int64)
     groups = list(zip(sizes.sizes[small].tolist(), people[small].tolist(), wanted.tolist(), strict=True))
     size = [each for each, _, marks in groups for _ in range(marks)]
-    stands_for = [part for _, all_of_them, marks in groups for part in _in_parts(all_of_them, marks)]
-    left = int(people[~small].sum())
-    if left:
-        marks = int(np.ceil(left * (most / sizes.people)))
-        parts = _in_parts(left, marks)
+    people_of_mark = [part for _, in_group, marks in groups for part in _in_parts(in_group, marks)]
+    in_large = int(people[~small].sum())
+    if in_large:
+        marks = int(np.ceil(in_large * (most / sizes.people)))
+        parts = _in_parts(in_large, marks)
         middle = np.cumsum(parts) - np.array(parts) // 2 - 1
         place = np.searchsorted(np.cumsum(people[~small]), middle, side="right")
         size += sizes.sizes[~small][place].tolist()
-        stands_for += parts
-    return CrowdMarks("share", size, stands_for)
+        people_of_mark += parts
+    return CrowdMarks("share", size, people_of_mark)
 
 
 def _in_parts(whole: int, parts: int) -> list[int]:

@@ -81,7 +81,7 @@ def techniques_plot(curves: Mapping[str, Curve], forecasts: Mapping[str, Forecas
     """Draw several techniques: a line with its band and the measured points for each.
 
     Args:
-        curves: what was measured of each technique, by its name.
+        curves: the measured points of each technique, by its name.
         forecasts: the line and the band of each, at many sizes.
 
     Returns:
@@ -210,14 +210,14 @@ def _log() -> Any:
 def people_axis(largest: float | None = None) -> Any:
     """A log axis of gallery sizes, with words for large ones; with `largest`, powers of ten only, for small panels."""
     words = in_words("format(datum.value, '~s')")
-    apart: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
+    spacing: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
     title = "people"
     if largest is None:
-        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words, **apart))
+        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words, **spacing))
     decades = int(np.log10(largest))
     ticks = [10.0**power for power in range(0, decades + 1, 1 if decades < 7 else 3)]
     scale = alt.Scale(type="log", domain=[1, largest], nice=False)
-    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks, **apart))
+    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks, **spacing))
 
 
 def in_words(expression: str) -> str:

@@ -50,7 +50,7 @@ def figure_of(result: Result) -> Any | None:
         result: any result of this package.
 
     Returns:
-        An Altair chart, or None where there is no figure for this type of result.
+        An Altair chart, or None if there is no figure for this type of result.
 
     >>> from incrowd import ClassSizes
     >>> figure_of(ClassSizes.from_sizes([3, 2, 1])).to_dict()["title"]["text"]

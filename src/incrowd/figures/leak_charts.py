@@ -29,8 +29,8 @@ def against_leak(
     """Draw the chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2, 4b).
 
     Simulations are points with their 95% interval (if there are enough trials), `thresholds` are dashed lines, and
-    `leaked` is a vertical one. The thresholds for health data are named only if all lines are for one target; a mapping
-    says whom each is for.
+    `leaked` is a vertical line. A mapping of `thresholds` gives their names; otherwise a threshold is named by its
+    recipient, if all lines are for one target.
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
     chart = _lines(risks, simulations, "leaked", "People leaked")
@@ -89,7 +89,7 @@ def single_risks(simulations: Mapping[str, LeakSimulation]) -> Any:
         {"label": label, "risk": _written(risk), "order": -risk, "share": share}
         for label, simulated in simulations.items()
         for risk, share in simulated.risks
-        if share >= 5e-4  # a bar nobody could see
+        if share >= 5e-4  # smaller bars would be invisible
     ]
     panels = [
         alt.Chart({"values": [row for row in rows if row["label"] == label]}, title=label, width=210, height=220)
@@ -125,7 +125,7 @@ def _lines(
         {"label": label, across: getattr(risk, across), "probability": risk.probability, "odds": risk.odds}
         for label, series in risks.items()
         for risk in series
-        if risk.probability > 0  # a chance of nothing has no place on a log scale
+        if risk.probability > 0  # 0 cannot be drawn on a log scale
     ]
     if not rows:
         raise InputError("every chance is 0, so there is nothing to draw; leak more people or look for fewer")
@@ -167,7 +167,7 @@ def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def interval_of(simulated: LeakSimulation) -> dict[str, float]:
-    """The interval of a point; None if it has none."""
+    """The interval of a point; both ends are its probability if it has none."""
     low, high = simulated.interval or (simulated.probability, simulated.probability)
     return {"low": low, "high": high}
 

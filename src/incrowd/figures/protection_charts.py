@@ -46,10 +46,12 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
         for order, point in enumerate(result.points)
     ]
     by_detail = result.loss == "granularity"
-    what = "detail lost" if by_detail else "pMSE"
+    loss_name = "detail lost" if by_detail else "pMSE"
     top = min(1.0, max(getattr(point, risk) for point in result.points) * 1.15) or 0.01
     base = theme.base_chart(rows).encode(
-        x=alt.X("lost:Q", title=what, axis=alt.Axis(format="%" if by_detail else "~g"), scale=alt.Scale(zero=True)),
+        x=alt.X(
+            "lost:Q", title=loss_name, axis=alt.Axis(format="%" if by_detail else "~g"), scale=alt.Scale(zero=True)
+        ),
         y=alt.Y("risk:Q", title=_RISKS[risk], axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, top])),
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
@@ -80,7 +82,7 @@ def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
     return theme.with_titles(
         alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
-        subtitle=f"Down and to the left is better: less risk, less {what}.",
+        subtitle=f"Down and to the left is better: less risk, less {loss_name}.",
     )
 
 

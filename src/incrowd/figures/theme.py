@@ -18,14 +18,14 @@ PALETTE = [BLUE, ORANGE, GREEN, RED, "#7a5ea8", "#8c6d4f", GREY]
 WIDTH, HEIGHT = 560, 320
 
 _FONT = "system-ui, sans-serif"
-_WIDE = "Verdana, DejaVu Sans, sans-serif"  # as wide as any font that a reader's system-ui may be
+_WIDE = "Verdana, DejaVu Sans, sans-serif"  # fonts at least as wide as any system-ui font
 _KINDS = (".html", ".svg", ".png", ".json")
 
 
 def with_titles(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """Add a title, a sentence below it, and the common fonts and colours to a chart."""
     titled = alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6)
-    return chart.properties(title=titled, config=_look())  # at once: each call copies the whole chart
+    return chart.properties(title=titled, config=_look())  # in one call, because each call copies the whole chart
 
 
 @cache
@@ -102,7 +102,7 @@ def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
     if kind == ".html":
         content: str | bytes = vl_convert.vegalite_to_html(spec, bundle=True)
     elif kind == ".svg":
-        # room is made for the widest letters: which font a reader has is not known, and what does not fit is cut off
+        # laid out for a wide font, because the reader's font is not known and text that does not fit is cut off
         content = vl_convert.vegalite_to_svg(spec.replace(_FONT, _WIDE)).replace(_WIDE, _FONT)
     elif kind == ".png":
         content = vl_convert.vegalite_to_png(spec, scale=2)

@@ -50,8 +50,8 @@ def forecast(
         person: the column that identifies the person of each record, if people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
-        level: of the intervals.
-        seed: of the synthetic people of a table, and of the people held out; the law itself has no random draws.
+        level: level of the intervals.
+        seed: seed of the synthetic people of a table and of the people held out; the law itself has no random draws.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -76,11 +76,11 @@ def forecast(
                     f"intervals of a table's forecast have a level of {TABLE_LEVEL:g}, as those of population_risk; "
                     f"{level:g} was given: leave it out, or give the class sizes"
                 )
-            known = class_sizes_of(data, quasi_identifiers, person)
+            class_sizes = class_sizes_of(data, quasi_identifiers, person)
             columns = quasi_identifiers or ()
             return forecast_table(
                 data, at, quasi_identifiers=columns, person=person, k=k, populations=populations, seed=seed,
-                sizes=known, progress=progress,
+                sizes=class_sizes, progress=progress,
             ).forecast  # fmt: skip
     fit = _fit_of(data, quasi_identifiers, person)
     return _checked(forecast_fit(fit, names, sizes, k, level, seed, progress), fit, seed)

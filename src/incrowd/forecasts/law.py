@@ -23,7 +23,7 @@ from incrowd.special import Floats
 from incrowd.wording import one_decimal, people
 
 _LARGEST_K = 100
-_SMALL_MISFIT = 0.01  # of a share: no decision depends on less
+_SMALL_MISFIT = 0.01  # a residual of a share below this gives no warning
 
 
 def forecast_fit(
@@ -91,7 +91,7 @@ def _from_class_sizes(
         rows = np.empty((at.size, 3))
         rows[inside] = np.reshape(exact, (-1, 1))
         for place in np.flatnonzero(~inside):
-            # where the data leave the sign of γ open the interval holds both sides, the estimate is that of the fit
+            # if the data do not determine the sign of γ, the interval covers both signs; the value is that of the fit
             values, lows, highs = zip(*(predict(one, at[place], level=level, **given) for one in both), strict=True)
             rows[place] = values[0], min(lows), max(highs)
         return Estimate.containing(*rows.T)
@@ -103,7 +103,7 @@ def _from_class_sizes(
         one: estimate([share_below(sizes, int(size), one) for size in at[inside]], SamplePrediction.violations, k=one)
         for one in k
     }
-    # the fit has the published prior and the interval a weaker one, so it may have to be widened
+    # the fit uses the published prior and the interval a weaker one, so the interval may not contain the fit
     ends = {
         name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")
     }

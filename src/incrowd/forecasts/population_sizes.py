@@ -26,15 +26,17 @@ def settle_populations(
     at: Sequence[float | str] | float | str, more: Mapping[str, float]
 ) -> tuple[tuple[str, ...], Floats]:
     """Names and sizes of the populations."""
-    known = {**POPULATIONS, **{name.lower(): size for name, size in more.items()}}
+    sizes_by_name = {**POPULATIONS, **{name.lower(): size for name, size in more.items()}}
     wanted = [at] if isinstance(at, str | int | float | np.number) else list(at)
     names, sizes = [], []
     for one in wanted:
         if isinstance(one, str):
-            if one.lower() not in known:
-                raise InputError(f"no population is called {one!r}; there are {', '.join(known)}; or give a number")
+            if one.lower() not in sizes_by_name:
+                raise InputError(
+                    f"no population is called {one!r}; there are {', '.join(sizes_by_name)}; or give a number"
+                )
             names.append(one)
-            sizes.append(float(known[one.lower()]))
+            sizes.append(float(sizes_by_name[one.lower()]))
         else:
             names.append(whole(one))
             sizes.append(float(one))

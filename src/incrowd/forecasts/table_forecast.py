@@ -55,7 +55,7 @@ def forecast_table(
         person: the column that identifies the person of each record, if people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
-        seed: of the synthetic people.
+        seed: seed of the synthetic people.
         sizes: the class sizes, if they are already counted.
         progress: callback that receives the current step and the share done.
 
@@ -138,7 +138,7 @@ def _law_at(fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[i
 
 def _law_of(sample: Sample) -> ClassSizeFit:
     """The law fitted to the sample's class sizes."""
-    return sample.class_size_model.fit or fit_class_sizes(sample.sizes)  # which refuses, and says why
+    return sample.class_size_model.fit or fit_class_sizes(sample.sizes)  # raises an error with the reason
 
 
 def _join(near: Forecast, far: Forecast, places: Any = slice(None)) -> dict[str, Any]:

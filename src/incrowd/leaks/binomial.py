@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from incrowd.special import Floats
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-# what Stirling's formula leaves out of log n!, for n = 0 … 15 (0 is never used)
+# log n! minus Stirling's formula, for n = 0 … 15 (0 is never used)
 _STIRLING_REST = np.array(
     [0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - _HALF_LOG_TWO_PI for n in range(1, 16)]
 )
-_NEGLIGIBLE = -60.0  # e^-60 added to 1 is below the last digit
+_NEGLIGIBLE = -60.0  # 1 + e^-60 is 1 in floating point
 
 
 def log_binomial(hits: ArrayLike, draws: ArrayLike, odds: float) -> Floats:

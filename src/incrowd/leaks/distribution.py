@@ -26,12 +26,12 @@ from incrowd.wording import whole
 
 DistributionMethod = Literal["auto", "exact", "simulated"]
 
-_MOST_TERMS = 20_000_000  # class sizes times leaked members of each; more would not fit in memory
-_AUTO_SECONDS, _MOST_SECONDS = 5.0, 60.0  # that "auto" spends on an exact answer, and on any
-_NODES = 1_000  # that a sum over both directions takes, give or take a fifth at any size
-_SECONDS_A_COLUMN, _SECONDS_A_TERM = 6e-7, 1e-8  # at each node: measured, only to choose by
-_SECONDS_A_STEP, _SECONDS_A_CLASS = 6e-9, 1.2e-6  # of a trial that draws people one by one, or class by class
-_MOST_DRAWN_BY_CLASS = 10**9  # people that numpy's hypergeometric distribution takes
+_MOST_TERMS = 20_000_000  # sum over class sizes of their numbers of leaked members; more would not fit in memory
+_AUTO_SECONDS, _MOST_SECONDS = 5.0, 60.0  # time limits of "auto" for an exact answer, and for any answer
+_NODES = 1_000  # nodes of a sum over both directions, within a fifth at any size
+_SECONDS_A_COLUMN, _SECONDS_A_TERM = 6e-7, 1e-8  # measured time per node, used only to choose a method
+_SECONDS_A_STEP, _SECONDS_A_CLASS = 6e-9, 1.2e-6  # time of a trial per person drawn, or per class drawn
+_MOST_DRAWN_BY_CLASS = 10**9  # largest number of people for numpy's hypergeometric distribution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class NamedPeople(Result):
         """The smallest number that is not exceeded with at least this chance."""
         if not 0 < chance < 1:
             raise InputError(f"a quantile at {chance}; give a chance between 0 and 1")
-        # less 1e-12, so that a sum of chances that is too small only in its last digit still counts
+        # minus 1e-12 for the rounding error of the sum
         return self.first + int(np.searchsorted(np.cumsum(self.chances), chance - 1e-12))
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
@@ -94,10 +94,10 @@ def named_people(
         leaked: people in the leak; `share_of` converts a share to people.
         quasi_identifiers: for a table, the columns that the attacker knows.
         person: for a table, the column that identifies the person of each record.
-        method: `"auto"` is exact unless that would take more than about five seconds (classes of many or very large
-            sizes) and a simulation less; the result's `method` says which it was.
-        trials: simulated leaks.
-        seed: of the simulation.
+        method: `"exact"`, `"simulated"` or `"auto"`: exact unless that would take more than about five seconds (classes
+            of many or very large sizes) and a simulation less. The result's `method` says which was used.
+        trials: number of simulated leaks.
+        seed: seed of the simulation.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -128,7 +128,7 @@ def named_people(
 
 
 def _prefers_simulation(sizes: ClassSizes, leaked: int, trials: int) -> bool:
-    """True if the exact answer takes long and trials do not; decided by counts, so equal on every machine."""
+    """True if the exact answer takes longer than a simulation; decided by counts, so equal on every machine."""
     terms, columns = _terms_and_columns(sizes, leaked)
     exact = _NODES * (columns * _SECONDS_A_COLUMN + terms * _SECONDS_A_TERM) if terms <= _MOST_TERMS else math.inf
     if exact <= _AUTO_SECONDS:
@@ -144,9 +144,9 @@ def _prefers_simulation(sizes: ClassSizes, leaked: int, trials: int) -> bool:
 
 
 def _terms_and_columns(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
-    """The number of leaked sizes h that carry weight: summed over class sizes, and counted once."""
+    """Number of relevant values h of leaked members: summed over class sizes, and the number of distinct values."""
     if leaked in (0, sizes.people):
-        return sizes.sizes.size / 30, sizes.sizes.size / 30  # one direction less to sum over: a thirtieth of the nodes
+        return sizes.sizes.size / 30, sizes.sizes.size / 30  # a sum over one direction has a thirtieth of the nodes
     chance = leaked / sizes.people
     middle = np.asarray(sizes.sizes * chance, dtype=np.float64)
     width = tail_width(middle * (1 - chance) + 1)
@@ -185,16 +185,16 @@ def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
 
 
 def _summary(sizes: ClassSizes, leaked: int, first: int, chances: NDArray[np.float64]) -> NamedPeople:
-    """Mean and variance. The mean is known in closed form; probabilities that do not agree with it are an error."""
-    known = expected_classes(sizes, leaked)
+    """The result with mean and variance; raises ArithmeticError if the chances contradict the mean in closed form."""
+    exact_mean = expected_classes(sizes, leaked)
     numbers = first + np.arange(chances.size)
     total, mean = float(chances.sum()), float(chances @ numbers)
-    if abs(total - 1) > 1e-8 or abs(mean - known) > 1e-8 * known or chances.min() < -1e-9:
-        raise ArithmeticError(f"the chances add up to {total} and their mean is {mean}, not {known}")
-    # before small chances are set to 0, for those far from the mean weigh most; a variance of 0 may round to below 0
-    variance = max(float(chances @ (numbers - known) ** 2), 0.0)
-    chances = np.where(chances > 1e-13, chances, 0.0)  # below that they are rounding
-    return NamedPeople(sizes.people, leaked, "exact", None, None, known, variance, first, chances)
+    if abs(total - 1) > 1e-8 or abs(mean - exact_mean) > 1e-8 * exact_mean or chances.min() < -1e-9:
+        raise ArithmeticError(f"the chances add up to {total} and their mean is {mean}, not {exact_mean}")
+    # computed before small chances are set to 0, because those far from the mean matter; rounding may make it negative
+    variance = max(float(chances @ (numbers - exact_mean) ** 2), 0.0)
+    chances = np.where(chances > 1e-13, chances, 0.0)  # smaller chances are rounding errors
+    return NamedPeople(sizes.people, leaked, "exact", None, None, exact_mean, variance, first, chances)
 
 
 def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NamedPeople:
@@ -219,7 +219,7 @@ def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress:
 
 
 def _named_by_class(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """The number of people named in each trial; draws the leaked members of a whole class (few large classes)."""
+    """The number of people named in each trial, by drawing the number of leaked members of each class."""
     each, rng = np.repeat(sizes.sizes, sizes.counts), np.random.default_rng(seed)
     named = np.zeros(trials, dtype=np.int64)
     portion = max(1, _MOST_TERMS // 10 // each.size)

@@ -53,7 +53,7 @@ def share_of(share: float | Fraction, people: int) -> int:
     """Convert a share to a number of people, rounded up so that the risk is not understated.
 
     Args:
-        share: between 0 and 1; a float is taken as the decimal it is written as.
+        share: between 0 and 1; a float is read as its shortest decimal form.
         people: how many people there are.
 
     Returns:
@@ -67,6 +67,6 @@ def share_of(share: float | Fraction, people: int) -> int:
     """
     if not 0 <= share <= 1:
         raise InputError(f"a leak of {chosen_percent(float(share))} of the people; give 0 to 100%")
-    # 0.07 is not seven hundredths in binary: a decimal is taken as written
+    # the float 0.07 is not exactly seven hundredths: use its decimal form
     exact = share if isinstance(share, Fraction) else Fraction(repr(float(share)))
     return math.ceil(exact * people)

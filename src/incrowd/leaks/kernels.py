@@ -15,11 +15,10 @@ Integers = NDArray[np.int64]
 def draw_leak(
     rng: np.random.Generator, order: Integers, sizes: Integers, leaked: int, members: Integers
 ) -> int:  # pragma: no cover - compiled
-    """Draw a random leak. `members` gets the leaked members of each class; the leak is `order` from the returned place
-    on.
+    """Draw a random leak; store the number of leaked members of each class in `members`.
 
-    It is enough to shuffle the smaller of leak and rest, because both are random subsets. `order` stays a shuffle of
-    the classes of all people, so the next draw may start from it.
+    `order` has the class of every person. Only the smaller of leak and rest is shuffled, to the front of `order`; both
+    are random subsets. Returns the index in `order` at which the leak starts. The next draw may start from any `order`.
     """
     people = order.size
     fewer = min(leaked, people - leaked)
@@ -31,7 +30,7 @@ def draw_leak(
         for place in range(fewer):
             members[order[place]] += 1
         return 0
-    for one in range(sizes.size):  # to assign a slice takes a second to compile, for its error message
+    for one in range(sizes.size):  # assigning a slice would take numba a second to compile
         members[one] = sizes[one]
     for place in range(fewer):
         members[order[place]] -= 1
@@ -48,9 +47,10 @@ def attack(
     log_risks: Floats,
     people_at_risk: Integers,
 ) -> None:  # pragma: no cover - compiled
-    """Return the log of each trial's risk for targets of the leak, and the number of people by leaked class size.
+    """Compute the log risk of each trial for targets in the leak, and count people by the leaked size of their class.
 
-    One target: the mean risk of all leaked people, classes hit ÷ leaked. Several: the paper's loop, one after another.
+    For one target it is the mean risk of all leaked people, classes hit ÷ leaked. Several targets are drawn one after
+    another, as in the paper's loop.
     """
     members = np.zeros(sizes.size, dtype=np.int64)
     for trial in range(log_risks.size):

@@ -79,10 +79,10 @@ def leak_risk_uniform(*, people: int, k: int, leaked: int, targets: int = 1, met
 
     Args:
         people: how many people the table will hold.
-        k: the size of every class; where it does not divide the people, some classes are larger by one or more.
+        k: the size of every class; if it does not divide the number of people, some classes are larger.
         leaked: people in the leak.
         targets: number of people the attacker looks for together.
-        method: as in `leak_risk`.
+        method: a method of `leak_risk`.
 
     Returns:
         The probability, its logarithm and the odds.
@@ -133,6 +133,6 @@ def _log_several(sizes: ClassSizes, leaked: int, targets: int) -> float:
     """log of n! / ((D)_n C(D, L)) · [w^L z^n] Π_b Σ_h C(s_b, h) w^h Σ_{c ≤ h} z^c / c!."""
     people = sizes.people
     falling = math.fsum(math.log((i + 1) / (people - i)) for i in range(targets))
-    # close to the saddle point when targets are few: the odds of the leak alone, and targets evenly over its classes
+    # near the saddle point if targets are few: the odds of the leak, and targets spread evenly over its classes
     start = (leaked / max(people - leaked, 0.5), targets / expected_classes(sizes, leaked))
     return falling + log_coefficient(sizes.sizes, sizes.counts, leaked, targets, start)

@@ -66,7 +66,8 @@ def members_at_odds(sizes: Integers, counts: Integers, odds: float, distribution
     if isinstance(distribution, TruncatedPoissonTargets):
         zeta = distribution.zeta
         unlimited_weight = float(counts[unlimited].sum()) * zeta
-        if zeta <= 1:  # there may be millions of classes: sum the little that is truncated, not what is left
+        # there may be millions of classes: for accuracy, sum the small truncated part instead of the rest
+        if zeta <= 1:
             truncated = _row_sums(np.exp(log_chance) * distribution.truncated(h), edges)
             log_sum = np.where(truncated < 0.5, zeta + np.log1p(-np.minimum(truncated, 0.5)), log_sum)
     leaked, where = np.unique(h, return_inverse=True)
@@ -130,9 +131,9 @@ def moments(members: LeakedMembers) -> Moments:
 
 
 def _relevant_range(sizes: Integers, odds: float, distribution: CountDistribution) -> tuple[Integers, Integers]:
-    """The h of each class size that carry weight, around the mode.
+    """First and last h of each class size with a relevant weight, around the mode.
 
-    The weights fall off faster than those of a binomial distribution with the same mode, so its tails are enough.
+    The weights have lighter tails than a binomial distribution with the same mode, whose width is used.
     """
     low, high = np.zeros_like(sizes), sizes.copy()
     while np.any(low < high):  # as long as the next h is heavier, go up

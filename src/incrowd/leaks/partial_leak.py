@@ -89,10 +89,11 @@ def simulate_partial_leak(
 
     In each trial `leaked` people leak, each with a share of their records, rounded up. One person of the table is the
     target. The attacker knows some of the target's records, and names one of the leaked people who fit best: those who
-    share the most records with what is known. A person who shares none does not fit.
+    have the most of the known records. A person who has none does not fit.
 
-    If the attacker knows all records of the target, any other record in the leak speaks against a match. If all records
-    leak, so does a known record that is missing. An attacker who makes no errors treats both as certain.
+    If the attacker knows all records of the target, a leaked record that is not known is evidence against a match. If
+    all records of a person leak, so is a known record that is missing. For an attacker who makes no errors, either
+    excludes the person.
 
     Args:
         data: a table: a file's path, a frame or a `Table`.
@@ -100,10 +101,10 @@ def simulate_partial_leak(
         quasi_identifiers: the columns that the attacker knows of a record.
         person: the column that identifies the person of each record.
         share_of_records: the share of a leaked person's records that leak.
-        known_records: how many records of the person looked for the attacker knows; all if None.
-        error_rate: the chance that the attacker has a wrong value in a column of a record: another record's.
-        trials: simulated leaks.
-        seed: of the random numbers.
+        known_records: number of records of the target that the attacker knows; all if None.
+        error_rate: the chance that the attacker has a wrong value in a column of a record, that of a random record.
+        trials: number of simulated leaks.
+        seed: seed of the random numbers.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -129,12 +130,17 @@ def simulate_partial_leak(
             progress("simulating leaks", trial / trials)
         order = random.permutation(histories.people)
         target = int(random.integers(histories.people))
-        everybody = set(order[:leaked].tolist())
-        known = histories.recall(target, known_records, error_rate, random)
+        leaked_people = set(order[:leaked].tolist())
+        known_by_attacker = histories.recall(target, known_records, error_rate, random)
         fitting = histories.fitting(
-            known, everybody, share_of_records, whole=known_records is None, exact=error_rate == 0, random=random
+            known_by_attacker,
+            leaked_people,
+            share_of_records,
+            whole=known_records is None,
+            exact=error_rate == 0,
+            random=random,
         )
-        inside = target in everybody
+        inside = target in leaked_people
         in_leak += inside
         right = 1 / len(fitting) if target in fitting else 0.0
         results[trial] = right, (1.0 - right if fitting else 0.0) * inside
@@ -156,7 +162,11 @@ def _check(share: float, known: int | None, errors: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Histories:
-    """Kinds of every person's records, holders of each kind, codes of the columns, and kinds by their values."""
+    """The records of every person. Equal records have one number, their kind.
+
+    `records` are the kinds of each person's records, `holders` the people who have each kind, `codes` the columns as
+    codes, `kinds` the kind of each combination of codes, and `values` its inverse.
+    """
 
     records: list[list[int]]
     holders: dict[int, list[int]]
@@ -198,7 +208,7 @@ class _Histories:
         return Counter(self._misremembered(self.values[number], errors, random) for number in records)
 
     def _misremembered(self, record: tuple[int, ...], errors: float, random: np.random.Generator) -> int:
-        """The kind of a record with wrong values in some columns; −1 where no record is of that kind."""
+        """The kind of a record with wrong values in some columns; −1 if the table has no such record."""
         wrong = random.random(len(record)) < errors
         others = random.integers(self.codes.shape[1], size=len(record))
         return self.kinds.get(
@@ -221,14 +231,14 @@ class _Histories:
         for one in sorted(candidates):
             records = self.records[one]
             if share < 1:
-                kept = random.choice(len(records), math.ceil(share * len(records) - 1e-12), replace=False)
-                records = [records[at] for at in kept]
+                leaked = random.choice(len(records), math.ceil(share * len(records) - 1e-12), replace=False)
+                records = [records[at] for at in leaked]
             seen = Counter(records)
             shared = (seen & known).total()
-            strange = (seen - known).total() * whole + (known - seen).total() * (share == 1)
-            if not shared or (exact and strange):
+            contradicting = (seen - known).total() * whole + (known - seen).total() * (share == 1)
+            if not shared or (exact and contradicting):
                 continue
-            score = shared - strange
+            score = shared - contradicting
             if score > best:
                 best, fitting = score, []
             if score == best:

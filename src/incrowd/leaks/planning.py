@@ -176,8 +176,8 @@ def leak_table(
 
     Args:
         people: how many people the table will hold.
-        ks: class sizes; without them 2, 3, 5, 10, 11, 15, 20 and 50, as far as there are so many people.
-        shares: of the people that leak, rounded up to whole people.
+        ks: class sizes; by default those of 2, 3, 5, 10, 11, 15, 20 and 50 that are not above the number of people.
+        shares: shares of the people that leak, rounded up to whole people.
         targets: number of people the attacker looks for together.
 
     Returns:
@@ -206,7 +206,7 @@ def leak_table(
 
 
 def few_leaks(people: int, targets: int = 1) -> list[int]:
-    """Sizes of leaks from the smallest possible to the whole table, close together where they are small.
+    """Sizes of leaks from the smallest possible to the whole table, about log-spaced.
 
     >>> few_leaks(100)[:4], few_leaks(100)[-1]
     ([1, 2, 3, 4], 100)

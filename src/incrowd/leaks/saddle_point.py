@@ -29,9 +29,9 @@ from incrowd.leaks.count_distributions import (
 from incrowd.leaks.leaked_members import LeakedMembers, Moments, members_at_odds, members_if_all_leak, moments
 from incrowd.special import Floats
 
-_BLOCK = 1_000_000  # complex numbers held at once
-_LARGE, _PROBES = 10_000, 8  # numbers a node, above which about so many of the rim are looked at before all others
-_MOST_NUMBERS = 150_000_000  # of one sum: half a minute or less on one core
+_BLOCK = 1_000_000  # complex numbers in memory at a time
+_LARGE, _PROBES = 10_000, 8  # with more numbers per node, about 8 nodes of the rim are evaluated before all others
+_MOST_NUMBERS = 150_000_000  # numbers of one sum: at most half a minute on one core
 
 
 def log_coefficient(sizes: Integers, counts: Integers, leaked: int, targets: int, start: tuple[float, float]) -> float:
@@ -126,11 +126,10 @@ def characteristic(members: LeakedMembers, theta: Floats, phi: Floats, leaked: i
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Nodes of a double Fourier sum, evaluated only where the bell has not vanished.
+    """Nodes of a double Fourier sum, evaluated only near the origin, where the terms are not negligible.
 
-    Sums over so many angles are exact but for aliasing: totals that differ by a multiple of the nodes fall together,
-    so there are as many nodes as the totals are wide. Shifting the angle θ of the leak by −slope·φ makes the two
-    directions independent.
+    A sum over m angles is exact except for aliasing: totals that differ by a multiple of m are added. So m is the width
+    of the distribution of the total. Shifting the angle θ of the leak by −slope·φ makes the two directions independent.
     """
 
     leak_nodes: int
@@ -143,14 +142,14 @@ class Grid:
     def over(cls, totals: Moments, *, sides: int = 1) -> Grid:
         """Nodes for both directions; odd numbers, so that only the origin is its own mirror image.
 
-        One coefficient needs the width of its total to one side, a whole distribution that to both `sides`.
+        One coefficient needs the width of the distribution on one side, a whole distribution that on both `sides`.
         """
         leak, other = float(totals.covariance[0, 0]), totals.variance_given_leak
         return cls(int(tail_width(leak)) | 1, sides * int(tail_width(other)) | 1, totals.slope, leak, other)
 
     @classmethod
     def over_other(cls, variance: float, *, sides: int = 1) -> Grid:
-        """Nodes for the second total alone, where the number leaked leaves nothing to sum over."""
+        """Nodes for the second total alone, if the first is fixed (everybody leaks, or all leaked are targets)."""
         return cls(1, sides * int(tail_width(variance)) | 1, 0.0, 0.0, variance)
 
     def sums(
@@ -163,10 +162,10 @@ class Grid:
     ) -> tuple[Floats, Complexes]:
         """The angles φ from 0 up, and at each the function summed over all angles θ.
 
-        The nodes extend further out until the values at the rim are no more than rounding, which grows with the angle
-        of the `largest` number of leaked members. With `rim_first` some nodes of the rim are looked at first:
-        if they are more than rounding, the sum would be thrown away, and the nodes extend further at once.
-        `check` is told the number of nodes before any is evaluated, and raises if they are too many.
+        The region of nodes is enlarged until the values at its rim are rounding errors, which grow with the angle of
+        the `largest` number of leaked members. With `rim_first`, some nodes of the rim are evaluated first; if they are
+        not rounding errors, the region is enlarged before the other nodes are evaluated. `check` is called with the
+        number of nodes before any is evaluated, and raises if they are too many.
         """
         limit = 50.0
         while True:
@@ -195,7 +194,7 @@ class Grid:
 
 
 def _probes(rim: NDArray[np.bool_], middle: int) -> Integers:
-    """Nodes of the rim at which a bell vanishes last: on the two axes, and some in between."""
+    """Indexes of the nodes of the rim with the largest values: those on the two axes, and some in between."""
     on_axes = np.zeros_like(rim)
     on_axes[0], on_axes[:, middle] = rim[0], rim[:, middle]
     every = np.flatnonzero(rim)

@@ -24,8 +24,8 @@ TargetsFrom = Literal["table", "leak"]
 TOO_FEW_TRIALS = "too few trials for so many targets"
 
 MOST_PEOPLE = 200_000_000  # one eight-byte number a person
-# effective trials below which there is no interval: from there on intervals were seen to cover 19 times in 20. The
-# limit on those found among the trials is lower, because runs that drew too little of the tail find the most
+# with fewer effective trials there is no interval; with more, intervals were measured to cover 19 times in 20. The
+# limit for the observed number is lower, because it is too high in runs that have not drawn the tail
 _FEWEST_EFFECTIVE, _FEWEST_LOG_NORMAL = 100, 200
 _STEPS_A_CALL = 20_000_000  # people drawn between two reports of progress
 
@@ -62,8 +62,8 @@ class LeakSimulation(Result):
         """True if the trials are enough for an interval."""
         log_normal = self.trials * math.exp(-self.log_variance)
         return all(
-            found >= min(fewest, self.trials / 2)
-            for found, fewest in ((self.effective_trials, _FEWEST_EFFECTIVE), (log_normal, _FEWEST_LOG_NORMAL))
+            effective >= min(fewest, self.trials / 2)
+            for effective, fewest in ((self.effective_trials, _FEWEST_EFFECTIVE), (log_normal, _FEWEST_LOG_NORMAL))
         )
 
     @property
@@ -124,11 +124,11 @@ def simulate_leak(
         quasi_identifiers: for a table, the columns that the attacker knows.
         person: for a table, the column that identifies the person of each record.
         targets: number of people the attacker looks for together.
-        trials: simulated leaks.
-        seed: of the random numbers.
-        targets_from: `"leak"` looks for people who are known to have leaked (the paper's loop); `"table"` for people of
-            the whole table, which is what `leak_risk` answers. Somebody who did not leak is never named, so the
-            second is the first times the chance that all targets leaked, which is known and not simulated.
+        trials: number of simulated leaks.
+        seed: seed of the random numbers.
+        targets_from: `"leak"`: targets are people who leaked (the paper's loop). `"table"`: targets are people of the
+            whole table, as in `leak_risk`. A person who did not leak is never named, so the second probability is the
+            first times the known chance that all targets leaked.
         progress: callback that receives the current step and the share done.
 
     Returns:
@@ -165,7 +165,7 @@ def simulate_leak(
     )
     if targets_from == "table":
         logs += math.fsum(math.log((leaked - i) / (sizes.people - i)) for i in range(targets))
-    # relative to the largest, for the chance of a hundred targets is too small for a float
+    # relative to the largest, because the chance of a hundred targets is too small for a float
     peak = float(logs.max())
     shares = np.exp(logs - peak)
     log_probability = peak + math.log(float(shares.mean()))
@@ -192,7 +192,7 @@ def run_trials(
     simulate: Callable[[np.random.Generator, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]], None],
     progress: Progress,
 ) -> NDArray[np.float64]:
-    """One number a trial, simulated in portions so that progress is reported."""
+    """One number for each trial, simulated in portions so that progress is reported."""
     if sizes.people > MOST_PEOPLE:
         raise UnsupportedError(
             f"{sizes.people:,} people are too many to simulate (at most {MOST_PEOPLE:,}); use the exact answer"

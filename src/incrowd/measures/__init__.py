@@ -1,4 +1,4 @@
-"""Facts about this table: who is unique, how risky it is, and for an attacker who knows what."""
+"""Measures of one table: class sizes, uniqueness, attribute disclosure, and risk by the attacker's knowledge."""
 
 from incrowd.measures.api import Measurement, measure
 from incrowd.measures.attribute_sets import KnowledgeRisk, KnowledgeRisks, risk_by_group, risk_by_subset

@@ -135,9 +135,9 @@ def measure(
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker knows.
         sensitive: columns that people keep to themselves.
-        person: the column that says whose record it is. The unit is then the person and the class is the whole
-            history; sensitive values are compared among the records of a class with equal quasi-identifiers.
-        progress: called with what is being done and how far it is.
+        person: the column that identifies the person of each record. The unit is then the person and the class is the
+            whole history; sensitive values are compared among the records of a class with equal quasi-identifiers.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The class sizes and everything that follows from them, and the diversity of every sensitive column.
@@ -177,27 +177,27 @@ def measure(
 def _measure_distinct(
     table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """Class sizes and the sensitive columns of rows that are not here: from the distinct ones, counted."""
+    """Class sizes and diversities of rows in a remote engine, from its counted distinct rows."""
     if person is None:
         return _measure_counted(table.backend, names, wanted, progress)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     merged = table.backend.merge_histories(names, wanted, person)
-    _, found = _measure_counted(merged, [*names, person], wanted, progress)
+    _, diversities = _measure_counted(merged, [*names, person], wanted, progress)
     table.backend.check_unchanged()
-    return sizes, found
+    return sizes, diversities
 
 
 def _measure_counted(
     backend: Backend, names: list[str], wanted: list[str], progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """Class sizes and the sensitive columns from the counts of every class and value, one column after the other."""
-    found = []
+    """Class sizes and diversities from counted distinct rows, one sensitive column after the other."""
+    diversities = []
     try:
         for done, column in enumerate(wanted):
             counted = backend.counted_rows([*names, column])
             progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
             classes = classes_of_counted(counted, names)
-            found.append(measure_diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
+            diversities.append(measure_diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
     except TooManyDistinctError:
         return measure_distinct_partitions(backend, names, wanted, progress)
-    return classes.sizes, found
+    return classes.sizes, diversities

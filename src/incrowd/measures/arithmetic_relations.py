@@ -1,8 +1,8 @@
-"""Kept numbers and dates from which a number or date that was made coarser can be computed.
+"""Formulas that compute a coarsened number or date from kept numbers and dates.
 
-A difference, a sum or a rescaled copy is linear in the kept columns; a product, a ratio or a power is so in their
+A difference, a sum or a rescaled copy is linear in the kept columns; a product, a ratio or a power is linear in their
 logarithms. Both are fitted on one half of the rows and judged on the other, so that many columns do not fit few rows by
-accident, and a few altered cells do not hide the formula.
+accident. The fit is robust, so that a few altered cells do not hide the formula.
 """
 
 from __future__ import annotations
@@ -13,56 +13,37 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.distinct import distinct_values
-from incrowd.backends import Coded
 from incrowd.measures.determination import Determination
-from incrowd.tables.measured_texts import read_measured_texts
+from incrowd.measures.quantities import Floats, Quantity
 
-Floats = NDArray[np.float64]
-
-_FIT_ROWS, _ROWS_PER_COLUMN = 2_000, 10  # rows that a formula is fitted on, at most: the larger of the two
-_MOST_COLUMNS = 200  # columns that are fitted together; of more, those that correlate most
-_STARTS = 10  # small samples of rows, of which the one that fits most rows best is where the fit starts
-_WELL_FITTED, _STEPS = 0.8, 10  # share of rows that a formula is fitted to again, and how often
-_MAY_TELL = 0.5  # share of the deviation that a fit may leave, above which nothing is looked at further
-_SLIGHT = 0.05  # what missing cells may weigh, in standard deviations of what is guessed
-_OUTERMOST = 0.05  # records at each end of a range that may be altered
-_CLOSE = 0.125  # how near a guess must be, as a share of what the released value leaves open
-_NEARLY_ALL = 0.95  # share of the records that are guessed as well as that
-_EXACT = 0.9  # share of the guesses whose nearest value is the right one, from which all count as such a value
+_FIT_ROWS = 2_000  # rows that a formula is fitted on, at most, unless the next line asks for more
+_ROWS_PER_COLUMN = 10  # rows for each column of the formula
+_MOST_COLUMNS = 200  # columns in one fit; of more, those with the highest correlation with the target
+_STARTS = 10  # small random samples of rows; the robust fit starts from the one with the smallest usual error
+_WELL_FITTED, _STEPS = 0.8, 10  # share of the rows with the smallest errors that is fitted again, and how often
+_MAY_TELL = 0.5  # share of the target's mean deviation; a first fit with larger errors ends the search
+_SLIGHT = 0.05  # largest weight of missing cells in a guess, in standard deviations of the target
+_OUTERMOST = 0.05  # share of the records at each end of a range that may be altered
+_CLOSE = 0.125  # largest error of a close guess, as a share of the width that the released value leaves open
+_NEARLY_ALL = 0.95  # share of the guesses that must be close
+_EXACT = 0.9  # share of the guesses whose nearest value is the true one, from which guesses are rounded to values
 _POSITIVE = 0.99  # share of the values that must be positive for logarithms
-_MOST_KEPT = 4_000_000  # rows of which the random order is kept, for every target of a table asks for it
-_US_PER_DAY = 86_400_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A column of numbers, dates or times; `places` are its distinct values as numbers, NaN for a null."""
-
-    name: str
-    codes: NDArray[Any]
-    places: Floats
-
-    def at(self, rows: NDArray[Any] | slice) -> Floats:
-        """The numbers of some rows."""
-        numbers: Floats = self.places[self.codes[rows]]
-        return numbers
+_MOST_KEPT = 4_000_000  # rows up to which the random order is cached, because every target needs the same order
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Columns from which another one can be computed, where it was made coarser.
+    """Columns from which a coarsened column can be computed.
 
     Attributes:
-        columns: the columns, of which none can be spared.
-        told: the share of records whose value is guessed far more closely than the released value tells it.
-        by_chance: the share that would be without the columns.
-        guesses: what the released rows are guessed to have, as codes from 0.
-        step: how wide the steps of guesses are; 0 where they are values of the column.
+        columns: the columns; each of them is needed.
+        told: the share of records whose value is guessed far more closely than the released value shows it.
+        by_chance: the share of records that a guess without the columns reaches.
+        guesses: the guessed value of every released row, as codes from 0.
+        step: the width of the steps that guesses are rounded to; 0 if they are rounded to values of the column.
     """
 
     columns: tuple[str, ...]
@@ -72,37 +53,9 @@ class Relation:
     step: float
 
 
-def read_quantity(column: Coded) -> Quantity | None:
-    """A column as numbers; None where it holds neither numbers, dates or times nor texts that write some.
-
-    >>> from incrowd.backends import encode
-    >>> from incrowd.tables import read_table
-    >>> read_quantity(encode(read_table({"age": [40, None, 30]}), ["age"])[0]).at(slice(None)).tolist()
-    [40.0, nan, 30.0]
-    """
-    kind, types, values = column.values.type, pa.types, column.values
-    days = 1
-    if types.is_date32(kind):
-        values = values.cast(pa.int32())
-    elif types.is_date(kind) or types.is_timestamp(kind):
-        values, days = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64()), _US_PER_DAY
-    elif types.is_time(kind):
-        values, days = pc.cast(values, pa.time64("us")).cast(pa.int64()), _US_PER_DAY
-    elif types.is_boolean(kind):
-        values = values.cast(pa.int8())
-    elif types.is_string(kind) or types.is_large_string(kind):
-        written = read_measured_texts(values)
-        return None if written is None else Quantity(column.name, column.codes, written)
-    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
-        return None
-    numbers = pc.cast(values, pa.float64(), safe=False)
-    places = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64) / days
-    return Quantity(column.name, column.codes, np.where(np.isfinite(places), places, np.nan))
-
-
 _Design: TypeAlias = tuple[Floats, Floats, Floats, Floats]
 Designs: TypeAlias = dict[tuple[bool, tuple[int, ...], bytes], _Design]
-_DESIGNS = 8  # sets of columns and rows that are prepared for several targets
+_DESIGNS = 8  # design matrices in the cache that several targets share
 
 
 def find_relation(
@@ -112,17 +65,17 @@ def find_relation(
     after: Sequence[Quantity],
     designs: Designs | None = None,
 ) -> Relation | None:
-    """The fewest columns from which another can be computed, more closely than its released values tell it.
+    """Find the fewest columns from which a target can be computed more closely than its released values show it.
 
     Args:
-        target: the column as it was.
-        released: codes from 0 of what is released of it.
-        before: the columns that may tell it, beside the target.
-        after: the same columns, in the same order, beside what is released.
-        designs: what was prepared of `before` for other targets, and is used and added to here.
+        target: the column of the original.
+        released: the released labels of the target, as codes from 0.
+        before: the columns of the formula, with the rows of the original.
+        after: the same columns in the same order, with the rows of the release.
+        designs: cache of design matrices of `before`; targets of one table may share it.
 
     Returns:
-        The relation, linear or linear in logarithms, that needs the fewest columns; None where there is none.
+        The relation, linear or linear in logarithms, that needs the fewest columns; None if there is none.
 
     >>> draw = np.random.default_rng(0)
     >>> numbers = [draw.integers(0, 50, 400) for _ in range(3)]
@@ -132,9 +85,7 @@ def find_relation(
     >>> find_relation(total, total.codes // 20, columns, columns).columns
     ('0', '1')
     """
-    with np.errstate(
-        all="ignore"
-    ):  # squares of the largest and the smallest numbers are none; such columns are left out
+    with np.errstate(all="ignore"):  # squares of extreme numbers overflow; such columns are left out of the fit
         relations = [
             relation
             for is_log in (False, True)
@@ -145,7 +96,7 @@ def find_relation(
 
 @dataclass(frozen=True, slots=True)
 class _Formula:
-    """Weights of standardised columns, the constant last, that guess a standardised target."""
+    """A linear formula for a standardised target: weights of standardised columns, the constant last."""
 
     columns: tuple[int, ...]
     centre: Floats
@@ -153,9 +104,9 @@ class _Formula:
     weights: Floats
 
     def guess(self, matrix: Floats) -> Floats:
-        """The guess of every row; NaN where cells are missing that weigh something.
+        """The guess of every row; NaN if cells are missing whose weight matters.
 
-        Columns are added one by one: a product of matrices rounds a row by where it stands.
+        Columns are added one by one: the rounding of a matrix product depends on the position of the row.
         """
         *weights, constant = self.weights
         guesses, unknown = np.full(len(matrix), constant), np.zeros(len(matrix))
@@ -235,9 +186,9 @@ class _Search:
         return np.column_stack([_scaled(table[n].places, self.is_log)[table[n].codes[rows]] for n in columns])
 
     def _fit(self, columns: tuple[int, ...], steps: int = _STEPS) -> _Formula:
-        """Least squares, from the best of several starts again and again on the rows that fit well.
+        """Robust least squares: start from the best of several fits, then repeat the fit on the rows with small errors.
 
-        Altered cells bend a fit of all rows; some of a few small samples have none of them.
+        Altered cells distort a fit of all rows; among several small samples, some are likely to contain none.
         """
         truth, (matrix, centre, scale, standard) = self._truth(self.fitted), self._design(columns)
 
@@ -261,7 +212,7 @@ class _Search:
         return formula
 
     def _design(self, columns: tuple[int, ...]) -> _Design:
-        """The columns on the rows that are fitted, as they are and standardised, and their centres and scales."""
+        """The columns on the fitted rows, their centres and scales, and the standardised design matrix (cached)."""
         key = self.is_log, columns, self.fitted.tobytes()
         if key not in self.designs:
             if len(self.designs) >= _DESIGNS:
@@ -273,13 +224,16 @@ class _Search:
         return self.designs[key]
 
     def _may_tell(self, columns: tuple[int, ...]) -> bool:
-        """True if one fit of all columns explains enough of other rows that a closer look is worth it."""
+        """True if a first fit of all columns explains enough of the other rows to continue the search."""
         rows = self.judged[:_FIT_ROWS]
         errors = np.abs(self._fit(columns, steps=0).guess(self._matrix(self.before, columns, rows)) - self._truth(rows))
         return _usual_error(errors) <= _MAY_TELL * float(np.abs(self._truth(rows)).mean())
 
     def _eliminate(self, columns: tuple[int, ...], relation: Relation) -> Relation:
-        """The relation of a smallest set that still tells: many columns of little weight are left out, then each."""
+        """Backward elimination: the relation of a smallest set of columns that still passes `_judge`.
+
+        First half of the columns are removed at once, those with the smallest weights; then fewer; then single ones.
+        """
         step = len(columns) // 2
         while step:
             lightest = np.argsort(np.abs(self._fit(columns).weights[:-1]), kind="stable")[:step].tolist()
@@ -295,7 +249,7 @@ class _Search:
         return relation
 
     def _judge(self, columns: tuple[int, ...]) -> Relation | None:
-        """Fit a formula of some columns and judge it on other rows, against chance; None if it discloses too little."""
+        """Fit a formula of some columns and test it on other rows, against chance; None if it discloses too little."""
         formula = self._fit(columns)
         guesses = self._in_units(formula.guess(self._matrix(self.before, columns, self.judged)))
         known = ~np.isnan(guesses)
@@ -307,8 +261,8 @@ class _Search:
         after = self._in_units(formula.guess(self._matrix(self.after, columns, slice(None))))
         widest = _CLOSE * float(np.fmax.reduce(after) - np.fmin.reduce(after))
         if not Determination(truth.size, float(np.mean(errors <= widest)), 0.0).tells_nearly_all:
-            return None  # guesses behind one released value differ by no more than all guesses do
-        near = _CLOSE * _left_open(self.released, after, usual / _CLOSE)
+            return None  # an upper bound: guesses within one released value spread no more than all guesses
+        near = _CLOSE * _open_width(self.released, after, usual / _CLOSE)
         told = float(np.mean(errors <= near))
         determined = Determination(truth.size, told, _best_window(truth, 2 * near))
         if not (near > 0 and determined.tells_nearly_all):
@@ -319,7 +273,7 @@ class _Search:
         return Relation(names, told, determined.by_chance, _as_codes(after, step or self.values), step)
 
     def _in_units(self, guesses: Floats) -> Floats:
-        """Guesses in the units of the target; absurd ones far beyond its values are no guesses."""
+        """Guesses in the units of the target; exponents are capped far above its largest value, against overflow."""
         plain = guesses * self.spread + self.centre
         if self.is_log:
             limit = np.log(self.values[-1]) + 10
@@ -327,34 +281,34 @@ class _Search:
         return plain
 
 
-@lru_cache(maxsize=2)  # of all rows, and of those that have a logarithm
+@lru_cache(maxsize=2)  # one for all rows, one for the rows that have a logarithm
 def _shuffled(size: int) -> NDArray[np.int64]:
-    """A random order, always the same."""
+    """A random order with a fixed seed."""
     return np.random.default_rng(0).permutation(size)
 
 
 def _scaled(places: Floats, is_log: bool) -> Floats:
-    """Numbers as they are, or their logarithms; NaN where there is none."""
+    """Numbers, or their logarithms if `is_log`; NaN where there is no logarithm."""
     if not is_log:
         return places
     return np.log(np.where(places > 0, places, np.nan))
 
 
 def _usual_error(errors: Floats) -> float:
-    """The mean of the errors without the largest of them; infinite where there are hardly any."""
+    """The mean of the errors without the largest ones; infinite if too few are known."""
     known = np.sort(errors[~np.isnan(errors)])
     well = known[: int(_WELL_FITTED * known.size)]
     return float(well.mean()) if well.size > _SLIGHT * errors.size else np.inf
 
 
-def _left_open(released: NDArray[Any], guesses: Floats, least: float) -> float:
-    """Distance between the guesses behind one released value: the median record's, of those that differ more.
+def _open_width(released: NDArray[Any], guesses: Floats, least: float) -> float:
+    """Width of the guesses within one released value: the median over the records of values wider than `least`.
 
-    Most cells may be as they were: behind their released values guesses differ by their errors alone.
+    Narrower values were not made coarser: their guesses differ by the errors of the formula alone.
     """
     known = np.flatnonzero(~np.isnan(guesses))
     order = known[np.argsort(guesses[known])]
-    order = order[np.argsort(released[order], kind="stable")]  # of few bits, which takes no comparisons
+    order = order[np.argsort(released[order], kind="stable")]  # a radix sort, because the codes have few bits
     if not order.size:
         return 0.0
     starts = np.flatnonzero(np.diff(released[order].astype(np.int64), prepend=-1))
@@ -367,7 +321,7 @@ def _left_open(released: NDArray[Any], guesses: Floats, least: float) -> float:
 
 
 def _best_window(values: Floats, width: float) -> float:
-    """The largest share of values within a window of some width: what a guess without any column tells."""
+    """The largest share of values within a window of this width: what a guess without any column reaches."""
     ordered = np.sort(values)
     ends = np.searchsorted(ordered, ordered + width, side="right")
     return float((ends - np.arange(ordered.size)).max()) / values.size
@@ -379,7 +333,7 @@ def _nearest(values: Floats, guesses: Floats) -> NDArray[np.intp]:
 
 
 def _as_codes(guesses: Floats, grid: Floats | float) -> NDArray[np.int64]:
-    """Guesses as codes from 0: of the nearest value, or of the step of that width; missing ones have their own."""
+    """Guesses as codes from 0: of the nearest value in `grid`, or of steps of that width. A missing one has a code."""
     known = ~np.isnan(guesses)
     places = np.full(guesses.size, -1.0)
     if isinstance(grid, float):

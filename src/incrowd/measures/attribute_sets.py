@@ -1,4 +1,4 @@
-"""Risk by what the attacker knows: groups of attributes, and every set of attributes."""
+"""Risk by the attacker's knowledge: for groups of attributes, and for every set of attributes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from incrowd.measures.subset_counts import class_table, count_subset, count_subs
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
 
-_MOST_SUBSETS = 200_000
+_MOST_SUBSETS = 200_000  # sets of columns in one call
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeRisk(Result):
-    """People whom an attacker singles out who knows these columns and nothing else."""
+    """Risk for an attacker who knows these columns and nothing else."""
 
     label: str
     columns: tuple[str, ...]
@@ -62,8 +62,8 @@ def risk_by_group(
     Args:
         data: a file's path, a frame or a `Table`.
         groups: the name of each group and its columns.
-        person: the column that says whose record it is.
-        progress: called with what is being done and how far it is.
+        person: the column that identifies the person of each record.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         One risk for each combination, single groups first.
@@ -104,8 +104,8 @@ def risk_by_subset(
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker may know.
         up_to: the largest size of a set; all columns by default.
-        person: the column that says whose record it is.
-        progress: called with what is being done and how far it is.
+        person: the column that identifies the person of each record.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         One risk for each set, the smallest sets first.
@@ -139,7 +139,7 @@ def risk_by_subset(
 
 
 def check_subset_size(columns: int, up_to: int | None) -> int:
-    """The size of the largest set to count; refuses what has too many sets."""
+    """The size of the largest set to count; an error if there are too many sets."""
     largest = columns if up_to is None else up_to
     if largest < 1:
         raise InputError(f"sets of at most {largest} columns; give 1 or more")
@@ -161,21 +161,21 @@ def _count_combinations(
     if classes is None:
         return _count_singly(table, wanted, person, progress)
     people = int(classes.people.sum())
-    found = []
+    risks = []
     for done, (label, columns) in enumerate(wanted):
         count = count_subset(classes, [names.index(name) for name in columns])
-        found.append(KnowledgeRisk(label, columns, people, count.classes, count.uniques, count.smallest))
+        risks.append(KnowledgeRisk(label, columns, people, count.classes, count.uniques, count.smallest))
         progress("counting sets of attributes", done / len(wanted))
-    return KnowledgeRisks(found)
+    return KnowledgeRisks(risks)
 
 
 def _count_singly(
     table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
 ) -> KnowledgeRisks:
-    """Count every set of columns by a query of its own: for histories, and for classes too many for memory."""
-    found = []
+    """Count every set of columns with its own query: for histories, and for classes that do not fit into memory."""
+    risks = []
     for done, (label, columns) in enumerate(wanted):
         sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
-        found.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
+        risks.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
         progress("counting sets of attributes", done / len(wanted))
-    return KnowledgeRisks(found)
+    return KnowledgeRisks(risks)

@@ -13,8 +13,8 @@ from incrowd.classes import ClassSizes
 from incrowd.results import Result
 from incrowd.tables import TableLike
 
-_ENOUGH = 30.0  # pairs of records alike in one column that would differ in the other if the two were independent
-_FIRST = 20_000
+_ENOUGH = 30.0  # expected pairs of records, equal in one column and different in the other, if columns were independent
+_FIRST = 20_000  # records that are compared first, because they refute most relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def count_with_auxiliary(
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker knows.
         auxiliary: further columns that the attacker may know.
-        person: the column that says whose record it is.
+        person: the column that identifies the person of each record.
 
     Returns:
         The smallest class and the unique people.
@@ -56,12 +56,12 @@ def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | Non
     >>> determines(school, school // 2), determines(school // 2, school), determines(np.arange(200), school)
     (True, False, False)
     """
-    first = slice(_FIRST)  # of a large table the first records deny most relations
+    first = slice(_FIRST)
     if one.size > _FIRST and not _is_told(one[first], other[first]):
         return False
-    alike, counts = (np.bincount(codes, weights=times).astype(np.float64) for codes in (one, other))
+    sizes, counts = (np.bincount(codes, weights=times).astype(np.float64) for codes in (one, other))
     share = counts / counts.sum()
-    if float(alike @ (alike - 1.0)) / 2.0 * (1.0 - float(share @ share)) < _ENOUGH:
+    if float(sizes @ (sizes - 1.0)) / 2.0 * (1.0 - float(share @ share)) < _ENOUGH:
         return False
     return _is_told(one, other)
 

@@ -1,4 +1,4 @@
-"""Groups of records that an attacker cannot distinguish, and how often each value occurs in each group.
+"""Groups of records that an attacker cannot distinguish, and the count of each value in each group.
 
 l-diversity, t-closeness and attribute disclosure are functions of these counts.
 """
@@ -22,8 +22,8 @@ from incrowd.tables import Table
 class Groups:
     """A number for every record, equal for records that nobody can distinguish.
 
-    Where a record stands for several, `times` says for how many; `classes` are the classes of people, where they are
-    not simply the records with the same number.
+    `times` is the number of records that each entry stands for; None: one each. `classes` are the classes of people;
+    None if they are the groups themselves.
     """
 
     numbers: NDArray[Any]
@@ -45,11 +45,6 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
     return Groups(indistinguishable_groups(table, names, classes, person).numbers, classes=classes)
 
 
-def exceeds_memory(table: Table, names: Sequence[str]) -> bool:
-    """True if counting values within groups takes more than the memory limit: it is then done part by part."""
-    return not table.backend.fits_values(names)
-
-
 def require_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
 ) -> tuple[list[str], list[str]]:
@@ -66,9 +61,10 @@ def require_columns(
 
 
 class ClassValueCounts(NamedTuple):
-    """The pairs of a class and a value that occur, as class × values + value, ascending; and the records of each.
+    """The pairs of a class and a value that occur, and the number of records of each.
 
-    Class numbers are arbitrary. All records of a class are in the same `ClassValueCounts`.
+    A pair is the number class × (number of values) + value; pairs are ascending. Class numbers are arbitrary. All
+    records of a class are in the same `ClassValueCounts`.
     """
 
     pairs: NDArray[np.uint64]
@@ -78,9 +74,13 @@ class ClassValueCounts(NamedTuple):
 def count_class_values(
     classes: NDArray[Any], codes: NDArray[Any], size: int, times: NDArray[np.int64] | None = None
 ) -> list[ClassValueCounts]:
-    """Count the pairs of every record's class and code, of which there are `size`, in blocks of classes.
+    """Count the pairs of a record's class and code, in blocks of classes.
 
-    Where a record stands for several, `times` says for how many; classes are then numbered from 0.
+    Args:
+        classes: the class of every record; numbered from 0 if `times` is given.
+        codes: the code of every record's value.
+        size: the number of codes.
+        times: the number of records that each entry stands for; None: one each.
     """
     if times is not None:
         distinct, place = np.unique(classes * np.uint64(size) + codes, return_inverse=True)

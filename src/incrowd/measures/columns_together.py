@@ -1,4 +1,4 @@
-"""Kept columns that only together give back what protection has coarsened: weight and body mass index, the height."""
+"""Kept columns that give back a coarsened column only in combination: weight and body mass index give back height."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
-from incrowd.measures.arithmetic_relations import Designs, Quantity, Relation, find_relation, read_quantity
+from incrowd.measures.arithmetic_relations import Designs, Relation, find_relation
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
+from incrowd.measures.quantities import Quantity, read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table, read_table
 
@@ -30,21 +31,21 @@ def facts_of_columns_together(
     person: str | None = None,
     progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
-    """Find the kept numbers and dates from which a quasi-identifier that was made coarser can be computed.
+    """Find the kept numbers and dates from which a coarsened quasi-identifier can be computed.
 
-    Of every such set one column is named as the one to go, and the search goes on without it.
+    Of every such set one column is named for removal, and the search continues without it.
 
     Args:
-        kept: the columns of the original that are released as they were.
-        known: its quasi-identifiers; those that were not made coarser may tell something beside kept columns.
+        kept: the columns of the original that are released unchanged.
+        known: the quasi-identifiers of the original; unchanged ones may be part of a formula.
         released: the protected table.
         coarse: the quasi-identifiers that were made coarser.
-        secrets: kept columns that are to go only where no other column of a set can.
-        person: the column that says whose record it is, where people have several.
-        progress: told how far the work is.
+        secrets: sensitive columns; one of these is named only if a set has no other kept column.
+        person: the column that identifies the person of each record, if people have several records.
+        progress: callback that receives the current step and the share done.
 
     Yields:
-        A fact for every column to go, with those that it tells the quasi-identifier with.
+        A fact for every column to remove, with the other columns of the formula.
     """
     targets = _quantities([column for column in known if column.name in coarse])
     removable = [one.name for one in _quantities(kept)]
@@ -54,19 +55,19 @@ def facts_of_columns_together(
     table, names = read_table(released), [column.name for column in known]
     after = {one.name: one for one in _read_released(table, [*kept, *known], before)}
     labels = {column.name: column.codes for column in encode(table, [one.name for one in targets])}
-    telling = [one for one in before if one.name in after]
+    candidates = [one for one in before if one.name in after]
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
-        left = telling
-        while left:
-            relation = find_relation(target, labels[target.name], left, [after[one.name] for one in left])
-            to_go = [] if relation is None else [name for name in relation.columns if name in removable]
-            if relation is None or not to_go:  # quasi-identifiers alone are counted as known
+        remaining = candidates
+        while remaining:
+            relation = find_relation(target, labels[target.name], remaining, [after[one.name] for one in remaining])
+            choices = [] if relation is None else [name for name in relation.columns if name in removable]
+            if relation is None or not choices:  # a formula of quasi-identifiers alone: those are counted as known
                 break
-            fact = _fact(table, names, target.name, relation, _choose(to_go, secrets), person)
-            left = [one for one in left if one.name != fact.column]
+            fact = _fact(table, names, target.name, relation, _choose(choices, secrets), person)
+            remaining = [one for one in remaining if one.name != fact.column]
             if fact.undoes:
-                telling = [one for one in telling if one.name != fact.column]  # it goes, whatever else it tells
+                candidates = [one for one in candidates if one.name != fact.column]  # removed for all targets
                 yield fact
 
 
@@ -78,25 +79,25 @@ def facts_of_computed_columns(
     person: str | None = None,
     progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
-    """Find the kept numbers and dates that can be computed from quasi-identifiers: whoever knows these knows them too.
+    """Find the kept numbers and dates that an attacker can compute from the quasi-identifiers.
 
     Args:
-        kept: the columns of the original that are released as they were.
-        known: its quasi-identifiers.
+        kept: the columns of the original that are released unchanged.
+        known: the quasi-identifiers of the original.
         released: the protected table.
-        person: the column that says whose record it is, where people have several.
-        progress: told how far the work is.
+        person: the column that identifies the person of each record, if people have several records.
+        progress: callback that receives the current step and the share done.
 
     Yields:
         A fact for every such column that makes classes smaller.
     """
-    telling, table = _quantities(known), read_table(released)
+    quantities, table = _quantities(known), read_table(released)
     names = [column.name for column in known]
     designs: Designs = {}
-    targets = _quantities(kept) if telling else []
+    targets = _quantities(kept) if quantities else []
     for place, target in enumerate(targets):
         progress(_COMPUTING, place / len(targets))
-        relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), telling, telling, designs)
+        relation = find_relation(target, np.zeros(target.codes.size, dtype=np.int64), quantities, quantities, designs)
         if relation is None:
             continue
         (after,) = _read_released(table, kept, [target])
@@ -114,46 +115,47 @@ def _quantities(columns: Sequence[Coded]) -> list[Quantity]:
 
 
 def _read_released(table: Table, columns: Sequence[Coded], before: Sequence[Quantity]) -> list[Quantity]:
-    """Columns of the release as numbers; texts as those of the original, which has more cells to tell the notation by.
+    """Columns of the release as numbers.
 
-    What is text in the original and was changed in the release is missing there.
+    Texts take the numbers that the same texts have in the original, because all cells of a column are needed to
+    recognise its notation. Texts that the original does not have become missing.
     """
     texts = {one.name: one.values for one in columns if one.values.type in (pa.string(), pa.large_string())}
-    found = []
+    quantities = []
     for one, released in zip(before, encode(table, [one.name for one in before]), strict=True):
         if one.name not in texts:
-            found.append(read_quantity(released))
+            quantities.append(read_quantity(released))
             continue
-        places = pc.index_in(released.values.cast(pa.string()), value_set=texts[one.name].cast(pa.string()))
-        known = pc.fill_null(places, one.places.size).to_numpy()
-        found.append(replace(one, codes=released.codes, places=np.append(one.places, np.nan)[known]))
-    return [one for one in found if one is not None]
+        index = pc.index_in(released.values.cast(pa.string()), value_set=texts[one.name].cast(pa.string()))
+        index = pc.fill_null(index, one.places.size).to_numpy()
+        quantities.append(replace(one, codes=released.codes, places=np.append(one.places, np.nan)[index]))
+    return [one for one in quantities if one is not None]
 
 
 def _choose(columns: Sequence[str], secrets: Sequence[str]) -> str:
-    """The last column, for what was computed stands behind what it was computed from; a secret only if all are."""
+    """The column to remove: the last that is not sensitive, because computed columns usually follow their sources."""
     return ([name for name in columns if name not in secrets] or list(columns))[-1]
 
 
 def _fact(
-    table: Table, names: Sequence[str], gives_back: str, relation: Relation, to_go: str, person: str | None
+    table: Table, names: Sequence[str], gives_back: str, relation: Relation, to_remove: str, person: str | None
 ) -> RecoveringColumn:
-    """The classes for whoever guesses a quasi-identifier from a relation, beside those for whoever does not."""
+    """The fact of a relation: the classes for an attacker who uses its guesses, and for one who does not."""
     with_guesses = _count(table, names, relation, person)
     without = count_with_auxiliary(table, names, [], person=person)
     return RecoveringColumn(
-        to_go,
+        to_remove,
         gives_back,
         relation.told,
         relation.by_chance,
         with_guesses.k,
         with_guesses.uniques,
         without.k,
-        tuple(name for name in relation.columns if name != to_go),
+        tuple(name for name in relation.columns if name != to_remove),
     )
 
 
 def _count(table: Table, names: Sequence[str], relation: Relation, person: str | None) -> AuxiliaryKnowledge:
-    guess = "guess of " + " ".join(relation.columns)  # longer than the name of any of them
+    guess = "guess of " + " ".join(relation.columns)  # no column has this name, because it is longer than each of them
     columns = table.to_arrow([*names, *([person] if person is not None else [])])
     return count_with_auxiliary(columns.append_column(guess, pa.array(relation.guesses)), names, [guess], person=person)

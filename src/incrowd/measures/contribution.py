@@ -20,10 +20,10 @@ from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import Table, TableLike, read_table
 
 EXACT_UP_TO = 12
-"""Up to so many attributes are averaged over all orders; more are averaged over sampled ones."""
+"""Largest number of attributes that are averaged over all orders; with more, orders are sampled."""
 
-_EXACT_IF_COUNTED_SINGLY = 7  # attributes averaged over all orders where every set takes a count of its own
-_ORDERS = 200
+_EXACT_IF_COUNTED_SINGLY = 7  # the same if every set of attributes needs its own query
+_ORDERS = 200  # sampled orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Contribution(Result):
 class Contributions(Result):
     """The contributions of all attributes; those to correctness add up to correctness less `nothing_known`.
 
-    `orders` is how many orders were sampled, None where all were averaged. `nothing_known` is the chance of naming
-    somebody with no attribute at all: one in all people.
+    `orders` is the number of sampled orders, None if all orders were averaged. `nothing_known` is the chance of naming
+    somebody without knowing any attribute: 1 ÷ the number of people.
     """
 
     columns: tuple[Contribution, ...]
@@ -95,12 +95,12 @@ def contributions(
     Args:
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker may know.
-        person: the column that says whose record it is; whole histories are then counted, and orders are sampled
-            beyond seven attributes.
-        orders: random orders to average where there are too many, half of them the reverse of the other half.
-        exact_up_to: up to so many attributes all orders are averaged, from the counts of all sets.
-        seed: of the random orders.
-        progress: called with what is being done and how far it is.
+        person: the column that identifies the person of each record; whole histories are then counted, and orders are
+            sampled beyond seven attributes.
+        orders: the number of random orders if not all are averaged; half of them are the reverse of the other half.
+        exact_up_to: the largest number of attributes that are averaged over all orders, from the counts of all sets.
+        seed: the seed of the random orders.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The contribution of every attribute.
@@ -172,7 +172,7 @@ def _from_sampled_orders(
     seed: int,
     progress: Progress,
 ) -> Contributions:
-    """Averages over random orders; an order and its reverse are one draw, because their errors cancel in part."""
+    """Averages over random orders; an order and its reverse are one (antithetic) draw: their errors partly cancel."""
     generator = np.random.default_rng(require_seed(seed))
     draws = np.empty((max(orders // 2, 2), 2, len(names)))
     for done in range(len(draws)):
@@ -199,7 +199,7 @@ def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]
 def _from_single_counts(
     table: Table, names: list[str], person: str | None, orders: int, seed: int, progress: Progress
 ) -> Contributions:
-    """Contributions where each set takes a query of its own: histories, and classes too many for memory."""
+    """Contributions if each set needs its own query: for histories, and for classes that do not fit into memory."""
     known: dict[tuple[int, ...], tuple[int, int]] = {}
     people = 0
 

@@ -1,9 +1,9 @@
 """Determination of one column by another: exactly, or for nearly all records.
 
-A column that is kept beside a coarsened one undoes the coarsening if its values tell the finer ones: a year of birth
-beside an age in ranges, an item's name beside its coarsened number. A few altered cells must not hide that, so a
-relation counts that holds for nearly all records, as long as chance would not have shown it. So does one that holds
-for single values: an indicator that is 1 for one level only, an interaction that repeats a column in half of the rows.
+A kept column undoes the coarsening of another one if it determines the finer values: a year of birth beside an age in
+ranges, an item's name beside its coarsened number. A few altered cells must not hide that. So a functional dependency
+counts if it holds for nearly all records and chance does not explain it. It also counts if it holds for single values
+only: an indicator that is 1 for one level, an interaction that repeats a column in half of the rows.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from incrowd._support.distinct import count_numbers
 from incrowd.results import Result
 
-_FEWEST = 30  # records with a value in common, below which nothing can be told from chance
-_NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
-OF_CHANCE = 0.2  # share of the errors of chance that may remain
-_ALTERED = 0.01  # share of the records of one value that may deny what the others tell
-_BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
-_LARGE, _PARTS = 20_000, 8  # records from which groups are counted in so many parts, as far as they are needed
+_FEWEST = 30  # records that share a value, below which a dependency cannot be distinguished from chance
+_NEARLY_ALL = 0.95  # share of records whose second value is determined, from which the first column gives it away
+OF_CHANCE = 0.2  # largest number of errors, as a share of the errors that chance makes
+_ALTERED = 0.01  # share of the records of one value that may be exceptions
+_BEYOND_CHANCE = 3.0  # √(errors of chance) − √errors, at least; the square root of a count has a standard error of 1/2
+_LARGE, _PARTS = 20_000, 8  # records from which groups are counted in parts, and the number of parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Determination(Result):
 
     Attributes:
         records: records that share their value of the first column with at least one other record.
-        told: share of these whose second value is told by the others that share the first.
-        by_chance: share that would be told without the first column.
-        told_by_value: records of single values of the first column that tell the second for practically all who share
-            them, which chance does not explain.
+        told: share of these records whose second value is predicted by the other records with the same first value.
+        by_chance: share of these records whose second value is predicted without the first column.
+        told_by_value: records of those values of the first column that predict the second for practically all records
+            with that value, beyond chance.
     """
 
     records: int
@@ -63,23 +63,23 @@ class Determination(Result):
 
     @property
     def given_away(self) -> float:
-        """The share of records that are given away: those told, or only those of the values that tell by themselves."""
+        """The share of records given away: `told` if that is nearly all, else the share of the telling values."""
         return self.told if self.tells_nearly_all else self.told_by_value / max(self.records, 1)
 
 
 def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int64] | None = None) -> Determination:
     """Degree to which the codes of one column determine those of another.
 
-    A record is told if its value of `other` is the only most frequent one among the *other* records that share its
-    value of `one`: a record never tells itself, so a column of all different values tells nothing.
+    A record is told (predicted) if its value of `other` is the unique most frequent one among the *other* records with
+    the same value of `one`. A record never predicts itself, so a column of all different values predicts nothing.
 
     Args:
         one: codes from 0 of the column that may give the other away.
         other: codes from 0 of the column that may be given away.
-        times: how many records each entry stands for; one each, if left out.
+        times: the number of records that each entry stands for; None: one each.
 
     Returns:
-        The share of records told, beside the share that chance tells.
+        The share of records told, and the share that chance tells.
 
     >>> school = np.repeat(np.arange(10), 20)
     >>> determination(school, school // 2).gives_away, determination(school // 2, school).gives_away
@@ -108,49 +108,62 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
 
 
 def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:
-    """The records of the values that tell practically all who share them, and more than chance does."""
+    """Number of records of the values that predict practically all of their records, beyond chance."""
     errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
     beyond = (errors <= OF_CHANCE * of_chance) & (np.sqrt(of_chance) - np.sqrt(errors) >= _BEYOND_CHANCE)
     return int(sizes[(sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & beyond].sum())
 
 
-def _against_shuffled(one: NDArray[Any], count: Callable[[NDArray[Any], NDArray[np.bool_]], int]) -> Determination:
-    """Determination by groups of equal codes, and by groups of the same sizes with random members.
+def _against_shuffled(
+    one: NDArray[Any], count: Callable[[NDArray[Any], NDArray[np.bool_]], int], within: NDArray[Any] | None
+) -> Determination:
+    """Determination by groups of equal codes, compared with groups of the same sizes and random members.
 
-    `count` has the records told of some groups, given the codes and which rows are in these groups. A large table is
-    counted part by part, until the errors are too many for nearly all records; then `told` is the most that it can be,
-    and chance is not counted. Wide ranges have a point in common in any group that leans to one side, so single values
-    are not looked at here.
+    A large table is counted part by part and stops early if the errors are too many; `told` is then an upper bound, and
+    `by_chance` is 1. Single values (`told_by_value`) are not counted: wide ranges share a point in many groups anyway.
+
+    Args:
+        one: codes from 0; records with the same code are a group.
+        count: callback that counts the records told in some groups, given the codes and the mask of the groups' rows.
+        within: codes of a known column; random members then have the same codes as the members. None: any records.
     """
     sizes = np.bincount(one)
     records = int(sizes[sizes > 1].sum())
     if not records:
         return Determination(0, 0.0, 0.0)
     parts = 1 if one.size < _LARGE else _PARTS
-    left, told = (sizes > 1)[one], records
+    shared, told = (sizes > 1)[one], records
     for number in range(parts):
-        rows = left & (one % parts == number) if parts > 1 else left
+        rows = shared & (one % parts == number) if parts > 1 else shared
         told -= int(np.count_nonzero(rows)) - count(one, rows) if rows.any() else 0
         if number < parts - 1 and told < _NEARLY_ALL * records:
             return Determination(records, told / records, 1.0)
-    dealt = np.random.default_rng(0).permutation(one)
-    return Determination(records, told / records, count(dealt, (sizes > 1)[dealt]) / records)
+    random = np.random.default_rng(0)
+    if within is None:
+        shuffled = random.permutation(one)
+    else:
+        shuffled = np.empty_like(one)
+        shuffled[np.argsort(within, kind="stable")] = one[np.lexsort((random.random(one.size), within))]
+    return Determination(records, told / records, count(shuffled, (sizes > 1)[shuffled]) / records)
 
 
-def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Determination:
+def range_determination(
+    one: NDArray[Any], low: NDArray[Any], high: NDArray[Any], within: NDArray[Any] | None = None
+) -> Determination:
     """Degree to which the codes of one column determine the values behind ranges, if only the ranges are known.
 
-    If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
-    records told is the largest number of ranges with a common point, group by group; chance is what codes dealt out at
-    random give.
+    If the column determines the value, the ranges of all records that share a code have a point in common. So the
+    records told in a group are the largest number of ranges with a common point. Chance is the same count with codes
+    in random order.
 
     Args:
         one: codes from 0 of the column that may give the values away.
         low: lower limit of each record's range, or its rank among all limits (a whole number from 0).
         high: upper limit of each record's range, included.
+        within: codes of a known column; chance is then that of records with equal codes. None: of all records.
 
     Returns:
-        The share of records told, beside the share that chance tells.
+        The share of records told, and the share that chance tells.
 
     >>> age = np.repeat(np.arange(20.0, 60.0), 8)
     >>> start = age - np.tile(np.arange(8.0), 40)  # overlapping ranges of width 8 that hold the age
@@ -164,23 +177,29 @@ def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
     if ends.dtype.kind == "f":  # only the order counts
         ends = np.unique(ends, return_inverse=True)[1]
     low, high = np.split(ends.astype(np.int64), 2)
-    return _against_shuffled(one, lambda codes, rows: _in_common(codes[rows], low[rows], high[rows]))
+    return _against_shuffled(one, lambda codes, rows: _in_common(codes[rows], low[rows], high[rows]), within)
 
 
-def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]]) -> Determination:
+def set_determination(
+    one: NDArray[Any],
+    labels: NDArray[Any],
+    members: Sequence[NDArray[np.int64]],
+    within: NDArray[Any] | None = None,
+) -> Determination:
     """Degree to which the codes of one column determine the values behind sets, if only the sets are known.
 
-    If the column tells the value, all sets of the records that share a code have one member in common. So the share of
-    records told is the largest number of sets with a common member, group by group; chance is what codes dealt out at
-    random give.
+    If the column determines the value, the sets of all records that share a code have a member in common. So the
+    records told in a group are the largest number of sets with a common member. Chance is the same count with codes in
+    random order.
 
     Args:
         one: codes from 0 of the column that may give the values away.
         labels: codes from 0 of each record's set.
         members: the members of every set, as codes from 0.
+        within: codes of a known column; chance is then that of records with equal codes. None: of all records.
 
     Returns:
-        The share of records told, beside the share that chance tells.
+        The share of records told, and the share that chance tells.
 
     >>> item = np.repeat(np.arange(20), 8)
     >>> sets = [np.array([i, (i + step) % 20]) for i in range(20) for step in range(1, 9)]  # each holds the item
@@ -191,13 +210,17 @@ def set_determination(one: NDArray[Any], labels: NDArray[Any], members: Sequence
     """
     sizes = np.array([members_of.size for members_of in members])
     flat, ends = np.concatenate(members), np.cumsum(sizes)
-    return _against_shuffled(one, lambda codes, rows: _members_in_common(codes[rows], labels[rows], flat, ends, sizes))
+
+    def count(codes: NDArray[Any], rows: NDArray[np.bool_]) -> int:
+        return _members_in_common(codes[rows], labels[rows], flat, ends, sizes)
+
+    return _against_shuffled(one, count, within)
 
 
 def _members_in_common(
     one: NDArray[Any], labels: NDArray[Any], flat: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> int:
-    """The most sets of each group that share a member, in all groups together."""
+    """The largest number of sets in a group that share a member, summed over the groups."""
     pairs, counts = count_numbers(one.astype(np.int64) * sizes.size + labels)
     group, label = np.divmod(pairs, sizes.size)
     times = sizes[label]
@@ -210,10 +233,11 @@ def _members_in_common(
 
 
 def _in_common(one: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64]) -> int:
-    """The most ranges of each group that share a point, in all groups together."""
+    """The largest number of ranges in a group that share a point, summed over the groups."""
     width = 2 * (int(high.max()) + 1)
     first = one.astype(np.int64) * width
-    # group, place and end in one number: a range that ends where another begins shares that point with it
+    # each key is the group, the limit and 0 for a start or 1 for an end; starts come first, so that ranges that touch
+    # share a point
     keys = np.sort(np.concatenate([first + 2 * low, first + 2 * high + 1]))
     depth = np.cumsum(1 - 2 * (keys & 1))  # back to 0 at the end of every group
     starts = np.flatnonzero(np.diff(keys // width, prepend=-1))

@@ -1,8 +1,9 @@
-"""Attribute disclosure that is news: sensitive values that a class gives away and that nobody could have guessed.
+"""Attribute disclosure that is news: sensitive values that a class discloses and that nobody could have guessed.
 
-A value is certain in a class where (nearly) everybody has it. That is no news where the value is missing, or where most
-people of the table have it. Missing values that follow from the quasi-identifiers (skip patterns: a question for
-children is missing for adults) are recognised, and left out of what "most people" means.
+A value is certain in a class if (nearly) everybody in it has that value. A missing value does not protect: if most of a
+class have a value, the people without one are expected to have the same. A certain value is not news if it is missing,
+or if most people of the table have it. Structural missing values (skip patterns: a question for children is missing for
+adults) follow from the quasi-identifiers. They are recognised and do not count among "most people".
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.reshape import fold_spellings
 
 _POINTS = re.compile(r"(?<=[^\W\d_])\.")  # H.I.V., but not 1.5
-_BY_CHANCE = 0.01  # largest part of a skip pattern that chance alone may explain
-_FEWEST = 10  # records, at least two of each kind, that show a skip pattern
-_MOST_GROUPS = 1 << 24  # combinations of two columns that are looked at for skip patterns
+_BY_CHANCE = 0.01  # largest share of the records of a skip pattern that is expected by chance
+_FEWEST = 10  # records of a skip pattern, in groups of at least two
+_MOST_GROUPS = 1 << 24  # combinations of values of two columns, above which no skip pattern is searched for
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,12 @@ class DisclosedColumn(Result):
       `missing_follows_from` imply it.
     - `certain`: records whose value (or, with a named secret, whose having it) is certain from the class.
     - `certain_missing`, `certain_common`: of `certain`, the records without a value, and with a value that most have.
-    - `spellings`: values that differ from another one only in case, blanks, Unicode form or points, and count as it.
-    - `base_rate`: the chance of guessing right without the class, on average over the records for whom it is news.
-    - `rise`: by how much the class raises that chance, on average over the same records.
+    - `spellings`: values that differ from another value only in case, blanks, Unicode form or points, and count as
+      that value.
+    - `behind_missing`, `classes_behind_missing`: records with a value in classes in which all who have a value have the
+      same one, which is news but not certain because of the missing values; and the number of these classes.
+    - `base_rate`: the chance of guessing right without the class, on average over the records whose value is news.
+    - `rise`: the increase of that chance by the class, on average over these records.
     """
 
     column: str
@@ -66,6 +70,8 @@ class DisclosedColumn(Result):
     base_rate: float
     rise: float
     spellings: int = 0
+    behind_missing: int = 0
+    classes_behind_missing: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
@@ -112,14 +118,16 @@ def count_disclosed_secrets(
         quasi_identifiers: the columns that the attacker knows.
         sensitive: columns that people keep to themselves.
         secrets: for some of them, which of their values are secret; in the others every value is.
-        person: the column that says whose record it is; values are then compared among the records of people with
-            equal histories.
+        person: the column that identifies the person of each record; values are then compared among the records of
+            people with equal histories.
         null_is_secret: whether a missing value is a secret too.
         certain_from: the share of a class from which a value counts as certain, above 0.5; only records with that value
-            are counted.
-        common_above: a value of more than this share of the records is common, so that it is no news. Records whose
-            value is missing because of their quasi-identifiers are not counted as people who could have it.
-        progress: called with what is being done and how far it is.
+            are counted. If more than half of a class have a value (are filled), each person without one counts with the
+            chance of having the value in question: (c + 1) / (f + 2) if c of f filled people have it (Laplace's rule of
+            succession).
+        common_above: a value of more than this share of the records is common, so it is not news. Records whose value
+            is missing because of their quasi-identifiers are left out of the share.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         Exact counts for every sensitive column.
@@ -158,7 +166,7 @@ def count_disclosed_secrets(
 def _counts_of_columns(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> Iterable[tuple[Coded, NDArray[np.int64], Iterable[ClassValueCounts]]]:
-    """Every sensitive column, how often each of its values occurs, and the counts of its values in each class."""
+    """Every sensitive column, the count of each of its values, and the counts of its values in each class."""
     way = table.backend.way_to_compare(names, person)
     if way == "parts":
         for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
@@ -186,19 +194,23 @@ def _column(
     records, missing = int(tally.sum()), int(tally[-1]) if column.has_null else 0
     applicable = records if null_is_secret else max(records - structural[0], 1)
     holders = secret.holders(column.values, column.name)
-    values = _join_spellings(column) if holders is None else holders.astype(np.int64)  # not secret, and secret
+    values = _join_spellings(column) if holders is None else holders.astype(np.int64)  # 0 not secret, 1 secret
     size = len(column.values) if holders is None else 2
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
     certain, confident = np.zeros(tally.size, dtype=np.int64), np.zeros(tally.size)
+    behind_missing = np.zeros((2, tally.size), dtype=np.int64)
+    null_is_value = null_is_secret or not column.has_null or (holders is not None and holders[-1])
+    null = -1 if null_is_value else len(column.values) - 1
     for part in parts:
-        _add_certain(part, values, certain_from, certain, confident)
+        _add_certain(part, values, null, certain_from, certain, confident, behind_missing)
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
-        certain[0] = 0
+        certain[0], behind_missing[:, 0] = 0, 0
     else:
         is_missing[-1] = column.has_null and not null_is_secret
         is_common = (tally > common_above * applicable) & ~is_missing
-    news = ~is_missing & ~is_common & (certain > 0)
+    may_be_news = ~is_missing & ~is_common
+    news = may_be_news & (certain > 0)
     disclosed = int(certain[news].sum())
     base_rate = float(certain[news] @ (tally[news] / applicable)) / disclosed if disclosed else 0.0
     return DisclosedColumn(
@@ -214,11 +226,13 @@ def _column(
         base_rate=base_rate,
         rise=float(confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
         spellings=0 if holders is not None else int(np.count_nonzero(values != np.arange(size))),
+        behind_missing=int(behind_missing[0, may_be_news].sum()),
+        classes_behind_missing=int(behind_missing[1, may_be_news].sum()),
     )
 
 
 def _join_spellings(column: Coded) -> NDArray[np.int64]:
-    """For every value the first that differs from it only in case, blanks, Unicode form or points after letters."""
+    """For every value, the index of the first value that differs only in case, blanks, Unicode form or points."""
     places = np.arange(len(column.values))
     if column.values.type not in (pa.string(), pa.large_string()):
         return places
@@ -233,42 +247,64 @@ def _join_spellings(column: Coded) -> NDArray[np.int64]:
 def _add_certain(
     part: ClassValueCounts,
     values: NDArray[np.int64],
+    null: int,
     certain_from: float,
     certain: NDArray[np.int64],
     confident: NDArray[np.float64],
+    behind_missing: NDArray[np.int64],
 ) -> None:
-    """Add, for each value, the records in classes where it is certain, and the sum of its shares of those classes.
+    """Add the records of each value in classes where the value is certain, and the sum of its shares of those classes.
 
-    Codes that stand for one value, by `values`, are counted together.
+    Args:
+        part: counts of class × value pairs.
+        values: the value of each code; codes with one value (spellings) are counted together.
+        null: the code of a missing value that is not secret, -1 if there is none. If most of a class are filled, people
+            without a value count by the rule of succession.
+        certain_from: the share of a class from which a value is certain.
+        certain: sums of records by value, added to here.
+        confident: sums of records × share by value, added to here.
+        behind_missing: records by value, and classes by value, where all who have a value have this one and it is not
+            certain because of missing values; added to here.
     """
     classes, codes = np.divmod(part.pairs, np.uint64(values.size))
+    codes = codes.astype(np.int64)
     starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
-    total = np.repeat(np.add.reduceat(part.counts, starts), np.diff(np.append(starts, codes.size)))
-    found, counts = values[codes.astype(np.int64)], part.counts
+    lengths = np.diff(np.append(starts, codes.size))
+    people, filled = (
+        np.repeat(np.add.reduceat(counts, starts), lengths) for counts in (part.counts, part.counts * (codes != null))
+    )
+    missing = np.where((2 * filled > people) & (codes != null), people - filled, 0)
+    value, counts = values[codes], part.counts
     if np.any(values != np.arange(values.size)):
-        of_class = np.cumsum(np.bincount(starts, minlength=codes.size)) - 1
-        _, first, place = np.unique(of_class * values.size + found, return_index=True, return_inverse=True)
+        class_index = np.cumsum(np.bincount(starts, minlength=codes.size)) - 1
+        _, first, place = np.unique(class_index * values.size + value, return_index=True, return_inverse=True)
         counts = np.bincount(place, weights=counts).astype(np.int64)
-        found, total = found[first], total[first]
-    sure = counts >= certain_from * total * (1 - 1e-12)
-    np.add.at(certain, found[sure], counts[sure])
-    np.add.at(confident, found[sure], counts[sure] * (counts[sure] / total[sure]))
+        value, people, filled, missing = value[first], people[first], filled[first], missing[first]
+    share = (counts + missing * (counts + 1) / (filled + 2)) / people
+    is_certain = share >= certain_from * (1 - 1e-12)
+    np.add.at(certain, value[is_certain], counts[is_certain])
+    np.add.at(confident, value[is_certain], counts[is_certain] * share[is_certain])
+    is_behind = ~is_certain & (counts == filled) & (filled < people)
+    np.add.at(behind_missing[0], value[is_behind], counts[is_behind])
+    np.add.at(behind_missing[1], value[is_behind], 1)
 
 
 class _SkipPatterns:
-    """Missing values that follow from a quasi-identifier or from two, and from which: those that explain most.
+    """Skip patterns: missing values that follow from one or two quasi-identifiers, those that explain most of them.
 
-    They follow where all records with equal values of these columns are missing. If values were missing at random, a
-    group of s records would be missing as a whole with chance p^s: hardly any of those found may be of that kind. A
-    record never shows a pattern alone.
-    Quasi-identifiers are encoded once for all sensitive columns, of which many are missing in the same records.
+    A missing value follows if all records with the same values of these columns are missing (at least two records). If
+    values were missing at random with rate p, a group of s records would be missing as a whole with probability p^s;
+    the records expected that way must be a small share of those found.
+
+    Quasi-identifiers are encoded once for all sensitive columns. Answers are cached by the mask of missing records,
+    which many columns share.
     """
 
     def __init__(self, table: Table, names: Sequence[str]) -> None:
         self.table, self.names = table, list(names)
         self.sets: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
         self.in_memory = table.backend.way_to_compare(self.names) == "rows"
-        self.found: dict[bytes, tuple[int, tuple[str, ...]]] = {}
+        self.cache: dict[bytes, tuple[int, tuple[str, ...]]] = {}  # by the packed mask of missing records
 
     @cached_property
     def known(self) -> dict[str, Coded]:
@@ -282,13 +318,13 @@ class _SkipPatterns:
         (coded,) = encode(self.table, [column])
         is_null = coded.codes == coded.size - 1
         key = np.packbits(is_null).tobytes()
-        if key not in self.found:
+        if key not in self.cache:
             grouped = ((*_group([self.known[name] for name in names]), is_null, None, names) for names in self.sets)
-            self.found[key] = self._best(grouped, missing)
-        return self.found[key]
+            self.cache[key] = self._best(grouped, missing)
+        return self.cache[key]
 
     def _counted(self, column: str) -> Iterator[_Grouped]:
-        """The groups of every set of columns, from the distinct rows where there are too many rows for the memory."""
+        """The groups of every set of columns, from counted distinct rows if the rows do not fit into memory."""
         for chosen in self.sets:
             rows = _rows_by(self.table, chosen, column)
             if rows is not None:
@@ -302,7 +338,7 @@ class _SkipPatterns:
                 continue
             weights = np.ones(is_null.size) if times is None else times
             records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
-            several = np.where(records > 1, records, 0.0)  # one record shows no pattern
+            several = np.where(records > 1, records, 0.0)  # a single record is not a pattern
             explained = int(several[nulls == records].sum())
             by_chance = float(several @ np.power(nulls.sum() / records.sum(), records))
             if explained >= max(_FEWEST, best[0] + 1) and by_chance <= _BY_CHANCE * explained:
@@ -316,7 +352,7 @@ _Grouped = tuple[NDArray[np.int64], int, NDArray[np.bool_], NDArray[np.int64] | 
 
 
 def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
-    """The combination of values that each record has, as numbers, and how many such numbers there are."""
+    """The number of each record's combination of values, and the number of possible combinations."""
     groups, size = columns[0].codes.astype(np.int64), columns[0].size
     for column in columns[1:]:
         groups, size = groups * column.size + column.codes, size * column.size
@@ -327,7 +363,7 @@ def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
 
 
 def _rows_by(table: Table, chosen: Sequence[str], column: str) -> CountedRows | None:
-    """The rows, or where they do not fit into memory the distinct ones; None where those do not fit either."""
+    """The rows; the counted distinct rows if the rows do not fit into memory; None if those do not fit either."""
     wanted = [*chosen, column]
     if table.backend.way_to_compare(wanted) == "rows":
         return CountedRows(table.backend)

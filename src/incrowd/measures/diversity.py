@@ -19,6 +19,9 @@ from incrowd.results import Result
 class Diversity(Result):
     """Protection of one sensitive column, in the worst class unless stated otherwise.
 
+    A missing value counts as a value, as in the published definitions and in other tools. `filled_distinct` is l
+    without missing values.
+
     - `distinct`: l of distinct l-diversity, the fewest different values in a class.
     - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
     - `recursive_c`: recursive (c, l)-diversity holds for every c above this, l being `distinct`; None where l is 1.
@@ -31,6 +34,7 @@ class Diversity(Result):
       the values the class has.
     - `homogeneous`: records in classes where everybody has the same value, so that it is certain.
     - `commonest`: the share of the most common value in the table, which anybody can guess.
+    - `filled_distinct`: `distinct` without missing values, in the classes where somebody has a value.
     """
 
     column: str
@@ -47,6 +51,7 @@ class Diversity(Result):
     delta: float
     homogeneous: int
     commonest: float
+    filled_distinct: int
     _derived: ClassVar[tuple[str, ...]] = ("t", "given_away")
 
     @property
@@ -61,7 +66,10 @@ class Diversity(Result):
 
     @property
     def given_away(self) -> float:
-        """The share of records whose value is certain to whoever knows the class."""
+        """The share of records in homogeneous classes, including missing and common values.
+
+        `count_disclosed_secrets` counts only those that are news.
+        """
         return self.homogeneous / self.records
 
 
@@ -71,10 +79,10 @@ def measure_diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.in
     Args:
         classes: the number of every record's class.
         column: the sensitive column as codes.
-        times: how many records each entry stands for, where it is not one.
+        times: the number of records that each entry stands for; None: one each.
 
     Returns:
-        l, t and their relatives.
+        l, t and the related measures.
 
     >>> from incrowd.backends import encode
     >>> from incrowd.tables import read_table
@@ -87,16 +95,22 @@ def measure_diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.in
 
 
 def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[ClassValueCounts]) -> Diversity:
-    """The worst class in all parts of a table; `tally` is how often each value of a column occurs in the whole table.
+    """The measures of the worst class in all parts of a table.
 
-    The parts are iterated twice where the recursive ratio needs l first, so they are not an iterator.
+    Args:
+        column: the sensitive column.
+        tally: the number of records with each value, in the whole table.
+        parts: class × value counts; iterated twice, because the recursive ratio needs l first, so not an iterator.
     """
     from incrowd.measures import kernels
 
     size, records = column.size, int(tally.sum())
     share, cumulative = tally / records, np.cumsum(tally) / records
     before = np.concatenate([[0.0], np.cumsum(cumulative)])
-    scanned = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
+    scanned, filled = [], []
+    for part in parts:
+        scanned.append(kernels.scan_classes(*part, size, share, cumulative, before))
+        filled += [_fewest_filled(part, size)] if column.has_null else []
     distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*scanned, strict=True)
     l = int(min(distinct))  # noqa: E741
     recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None
@@ -115,4 +129,13 @@ def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[Clas
         delta=float(max(delta)),
         homogeneous=int(sum(homogeneous)),
         commonest=float(tally.max()) / records,
+        filled_distinct=min([l, *filled]),
     )
+
+
+def _fewest_filled(part: ClassValueCounts, size: int) -> int:
+    """The fewest different values in a class, without missing ones, whose code is the last of `size` codes."""
+    classes, codes = np.divmod(part.pairs, np.uint64(size))
+    starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+    filled = np.add.reduceat((codes != size - 1).astype(np.int64), starts)
+    return int(filled[filled > 0].min(initial=size))

@@ -1,7 +1,8 @@
-"""Values of kept columns that everybody expects of some people: no pension before 50, no pregnant men.
+"""Values of kept columns that an attacker expects of some people: no pension before 50, no pregnant men.
 
-Whoever knows an age expects the value, and looks among the records of the same ranges that have it. That such a column
-is a secret of others does not hide it from whoever can tell it, so it is told beside a verdict.
+An attacker who knows a person's age expects the value. Among the released records whose ranges cover the age, only
+those with the value count, so the class is smaller. This holds for sensitive columns too: the value is secret for some
+people and obvious for others. So these facts are reported beside a verdict and do not decide it.
 """
 
 from __future__ import annotations
@@ -17,39 +18,40 @@ from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.following_columns import count_classes
 from incrowd.measures.label_coverage import LabelCoverage
-from incrowd.measures.missing_cells import Pattern, common_flags, expect, find_behind, find_pattern
+from incrowd.measures.missing_cells import common_flags
+from incrowd.measures.predicted_cells import Pattern, expect, find_behind, find_pattern
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
 
-_PRACTICALLY_ALL = 0.99  # share of the people of a value from which on everybody expects the others to be so
+_PRACTICALLY_ALL = 0.99  # share of the people with a quasi-identifier's value, from which all are expected to agree
 
 
 def facts_of_expected_values(
     kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
 ) -> Iterator[RecoveringColumn]:
-    """Find kept columns of which practically all people of some values of a coarsened quasi-identifier have one value.
+    """Find kept columns with a value that practically all people of some age, region or other quasi-identifier have.
 
     Args:
-        kept: the columns of the original that are released as they were.
-        known: its quasi-identifiers.
+        kept: the columns of the original that are released unchanged.
+        known: the quasi-identifiers of the original.
         table: the protected table; its rows may be in another order.
-        coarse: the quasi-identifiers that were made coarser.
-        person: the column that says whose record it is, where people have several.
+        coarse: the quasi-identifiers that were made coarser; only these are considered.
+        person: the column that identifies the person of each record, if people have several records.
 
     Yields:
-        For every column that makes the smallest class smaller, the fact of the value that does most.
+        For every column that makes the smallest class smaller, the fact of the value that makes it smallest.
     """
     names = [column.name for column in known]
-    telling = [column for column in known if column.name in coarse]
-    if not (kept and telling):
+    coarsened = [column for column in known if column.name in coarse]
+    if not (kept and coarsened):
         return
     k_without = count_with_auxiliary(table, names, [], person=person).k
     released = encode(table, names)
-    behind = LabelCoverage(known, released, coarse)
+    coverage = LabelCoverage(known, released, coarse)
     for column in kept:
         flags, facts = common_flags(column), []
         after: dict[Any, Coded] | None = None
-        for (value, flag), one in itertools.product(flags.items(), telling):
+        for (value, flag), one in itertools.product(flags.items(), coarsened):
             pattern = find_pattern((one,), flag, expected=_PRACTICALLY_ALL)
             if pattern.records and _holds_for_others(pattern, flag):
                 if after is None:
@@ -57,9 +59,9 @@ def facts_of_expected_values(
                     after = common_flags(released_column, flags)
                 if value not in after:
                     continue
-                open_flag, expected = expect(find_behind(behind, pattern), after[value])
-                counts = count_classes(table, [*released, open_flag], expected, person)
-                shares = pattern.records / flag.codes.size, pattern.found.by_chance
+                attacker_flag, expected = expect(find_behind(coverage, pattern), after[value])
+                counts = count_classes(table, [*released, attacker_flag], expected, person)
+                shares = pattern.records / flag.codes.size, pattern.determination.by_chance
                 facts.append(
                     RecoveringColumn(column.name, one.name, *shares, *counts, k_without, follows=True, partly=True)
                 )
@@ -69,9 +71,9 @@ def facts_of_expected_values(
 
 
 def _holds_for_others(pattern: Pattern, flag: Coded) -> bool:
-    """True if the values that expect something by one half of the records do so by practically all of the other half.
+    """True if what one half of the records predicts holds for practically all records of the other half, both ways.
 
-    Of values that are only likely to have the flag, some have it in all records of one half by chance.
+    Where a flag is only likely, some values have it in all records of one half by chance.
     """
     (column,) = pattern.columns
 
@@ -83,14 +85,14 @@ def _holds_for_others(pattern: Pattern, flag: Coded) -> bool:
     halves = [count(0), count(1)]
     for (sizes, is_set), (others, others_set) in (halves, halves[::-1]):
         records = errors = 0.0
-        for differ, others_differ, told in (
-            (is_set, others_set, pattern.told[0]),
-            (sizes - is_set, others - others_set, pattern.told[1]),
+        for exceptions, others_exceptions, predicted in (
+            (is_set, others_set, pattern.predicted[0]),
+            (sizes - is_set, others - others_set, pattern.predicted[1]),
         ):
-            if told.any():
-                expects = (differ <= (1 - _PRACTICALLY_ALL) * sizes) & (sizes > 1)
-                records += others[expects].sum()
-                errors += others_differ[expects].sum()
+            if predicted.any():
+                predicts = (exceptions <= (1 - _PRACTICALLY_ALL) * sizes) & (sizes > 1)
+                records += others[predicts].sum()
+                errors += others_exceptions[predicts].sum()
         if errors > (1 - _PRACTICALLY_ALL) * records:
             return False
     return True

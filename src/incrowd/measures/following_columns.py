@@ -1,7 +1,8 @@
-"""Kept columns that follow from one or two quasi-identifiers, whatever the function is.
+"""Kept columns that functionally depend on one or two quasi-identifiers, whatever the function is.
 
-Whoever knows an age and a region knows the tariff that follows from them, and looks for it among the records of the
-same ranges. The function must hold for nearly all records, far beyond chance.
+An attacker who knows a person's age and region knows the tariff that follows from them. Among the released records
+whose ranges cover both, only those with that tariff count, so the class is smaller. The dependency must hold for nearly
+all records, far beyond chance.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
 
-_SAMPLE, _ENOUGH, _HOPELESS = 1_000, 20, 0.6  # rows looked at first, errors of chance among them, and how many remain
-ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which two columns are not looked at
-_NEARLY_ALL, _OPEN = 0.95, 0.29  # share of the records that is told, and bits that say which ones are not
-_TOLD = 0.9  # share of the records of a value that follow, from which on it is expected
+_SAMPLE = 1_000  # rows on which a dependency is tested first
+_ENOUGH = 20  # errors expected by chance in these rows, from which they suffice to reject a dependency
+_HOPELESS = 0.6  # share of the errors of chance, above which the dependency is rejected
+ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which a pair of columns is skipped
+_NEARLY_ALL = 0.95  # share of the records that a dependency must predict
+_ERROR_BITS = 0.29  # entropy in bits of which records are not predicted: that of a coin with chances 0.95 and 0.05
+_EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
 
 def facts_of_following_columns(
@@ -38,15 +42,15 @@ def facts_of_following_columns(
     secrets: Sequence[str] = (),
     person: str | None = None,
 ) -> Iterator[RecoveringColumn]:
-    """Find kept columns that follow from one or two quasi-identifiers, of which one was made coarser.
+    """Find kept columns that follow from one or two quasi-identifiers, at least one of them coarsened.
 
     Args:
-        kept: the columns of the original that are released as they were.
-        known: its quasi-identifiers.
+        kept: the columns of the original that are released unchanged.
+        known: the quasi-identifiers of the original.
         table: the protected table.
         coarse: the quasi-identifiers that were made coarser.
-        secrets: the columns of which a missing cell is no value.
-        person: the column that says whose record it is, where people have several.
+        secrets: sensitive columns; their records with a missing cell are left out.
+        person: the column that identifies the person of each record, if people have several records.
 
     Yields:
         A fact for every column that makes the smallest class smaller.
@@ -56,11 +60,11 @@ def facts_of_following_columns(
     bits = [entropy(one) for one in known]
     for column in kept:
         rows = column.is_filled if column.name in secrets and column.has_null else slice(None)
-        column, *those = (Coded(one.name, one.codes[rows], one.values) for one in (column, *known))
-        telling = next(find_telling(column, those, coarse, bits), None)
-        if telling is None:
+        column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *known))
+        dependency = next(find_telling(column, filled, coarse, bits), None)
+        if dependency is None:
             continue
-        columns, determined = telling
+        columns, determined = dependency
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
@@ -76,20 +80,27 @@ def facts_of_following_columns(
 def find_telling(
     column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
 ) -> Iterator[tuple[tuple[Coded, ...], Determination]]:
-    """The one or two quasi-identifiers each, some of them made coarser, that a column follows from."""
+    """Yield each set of one or two quasi-identifiers, at least one of them coarsened, that determines a column.
+
+    Args:
+        column: the column that may follow from others.
+        known: the quasi-identifiers.
+        coarse: the names of those that were made coarser.
+        bits: the entropy of each quasi-identifier.
+    """
     alone = [(one,) for one in known if one.name in coarse]
     pairs = (pair for pair in _pairs(known, column, bits) if any(one.name in coarse for one in pair))
     for columns in itertools.chain(alone, pairs):
-        found = _determination(columns, column)
-        if found is not None and found.tells_nearly_all:
-            yield columns, found
+        determined = _determination(columns, column)
+        if determined is not None and determined.tells_nearly_all:
+            yield columns, determined
 
 
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
-    """Two columns each that rows share often enough, and that hold information (`bits`) enough for the target's."""
+    """Pairs of columns with few enough combinations for the rows, and with enough entropy (`bits`) for the target."""
     most = target.codes.size / ROWS_FOR_EACH
-    # by Fano's inequality so much of the target may stay open where a share of the records is not told
-    needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _OPEN
+    # Fano's inequality: the target's entropy that may remain if 1 − _NEARLY_ALL of the records are not predicted
+    needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _ERROR_BITS
     for one, other in itertools.combinations(range(len(columns)), 2):
         if min(bits[one], bits[other]) > 0 and bits[one] + bits[other] >= needed:
             pair = columns[one], columns[other]
@@ -98,14 +109,14 @@ def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> It
 
 
 def entropy(column: Coded) -> float:
-    """The entropy of a column."""
+    """The entropy of a column, in bits."""
     shares = np.bincount(column.codes) / column.codes.size
     shares = shares[shares > 0]
     return float(-np.sum(shares * np.log2(shares)))
 
 
 def join_codes(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
-    """Codes for the combinations of values that some rows have."""
+    """A code for the combination of values in each row."""
     joint = np.asarray(columns[0].codes[rows], dtype=np.int64)
     for one in columns[1:]:
         joint = joint * one.size + one.codes[rows]
@@ -113,19 +124,19 @@ def join_codes(columns: Sequence[Coded], rows: slice = slice(None)) -> _Codes:
 
 
 def _determination(columns: Sequence[Coded], target: Coded) -> Determination | None:
-    """Determination of a column by others; None if some rows already show that it does not hold for nearly all."""
+    """Determination of a column by others; None if a sample of rows already rejects the dependency."""
     step = max(target.codes.size // _SAMPLE, 1)
     if step > 1:
         some = slice(None, None, step)
-        seen = determination(join_codes(columns, some), np.asarray(target.codes[some]))
-        errors, of_chance = (seen.records * (1 - share) for share in (seen.told, seen.by_chance))
+        sampled = determination(join_codes(columns, some), np.asarray(target.codes[some]))
+        errors, of_chance = (sampled.records * (1 - share) for share in (sampled.told, sampled.by_chance))
         if errors > _HOPELESS * of_chance and of_chance >= _ENOUGH:
             return None
     return determination(join_codes(columns), np.asarray(target.codes))
 
 
 def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
-    """Flags of the values of a column that an attacker predicts from other columns for nearly all of their records."""
+    """Mask of the values of a column that an attacker predicts from other columns, for nearly all records with them."""
     joint, codes = join_codes(columns), np.asarray(column.codes, dtype=np.int64)
     cells, place, counts = np.unique(joint * column.size + codes, return_inverse=True, return_counts=True)
     group = cells // column.size
@@ -133,22 +144,22 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
     records = np.bincount(codes, minlength=column.size)
-    told = np.bincount(codes, weights=follows[place], minlength=column.size)
-    return np.asarray((told >= _TOLD * records) & (records > 0))
+    predicted = np.bincount(codes, weights=follows[place], minlength=column.size)
+    return np.asarray((predicted >= _EXPECTED_FROM * records) & (records > 0))
 
 
 def _are_in(released: Coded, original: Coded, expected: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Flags of the expected values of a released column; all of them if the original has another type."""
+    """Mask of the expected values of a released column; all values if the original has another type."""
     if released.values.type != original.values.type:
         return np.ones(released.size, dtype=bool)
-    found = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+    mask = pc.is_in(released.values, value_set=original.values.filter(pa.array(expected)))
+    return np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def count_classes(
     table: Table, columns: Sequence[Coded], expected: NDArray[np.bool_], person: str | None
 ) -> tuple[int, int]:
-    """The smallest class by released columns that holds an expected record, and the people who are alone."""
+    """The size of the smallest class that holds an expected record, and the number of such classes with one person."""
     classes, sizes = class_numbers(pack(columns))
     is_expected = np.zeros(sizes.size, dtype=bool)
     is_expected[classes[expected]] = True

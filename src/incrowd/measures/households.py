@@ -1,4 +1,4 @@
-"""Household risk: the chance that any member of a household is found, and so the household with all of them."""
+"""Household risk: the chance that any member of a household is found, which discloses all members."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from incrowd.tables import TableLike, read_table
 
 @dataclass(frozen=True, slots=True)
 class HouseholdKnowledge(Result):
-    """The risk of households, for an attacker who knows something.
+    """The risk of households for an attacker with some knowledge.
 
-    - `average`: over households; `average_of_people`: over people, each with the risk of their household, as sdcMicro
-      reports it; `highest`: of the household easiest to find.
-    - `certain`: households with a member whom nobody else looks like, or that no other household looks like.
+    - `knows`: the knowledge, in words.
+    - `average`: the mean over households; `average_of_people`: the mean over people, each with the risk of their
+      household, as sdcMicro reports it; `highest`: the risk of the household that is easiest to find.
+    - `certain`: households that are found with certainty: they have a unique member, or are unique as a whole.
     """
 
     knows: str
@@ -57,20 +58,21 @@ def household_risk(
 ) -> HouseholdRisk:
     """Measure the chance that any member of a household is found, which gives away the others: 1 − Π (1 − rᵢ).
 
-    A member's risk r is 1 ÷ the number of people who look alike (the prosecutor's), or what `risks` says. Others know
-    how large a household is, and who lives in it, so both count as known in further rows. The last row is for an
-    attacker who knows the quasi-identifiers of all members: 1 ÷ the number of households that are alike as a whole.
+    The risk rᵢ of a member is 1 ÷ the size of their class (prosecutor risk), or is given in `risks`. An attacker may
+    also know the size of the household, or who lives in it; further rows count these as known. The last row is for an
+    attacker who knows the quasi-identifiers of all members: 1 ÷ the number of households that are equal as a whole.
 
     Args:
         data: a file's path, a frame or a `Table`, one row for each person.
-        household: the column that says which household a person lives in.
+        household: the column that identifies the household of each person.
         quasi_identifiers: the columns that the attacker knows.
-        relationship: the column that says who somebody is in the household (head, spouse, child); with it the
-            composition of the household counts as known.
-        risks: the risk of every record, such as `record_risk` estimates for the population; there is one row then.
+        relationship: the column of each person's position in the household (head, spouse, child); if given, the
+            composition of the household counts as known in one row.
+        risks: the risk of every record, such as `record_risk` estimates for the population; the result then has one
+            row.
 
     Returns:
-        The risk of households by what is known.
+        The risk of households, one row for each kind of knowledge.
 
     Raises:
         InputError: a column is missing or plays two parts, somebody has no household, or risks are no chances.
@@ -94,16 +96,17 @@ def household_risk(
     if risks is not None:
         levels = [_of_members("the given risks", _check_risks(risks, table.rows), home.codes, sizes)]
     else:
-        alike = assign_classes(table, names).numbers
-        known = [("the quasi-identifiers of a member", alike)]
-        known.append(("also the size of the household", _both(alike, sizes[home.codes])))
+        classes = assign_classes(table, names).numbers
+        known = [("the quasi-identifiers of a member", classes)]
+        known.append(("also the size of the household", _both(classes, sizes[home.codes])))
         if related:
             composition, _ = history_classes(related[0].codes.astype(np.uint32), home.codes)
-            known.append(("also who lives in it", _both(alike, composition[home.codes])))
-        levels = [_of_members(knows, _one_in_class(classes), home.codes, sizes) for knows, classes in known]
-        whole, crowd = history_classes(alike.astype(np.uint32), home.codes)
-        alone = int(np.count_nonzero(crowd == 1))
-        levels.append(_summary("the quasi-identifiers of all members", 1.0 / crowd[whole], sizes, alone))
+            known.append(("also who lives in it", _both(classes, composition[home.codes])))
+        levels = [_of_members(knows, _one_in_class(numbers), home.codes, sizes) for knows, numbers in known]
+        household_classes, households = history_classes(classes.astype(np.uint32), home.codes)
+        unique = int(np.count_nonzero(households == 1))
+        risk = 1.0 / households[household_classes]
+        levels.append(_summary("the quasi-identifiers of all members", risk, sizes, unique))
     return HouseholdRisk(household, home.size, table.rows, int(sizes.max()), tuple(levels))
 
 
@@ -115,7 +118,7 @@ def _check_risks(risks: ArrayLike, rows: int) -> NDArray[np.float64]:
 
 
 def _both(classes: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
-    """Classes of people who are alike in both."""
+    """Class numbers by the combination of two kinds of numbers."""
     return class_numbers((classes.astype(np.uint64) << np.uint64(32)) | more.astype(np.uint64))[0]
 
 
@@ -128,10 +131,10 @@ def _of_members(
     knows: str, risk: NDArray[np.float64], homes: NDArray[Any], sizes: NDArray[np.int64]
 ) -> HouseholdKnowledge:
     """1 − Π (1 − rᵢ) over the members of each household, in logarithms."""
-    with np.errstate(divide="ignore"):  # a risk of 1 is a logarithm of minus infinity
-        safe = np.bincount(homes, weights=np.log1p(-risk), minlength=sizes.size)
-    certain = np.unique(homes[risk == 1]).size  # a product of many small chances may round to 0 too
-    return _summary(knows, -np.expm1(safe), sizes, certain)
+    with np.errstate(divide="ignore"):  # for a risk of 1 the logarithm is minus infinity
+        log_not_found = np.bincount(homes, weights=np.log1p(-risk), minlength=sizes.size)
+    certain = np.unique(homes[risk == 1]).size  # not from the product, which may round to 0 for many members
+    return _summary(knows, -np.expm1(log_not_found), sizes, certain)
 
 
 def _summary(knows: str, risk: NDArray[np.float64], sizes: NDArray[np.int64], certain: int) -> HouseholdKnowledge:

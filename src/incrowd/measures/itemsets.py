@@ -1,4 +1,4 @@
-"""Set-valued tables (baskets, visits, places) and their k^m-anonymity: any m items of somebody fit k people."""
+"""k^m-anonymity of set-valued tables (baskets, visits, places): any m items of a person are shared by k people."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from incrowd.tables import TableLike, read_table
 class ItemsetAnonymity(Result):
     """The k of k^m-anonymity for sets of 1, 2, … m items.
 
-    `smallest[s − 1]` is the fewest people who share a set of s items that somebody has; `sets` counts such sets and
-    `alone` those that a single person has. Sizes that nobody's items reach are left out.
+    Only sets count that somebody has. `smallest[s − 1]` is the smallest number of people who share a set of s items;
+    `sets` is the number of sets, and `alone` the number of sets that one person has. Sizes larger than anybody's number
+    of items are left out.
     """
 
     people: int
@@ -35,7 +36,7 @@ class ItemsetAnonymity(Result):
 
     @property
     def k(self) -> int:
-        """Any `known` items or fewer that somebody has are had by at least k people."""
+        """The k of k^m-anonymity: every set of at most `known` items that occurs is shared by at least k people."""
         return min(self.smallest)
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
@@ -50,10 +51,10 @@ def itemset_anonymity(
 
     Args:
         data: a file's path, a frame or a `Table`.
-        person: the column that says whose item it is.
+        person: the column that identifies the person of each item.
         item: the column of items.
-        known: the m of k^m-anonymity, how many items of a person the attacker knows.
-        progress: called with what is being done and how far it is.
+        known: the m of k^m-anonymity: the number of items of a person that the attacker knows.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The smallest number of people for sets of 1, 2, … items.
@@ -99,6 +100,6 @@ def itemset_anonymity(
 
 
 def _count_sets(lengths: NDArray[np.int64], size: int) -> int:
-    """Number of sets of that size that all people have together."""
+    """Number of sets of `size` items, summed over the people."""
     distinct, people = np.unique(lengths, return_counts=True)
     return sum(comb(length, size) * many for length, many in zip(distinct.tolist(), people.tolist(), strict=True))

@@ -12,25 +12,28 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import Coded, encode, in_order_of_records
-from incrowd.measures.arithmetic_relations import read_quantity
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.columns_together import facts_of_columns_together, facts_of_computed_columns
 from incrowd.measures.determination import Determination, determination
 from incrowd.measures.expected_values import facts_of_expected_values
 from incrowd.measures.following_columns import facts_of_following_columns
 from incrowd.measures.missing_cells import facts_of_missing_cells
+from incrowd.measures.quantities import read_quantity
 from incrowd.measures.recovering_columns import RecoveringColumn
-from incrowd.measures.released_labels import label_reader
+from incrowd.measures.released_labels import Reader, label_reader
 from incrowd.tables import TableLike, read_table
 
 _COMPARING = "comparing kept columns with those made coarser"
-_LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
-_FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
-_GROUPS, _SHARED_BY_MANY = 2, 10  # groups that may have been made of finer values; records for each, if they are two
-_SHARED = 3  # records for each value, on average, from which values may be those of groups
-_OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
-_MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which it may tell by itself
-_CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
+_LARGE = 20_000  # records from which example records are compared first, to exclude columns that are clearly unrelated
+_FINER = 2  # fine values for each coarse value, at least
+_STEPS = 3  # coarse values, from which numbers count as coarsened by their steps
+_GROUPS = 2  # coarse values, from which labels count as groups of finer values
+_SHARED = 3  # records for each fine value, on average, from which it may be a value of a group
+_SHARED_BY_MANY = 10  # the same if there are fewer than _STEPS groups
+_OUTERMOST = 0.05  # share of the records at each end of a step that may be altered
+_SAME_WAY = 0.9  # share of the steps that must all rise, or all fall
+_MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which the value may be telling
+_CLEARLY_NOT = 0.5  # share that agrees with the examples, below which a dependency for nearly all is impossible
 
 
 def kept_column_facts(
@@ -46,22 +49,22 @@ def kept_column_facts(
 ) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
 
-    A relation that holds for nearly all records counts, so that a few altered cells do not hide it. Numbers and dates
-    are also looked at together: weight and body mass index give back height. Of these, one is named as the column that
-    is to go, so that the others do not tell any more.
+    A dependency counts if it holds for nearly all records, so that a few altered cells do not hide it. Numbers and
+    dates are also combined: weight and body mass index give back height. Of such a set, one column is named; without it
+    the others give nothing back.
 
     Args:
         original: the table before protection.
         released: the protected table.
         quasi_identifiers: the columns that were protected.
-        kept: the columns that are released as they were, whatever their role.
-        person: the column that says whose record it is, where people have several.
-        coarse: the quasi-identifiers that were made coarser, so that something can be given back. None: all of them.
-        secrets: the kept columns that are named last among columns that only tell together.
-        progress: told how far the work is.
+        kept: the columns that are released unchanged, whatever their role.
+        person: the column that identifies the person of each record, if people have several records.
+        coarse: the quasi-identifiers that were made coarser. None: all of them.
+        secrets: sensitive columns; of a set of columns, one of these is named only if all are sensitive.
+        progress: callback that receives the current step and the share done.
 
     Returns:
-        A fact for every kept column that gives something back, in the order of `kept`; then those that do together.
+        A fact for every kept column that gives something back alone, in the order of `kept`; then the other facts.
 
     Raises:
         ColumnNotFoundError: a column is missing.
@@ -76,7 +79,7 @@ def kept_column_facts(
     if not kept:
         return ()
     names = list(dict.fromkeys(quasi_identifiers))
-    before = in_order_of_records(encode(read_table(original), [*names, *kept]))  # some rows are looked at before others
+    before = in_order_of_records(encode(read_table(original), [*names, *kept]))  # samples must not depend on row order
     known, columns = before[: len(names)], before[len(names) :]
 
     def tells(column: Coded, number: int) -> Determination | None:
@@ -86,31 +89,31 @@ def kept_column_facts(
 
     after = read_table(released)
     coarsened = names if coarse is None else coarse
-    # each looks at the columns that those before it left; with the share of the progress at which it ends
+    # each detector is given the columns without a fact so far, and ends at its share of the progress
     detectors: list[tuple[float, Callable[[Sequence[Coded], Progress], Iterator[RecoveringColumn]]]] = [
-        (0.1, lambda left, tell: _facts(left, after, names, tells, person, tell)),
-        (0.4, lambda left, tell: facts_of_computed_columns(left, known, after, person=person, progress=tell)),
+        (0.1, lambda rest, tell: _facts(rest, after, names, tells, person, tell)),
+        (0.4, lambda rest, tell: facts_of_computed_columns(rest, known, after, person=person, progress=tell)),
         (
             0.6,
-            lambda left, tell: facts_of_columns_together(
-                left, known, after, coarsened, person=person, secrets=secrets, progress=tell
+            lambda rest, tell: facts_of_columns_together(
+                rest, known, after, coarsened, person=person, secrets=secrets, progress=tell
             ),
         ),
-        (0.9, lambda left, tell: facts_of_missing_cells(left, known, after, coarsened, person=person, progress=tell)),
+        (0.9, lambda rest, tell: facts_of_missing_cells(rest, known, after, coarsened, person=person, progress=tell)),
         (
             0.95,
-            lambda left, _: facts_of_following_columns(left, known, after, coarsened, person=person, secrets=secrets),
+            lambda rest, _: facts_of_following_columns(rest, known, after, coarsened, person=person, secrets=secrets),
         ),
-        (1.0, lambda left, _: facts_of_expected_values(left, known, after, coarsened, person=person)),
+        (1.0, lambda rest, _: facts_of_expected_values(rest, known, after, coarsened, person=person)),
     ]
-    found: list[RecoveringColumn] = []
+    facts: list[RecoveringColumn] = []
     begin = 0.0
     for end, detect in detectors:
-        gone = {fact.column for fact in found if fact.undoes}
+        undoing = {fact.column for fact in facts if fact.undoes}
         progress(_COMPARING, begin)
-        found += detect([column for column in columns if column.name not in gone], part(progress, begin, end))
+        facts += detect([column for column in columns if column.name not in undoing], part(progress, begin, end))
         begin = end
-    return tuple(found)
+    return tuple(facts)
 
 
 def released_column_facts(
@@ -124,19 +127,18 @@ def released_column_facts(
 ) -> tuple[RecoveringColumn, ...]:
     """Find the kept columns that give back a quasi-identifier, from a released table alone.
 
-    A column that tells the value behind ranges or sets shows in that the ranges or sets of the records that share its
-    value all have a point in common. Plain numbers were made coarser where they climb (or fall) in steps as the finer
-    numbers of a kept column do: ages of 30, 40, 50 beside years of birth. Labels were, where a finer column tells them:
-    counties beside towns.
+    If a column determines the value behind ranges or sets, the ranges or sets of all records with the same value of the
+    column have a point in common. Plain numbers count as coarsened if they rise or fall in steps with the finer numbers
+    of a kept column: ages of 30, 40, 50 beside years of birth. Labels count as coarsened if a finer column determines
+    them: counties beside towns.
 
     Args:
         released: the protected table.
         quasi_identifiers: its quasi-identifiers: ranges, sets, labels or plain values.
-        kept: the columns that may be as they were.
-        person: the column that says whose record it is, where people have several.
-        coarse: quasi-identifiers that hold ranges or sets; the others were made coarser only if they show it so. None:
-            all of them.
-        progress: told how far the work is.
+        kept: the columns that may be unchanged.
+        person: the column that identifies the person of each record, if people have several records.
+        coarse: the quasi-identifiers that hold ranges or sets; the others are tested for steps and groups. None: all.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         A fact for every kept column that gives something back, in the order of `kept`.
@@ -154,15 +156,16 @@ def released_column_facts(
         return ()
     table = read_table(released)
     names = list(dict.fromkeys(quasi_identifiers))
-    both = in_order_of_records(encode(table, [*names, *kept]))  # chance is drawn row by row
+    both = in_order_of_records(encode(table, [*names, *kept]))  # random numbers must not depend on row order
     known, columns = both[: len(names)], both[len(names) :]
     readers = [label_reader(column) if coarse is None or column.name in coarse else None for column in known]
+    exact = [column for column, reader in zip(known, readers, strict=True) if reader is None]
     ranks = cache(_ranks)
 
     def tells(column: Coded, number: int) -> Determination | None:
         reader, other = readers[number], known[number]
         if reader is not None:
-            return reader(column.codes, column.is_filled)
+            return _tell_labels(column, reader, exact)
         if _is_in_steps(column, other, ranks):
             return determination(column.codes, other.codes)
         return _tell_groups(column, other)
@@ -170,12 +173,30 @@ def released_column_facts(
     return tuple(_facts(columns, table, names, tells, person, progress))
 
 
-def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
-    """Determination of a coarser column by a finer one, as of counties by towns; None if it cannot be finer.
+def _tell_labels(column: Coded, reader: Reader, exact: Sequence[Coded]) -> Determination:
+    """Determination of ranges or sets by a column, beyond what it tells by giving away a known column.
 
-    Single values that go with one group tell no more than the group, which is released. Amounts that hardly anybody
-    shares are no values of groups: they tell the size of a household because its members have one income. Of two
-    groups each must have several values, which many share: numbers of people tell their sex, and are asked about.
+    Wages that are adjusted to prices tell the year, and the year limits the years of work. If the year is released as
+    it is, only what wages tell within one year is new.
+    """
+    found = reader(column.codes, column.is_filled, None)
+    for other in exact if found.gives_away else ():
+        if determination(column.codes, other.codes).tells_nearly_all:
+            within = reader(column.codes, column.is_filled, other.codes)
+            found = found if within.gives_away else within
+    return found
+
+
+def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
+    """Determination of a coarser column by a finer one, such as counties by towns; None if it cannot be finer.
+
+    Single values (`told_by_value`) do not count: they tell no more than the group, which is released. Three kinds of
+    columns are excluded:
+
+    - Values that hardly anybody shares, such as incomes: they determine the size of a household by accident, because
+      its members have one income.
+    - Columns with too few values for each group.
+    - With fewer than three groups: values that few share, or groups with fewer than three values.
     """
     is_finer = fine.size >= _FINER * coarse.size and fine.codes.size >= _SHARED * fine.size
     if not is_finer or coarse.filled_size < _GROUPS or not _may_tell(fine.codes, coarse.codes):
@@ -192,9 +213,9 @@ def _tell_groups(fine: Coded, coarse: Coded) -> Determination | None:
 
 
 def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray[np.int64] | None]) -> bool:
-    """True if numbers or dates climb or fall in steps along the finer ones of another column, for nearly all records.
+    """True if numbers or dates rise or fall in steps with the finer numbers of another column, for nearly all records.
 
-    The finer values behind each step, without the outermost of them, must then lie beyond those of the step before.
+    The finer values of each step, without the outermost ones, must lie beyond those of the step before.
     """
     if not fine.size >= _FINER * coarse.size >= _FINER * _STEPS:
         return False
@@ -212,7 +233,7 @@ def _is_in_steps(fine: Coded, coarse: Coded, ranks_of: Callable[[Coded], NDArray
 
 
 def _ranks(column: Coded) -> NDArray[np.int64] | None:
-    """The rank of every row among the numbers, dates or times of a column, -1 where it has none; None for texts."""
+    """The rank of every row's number, date or time in its column, -1 for a missing cell; None for a column of texts."""
     quantity = read_quantity(column)
     if quantity is None:
         return None
@@ -230,22 +251,22 @@ def _facts(
     person: str | None,
     progress: Progress,
 ) -> Iterator[RecoveringColumn]:
-    """The quasi-identifier that every kept column tells best, if it gives one away, and what knowing it does."""
+    """For every kept column that gives a quasi-identifier away: the one it determines best, and the smallest class."""
     table, k_without = read_table(released), 0
     for place, column in enumerate(kept):
         progress(_COMPARING, place / len(kept))
-        found = [(name, tells(column, number)) for number, name in enumerate(names)]
-        away = [(name, relation) for name, relation in found if relation is not None and relation.gives_away]
-        if not away:
+        relations = [(name, tells(column, number)) for number, name in enumerate(names)]
+        telling = [(name, relation) for name, relation in relations if relation is not None and relation.gives_away]
+        if not telling:
             continue
-        name, best = max(away, key=lambda pair: pair[1].given_away)  # of equals the first
+        name, best = max(telling, key=lambda pair: pair[1].given_away)  # the first, if several are equal
         k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
         known = count_with_auxiliary(table, names, [column.name], person=person)
         yield RecoveringColumn(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
 
 
 def _tell(column: Coded, other: Coded) -> Determination:
-    """Determination of one column by another; two missing cells in one row, as in a skip pattern, do not count."""
+    """Determination of one column by another; `told_by_value` ignores rows with a missing cell (skip patterns)."""
     found = determination(column.codes, other.codes)
     if found.told_by_value and (column.has_null or other.has_null):
         filled = column.is_filled & other.is_filled
@@ -255,11 +276,11 @@ def _tell(column: Coded, other: Coded) -> Determination:
 
 
 def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """True if one column may tell another: false only in large tables where three records of each value deny it.
+    """True if one column may determine another: a quick test, which is false only in large tables.
 
-    The first and the last record of each value, and one from the middle, are compared with all others that share it. If
-    a column tells another for nearly all records, more than half agree with one of the three; if a single value does,
-    nearly all of its records.
+    The first and the last record of each value, and one from the middle, are examples: every record is compared with
+    the example that has its value. If the column determines the other for nearly all records, more than half of them
+    agree with one of the three examples. If a single value does, nearly all records with that value agree.
     """
     if one.size < _LARGE:
         return True
@@ -274,7 +295,7 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[np.int64]) -> bool:
-    """True if nearly all records of some value, of which there are many, agree with its example."""
+    """True if nearly all records of some frequent value agree with its example."""
     is_common = sizes >= _MANY
     if not is_common.any():
         return False

@@ -1,4 +1,4 @@
-"""The hot loops over sorted (class, value) pairs and over subsets of columns, compiled."""
+"""Compiled loops over sorted (class, value) pairs and over subsets of columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incrowd._support.compiled import njit
 
 @njit(cache=True, nogil=True)
 def tally_runs(ordered, counts):  # type: ignore[no-untyped-def]
-    """Sorted numbers, each once, in place, and how often each occurred. Returns how many there are."""
+    """Replace sorted numbers by the distinct ones, in place, and count each. Returns the number of distinct ones."""
     found = 0
     start = 0
     for i in range(1, ordered.size + 1):
@@ -25,11 +25,11 @@ def tally_runs(ordered, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ignore[no-untyped-def]
-    """The worst class by every measure, in one pass.
+    """Every measure for its worst class, in one pass.
 
-    `pairs` are class × values + value, sorted, each once, and `counts` how many records have each; `share` and
-    `cumulative` the table's own distribution, `before` the running sum of `cumulative`, so that the ordered distance
-    of a class costs as much as the class has values.
+    `pairs` are class × values + value, sorted and distinct; `counts` is the number of records of each pair. `share` and
+    `cumulative` are the distribution of values in the table. `before` is the running sum of `cumulative`, with which
+    the ordered distance of a class takes time proportional to its number of values.
     """
     distinct, entropy = values, math.inf
     equal = ordered = alpha = 0.0
@@ -76,7 +76,7 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
 
 @njit(cache=True, nogil=True)
 def moved_between(cumulative, before, first, last, held):  # type: ignore[no-untyped-def]
-    """Sum of |held − cumulative[u]| for first ≤ u < last: the cumulative share is rising, so it crosses once."""
+    """Sum of |held − cumulative[u]| for first ≤ u < last; `cumulative` increases, so the sign changes once."""
     low, high = first, last
     if held >= 1.0:
         low = last
@@ -131,7 +131,7 @@ def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  
 
 @njit(cache=True, nogil=True)
 def sort_with_values(keys, values, lowest):  # type: ignore[no-untyped-def]
-    """Keys in ascending order, and their values: digit after digit of 11 bits, from the lowest bit that is used."""
+    """Radix sort of keys with their values, by digits of 11 bits, from bit `lowest` up."""
     bits, digit = np.uint64(11), np.uint64(2047)
     places = (64 - lowest + 10) // 11
     counts = np.zeros((places, 2048), dtype=np.int64)
@@ -163,7 +163,7 @@ def sort_with_values(keys, values, lowest):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def repack(keys, shifts, bits, to):  # type: ignore[no-untyped-def]
-    """Words with some of the bit fields of others, at other places."""
+    """Words that hold some of the bit fields of `keys`, moved from `shifts` to the positions `to`."""
     found = np.zeros_like(keys)
     for i in range(keys.size):
         for place in range(shifts.size):
@@ -174,7 +174,7 @@ def repack(keys, shifts, bits, to):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def merge_equal(keys, values, distinct):  # type: ignore[no-untyped-def]
-    """Sorted keys, each once, and the sum of the values of each; `distinct` is how many there are."""
+    """The distinct ones of sorted keys and the sum of the values of each; `distinct` is their number."""
     found, sums = np.empty(distinct, dtype=keys.dtype), np.zeros(distinct, dtype=values.dtype)
     last = -1
     for i in range(keys.size):
@@ -187,9 +187,9 @@ def merge_equal(keys, values, distinct):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_alone(keys, people, shifts, bits, seen, single, alone):  # type: ignore[no-untyped-def]
-    """Mark the classes of one person, `single`, with whom nobody shares some of the bit fields of the keys.
+    """Mark the one-person classes (`single`) that are unique by some of the bit fields of the keys.
 
-    `seen` has a place for every combination that the fields can have.
+    `seen` has an entry for every combination of the fields.
     """
     seen[:] = 0
     masks = np.empty(bits.size, dtype=np.uint64)
@@ -221,9 +221,9 @@ def _first_difference(words, fields, i, j):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_prefixes(words, fields, people, classes, uniques, smallest):  # type: ignore[no-untyped-def]
-    """Classes, people alone and the smallest class for every prefix of the fields that sorted rows are ordered by.
+    """Number of classes, number of uniques and smallest class for every prefix of the fields that rows are sorted by.
 
-    Where two neighbours first differ in field p, the class of every prefix that includes p ends.
+    If two neighbours first differ in field p, the class of every prefix that includes p ends.
     """
     places = fields.shape[0]
     rows = people.size
@@ -245,9 +245,9 @@ def count_prefixes(words, fields, people, classes, uniques, smallest):  # type: 
 
 @njit(cache=True, nogil=True)
 def enough_fields(words, fields, order, people, enough):  # type: ignore[no-untyped-def]
-    """Number of fields that distinguish each row of one person from its neighbours in sorted order.
+    """Length of the shortest prefix of fields that distinguishes each one-person row from its sorted neighbours.
 
-    One more than there are fields where all of them do not.
+    The number of fields plus one if no prefix does.
     """
     never = fields.shape[0] + 1
     rows = order.size
@@ -260,7 +260,7 @@ def enough_fields(words, fields, order, people, enough):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def list_sets(items, starts, lengths, size, base, keys):  # type: ignore[no-untyped-def]
-    """Every set of `size` items of every person, as a number with the items for digits."""
+    """Every set of `size` items of every person, as a number whose digits (in base `base`) are the items."""
     listed = 0
     pick = np.empty(size, dtype=np.int64)
     for person in range(lengths.size):

@@ -15,15 +15,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
-from incrowd.measures.arithmetic_relations import read_quantity
+from incrowd.measures.quantities import read_quantity
 from incrowd.tables.generalised import Anything, Choice, Interval, Prefix, parse_ranges
 
 _Codes = NDArray[np.int64]
 _Counts = NDArray[np.int32]
 
-_MOST_LOOKED_UP = 4_000_000  # runs of values that are looked up before the search gives up: about two seconds
-_AT_ONCE = 250_000  # runs that are looked up at once
-_EPOCH = 719_163  # the ordinal of the day that dates are counted from
+_MOST_LOOKED_UP = 4_000_000  # runs of values to look up, above which nothing is counted: about two seconds
+_AT_ONCE = 250_000  # runs that are looked up in one block
+_EPOCH = 719_163  # the ordinal of 1970-01-01, from which Arrow counts dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class _Runs:
     Attributes:
         ranks: the rank of every value of the original.
         starts: where the runs of every label begin.
-        counts: how many runs it has.
+        counts: the number of runs of every label.
         low: the first rank of each run.
-        high: the rank after its last.
-        widths: how many values each label covers.
+        high: the rank after the last one of each run.
+        widths: the number of values that every label covers.
     """
 
     ranks: _Codes
@@ -48,34 +48,33 @@ class _Runs:
 
 
 class LabelCoverage:
-    """A release beside its original.
+    """Counts of original records that each released record covers.
 
-    Rows need not be in the same order: a record may be of all people who are the same in what is released as it was and
-    whose values are in its ranges.
+    Rows need not be in the same order. A released record covers an original record if both are equal in the unchanged
+    columns and its ranges and sets include the original values.
     """
 
     def __init__(self, known: Sequence[Coded], released: Sequence[Coded], coarse: Sequence[str]) -> None:
         self._before = {column.name: column for column in known}
         self._after = {column.name: column for column in released}
-        self._as_they_were = [column.name for column in known if column.name not in coarse]
+        self._unchanged = [column.name for column in known if column.name not in coarse]
         self._runs = cache(lambda name: _read_runs(self._after[name], self._before[name]))
         self._group = cache(self._group_by)
 
     def count(self, columns: Sequence[Coded], facts: Sequence[NDArray[Any]], *, same: bool = True) -> _Counts | None:
-        """Count the records of the original that may be behind every released record and have a fact.
+        """Count, for every released record, the original records that it covers and that a mask selects.
 
         Args:
-            columns: the columns, some of them made coarser, by which records may be behind others.
-            facts: whether every record of the original has each fact.
-            same: whether people must be the same in all columns that are released as they were, and not only in those
-                of `columns`.
+            columns: the columns to compare; at least one was made coarser.
+            facts: one or more masks of the original records.
+            same: True to compare all unchanged columns, False to compare only those in `columns`.
 
         Returns:
-            For every fact the number of every released record; None where it takes too long to count.
+            For every mask, the count of every released record; None if counting takes too long.
         """
         names = [one.name for one in columns]
-        before, after = self._group(tuple(one for one in self._as_they_were if same or one in names))
-        coarse = [self._before[name] for name in names if name not in self._as_they_were]
+        before, after = self._group(tuple(one for one in self._unchanged if same or one in names))
+        coarse = [self._before[name] for name in names if name not in self._unchanged]
         *others, along = sorted(coarse, key=lambda one: one.size)
         keys = before
         for one in (*others, along):
@@ -104,7 +103,7 @@ class LabelCoverage:
         return counts[:, cell_of_record]
 
     def _spread(self, column: Coded, cell: _Codes, prefix: _Codes, labels: _Codes) -> tuple[_Codes, _Codes]:
-        """Cells and the first digits of their keys, once for every value of a column that the cell's label covers."""
+        """Repeat cells and the prefixes of their keys for every value of a column that the cell's label covers."""
         runs = self._runs(column.name)
         at, run = _expand(runs.starts[labels[cell]], runs.counts[labels[cell]])
         cell, prefix = cell[at], prefix[at]
@@ -112,7 +111,7 @@ class LabelCoverage:
         return cell[at], prefix[at] * column.size + value
 
     def _group_by(self, names: tuple[str, ...]) -> tuple[_Codes, _Codes]:
-        """The groups of people who are the same in some columns, before and after."""
+        """Group numbers of the original and of the released records: equal for records with equal values of `names`."""
         rows = next(iter(self._before.values())).codes.size
         if not names:
             return np.zeros(rows, dtype=np.int64), np.zeros(next(iter(self._after.values())).codes.size, dtype=np.int64)
@@ -123,7 +122,7 @@ class LabelCoverage:
 
 
 def _in_one_code(original: Coded, released: Coded) -> Coded:
-    """A column before and after, by the values of the original; nothing where they are of another type."""
+    """The original and the released cells of a column in one coding; all cells are equal if the types differ."""
     if released.values.type != original.values.type:
         return Coded(original.name, np.zeros(original.codes.size + released.codes.size, np.int64), pa.nulls(1))
     places = pc.fill_null(pc.index_in(released.values, value_set=original.values), original.size)
@@ -132,7 +131,7 @@ def _in_one_code(original: Coded, released: Coded) -> Coded:
 
 
 def _distinct(columns: Sequence[_Codes]) -> tuple[_Codes, _Codes]:
-    """A row for each combination of codes, in their order, and which one every row has."""
+    """One row for each distinct combination of codes, and the number of each row's combination."""
     coded = [Coded("", codes, pa.nulls(int(codes.max(initial=0)) + 1)) for codes in columns]
     place, sizes = class_numbers(pack(coded))
     rows = np.empty(sizes.size, dtype=np.int64)
@@ -146,13 +145,13 @@ def _ends(work: _Codes) -> _Codes:
 
 
 def _expand(starts: _Codes, counts: _Codes) -> tuple[_Codes, _Codes]:
-    """Runs of numbers one after the other: whose each number is, and the number."""
-    whose = np.repeat(np.arange(counts.size), counts)
-    return whose, np.arange(whose.size) + (starts - np.cumsum(counts) + counts)[whose]
+    """Concatenate ranges, given by their starts and lengths: the index of each number's range, and the number."""
+    owner = np.repeat(np.arange(counts.size), counts)
+    return owner, np.arange(owner.size) + (starts - np.cumsum(counts) + counts)[owner]
 
 
 def _read_runs(released: Coded, original: Coded) -> _Runs:
-    """Read which values of the original each label may stand for: all, where it is no range or set of some of them."""
+    """The original values that each label covers; a label that is not a range, set or known value covers all."""
     quantity = read_quantity(original)
     places = np.full(original.size, np.nan) if quantity is None else quantity.places
     if pa.types.is_temporal(original.values.type):
@@ -176,11 +175,13 @@ def _read_runs(released: Coded, original: Coded) -> _Runs:
             continue
         if isinstance(meaning, Choice):
             meant = [{*lookup("text")[text], *lookup("value", kind=pa.string())[text]} for text in meaning.values]
-            codes = [code for one in meant for code in one] if all(meant) else []  # of one not known: stands for all
+            codes = (
+                [code for one in meant for code in one] if all(meant) else []
+            )  # an unknown member: covers all values
         elif isinstance(meaning, Prefix):
             codes = lookup("start", len(meaning.start), meaning.hidden)[meaning.start]
         else:
-            # a column of ranges has its plain values as text
+            # in a column of ranges, plain values are texts
             codes = [*{*lookup("value")[label], *lookup("value", kind=pa.string())[label]}]
         covered = np.sort(ranks[codes])
         is_first = np.diff(covered, prepend=-2) > 1
@@ -192,12 +193,13 @@ def _read_runs(released: Coded, original: Coded) -> _Runs:
 
 
 def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labels: int) -> _Runs:
-    """Runs (whose, from, to) label after label; a label without any stands for all."""
+    """Runs (label, first rank, rank after the last) sorted by label; a label without a run covers all values."""
     owner, low, high = runs
-    some = low < high
-    rest = np.flatnonzero(np.bincount(owner[some], minlength=labels) == 0)
-    owner = np.concatenate([owner[some], rest])
-    low, high = np.append(low[some], np.zeros_like(rest)), np.append(high[some], np.full(rest.size, ranks.size))
+    filled = low < high
+    without = np.flatnonzero(np.bincount(owner[filled], minlength=labels) == 0)
+    owner = np.concatenate([owner[filled], without])
+    low = np.append(low[filled], np.zeros_like(without))
+    high = np.append(high[filled], np.full(without.size, ranks.size))
     order = np.argsort(owner, kind="stable")
     owner, low, high = owner[order], low[order], high[order]
     counts = np.bincount(owner, minlength=labels)
@@ -206,15 +208,18 @@ def _in_order_of_labels(ranks: _Codes, runs: tuple[_Codes, _Codes, _Codes], labe
 
 
 def _codes_by(values: Sequence[Any], how: str, length: int = 0, hidden: int = 0) -> defaultdict[Any, list[int]]:
-    """The codes of values by themselves, by their text, or by its start where so many characters follow."""
-    found = defaultdict[Any, list[int]](list)
+    """Index of the codes of values: by the value, by its text, or by the first `length` characters of its text.
+
+    By the first characters, only texts with exactly `hidden` further characters are included.
+    """
+    index = defaultdict[Any, list[int]](list)
     for code, value in enumerate(values):
         text = value if how == "value" or value is None else str(value)
         if how != "start":
-            found[text].append(code)
+            index[text].append(code)
         elif text is not None and len(text) == length + hidden:
-            found[text[:length]].append(code)
-    return found
+            index[text[:length]].append(code)
+    return index
 
 
 def _place(limit: float | date) -> float:

@@ -1,4 +1,4 @@
-"""The fewest attributes that single a person out, and a score of how special each record is (after SUDA)."""
+"""Minimal sets of attributes that single a person out, and a score of each record's uniqueness (after SUDA)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ from incrowd.tables import TableLike, read_table
 class MinimalSets(Result):
     """Minimal sets of attributes that single people out.
 
-    A set is minimal for a record if the record is unique by it and by no part of it. `singled_out` maps each set to
-    the number of records it is minimal for. `records` is how many rows the table has. Record by record (of a table in a
-    cluster: for each row that differs from all others): `fewest` is the size of the smallest such set (0 where
-    there is none) and `score` adds, for every minimal set of s attributes, the product of (m − i) for i from s to
-    `up_to` − 1, m being all attributes: smaller sets and more sets give a higher score (Elliot, Manning & Ford 2002).
-    `contribution` is the share of the total score in sets that hold the attribute.
+    A set is minimal for a record if the record is unique by the set and not unique by any proper subset.
+
+    - `singled_out`: for each set, the number of records it is minimal for.
+    - `contribution`: for each attribute, the share of the total score in sets that contain it.
+    - `fewest`: for each record, the size of its smallest minimal set; 0 if it has none.
+    - `score`: for each record, the sum over its minimal sets, where a set of s attributes adds the product of (m − i)
+      for i from s to `up_to` − 1, with m the number of attributes: smaller sets and more sets give a higher score
+      (Elliot, Manning & Ford 2002).
+    - `records`: the number of rows.
+
+    For a table in a cluster, `fewest` and `score` have one entry for each distinct row.
     """
 
     columns: tuple[str, ...]
@@ -40,7 +45,7 @@ class MinimalSets(Result):
     records: int
 
     def singled_out_by(self, attributes: int) -> int:
-        """Records that some set of at most so many attributes singles out."""
+        """Number of records that are unique by some set of at most `attributes` attributes."""
         return int(((self.fewest > 0) & (self.fewest <= attributes)).sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,7 +72,7 @@ def minimal_sets(
         data: a file's path, a frame or a `Table`.
         quasi_identifiers: the columns that the attacker may know.
         up_to: the largest size of a set; all columns by default.
-        progress: called with what is being done and how far it is.
+        progress: callback that receives the current step and the share done.
 
     Returns:
         The sets with the records that each singles out, and a score for every record.
@@ -105,7 +110,7 @@ def minimal_sets(
 def _score(
     table: ClassTable, single: NDArray[np.int64], unique_by: dict[tuple[int, ...], NDArray[np.uint8]], largest: int
 ) -> MinimalSets:
-    """Minimal sets and scores, from which unique records (packed bits) each set singles out."""
+    """Minimal sets and scores, from the mask (packed bits) of the unique records that each set singles out."""
     m = len(table.columns)
     fewest = np.zeros(table.people.size, dtype=np.int64)
     score = np.zeros(table.people.size)

@@ -1,7 +1,7 @@
-"""Kept columns whose missing cells tell what was made coarser, such as a question for people with a job only.
+"""Kept columns whose missing cells disclose a coarsened quasi-identifier: a question that only people with a job get.
 
-Whoever knows an age knows whether the question was asked, and looks among the records of the same ranges where it was.
-Who refuses to answer is as unknown as what others answer, so refusals hide no skip pattern, and find nobody.
+An attacker who knows a person's age knows whether that person was asked (a skip pattern). Among the released records
+whose ranges cover the age, only those count whose cell is filled or missing accordingly, so the class is smaller.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.determination import OF_CHANCE, Determination
 from incrowd.measures.following_columns import (
     ROWS_FOR_EACH,
     count_classes,
@@ -30,49 +28,23 @@ from incrowd.measures.following_columns import (
     join_codes,
 )
 from incrowd.measures.label_coverage import LabelCoverage
+from incrowd.measures.predicted_cells import Flags, Pattern, expect, find_behind, find_pattern
 from incrowd.measures.recovering_columns import RecoveringColumn
 from incrowd.tables import Table
 from incrowd.tables.suggest_reading import find_not_asked_values
 
-_ANY_OF_THEM = object()  # the flag of all cells that say that nothing was asked
 _Codes = NDArray[np.int64]
-_Flags = NDArray[np.bool_]
-_Numbers = NDArray[np.float64]
 
-_EXPECTED = 0.9  # share of the records of a value from which others of it are expected to be so too
-_FEW = 1  # records of a value that may differ whatever their share
-_MOSTLY = 2 / 3  # share from which those who differ count as people who refused
-_RARE_VALUE = 3  # records of a value up to which it is judged together with the other rare ones behind a label
-_UNLIKELY = 1e-6  # how seldom chance may show so many values that are told
-_FALSELY_TOLD = 0.01  # share of the values that are told which chance may have told
-_COMMON = 0.1  # share of the records from which on people may be expected to have a value
-_MORE = 30  # records that two columns must tell beyond one of them
-_PAIRS = 3  # pairs of columns that are counted
-_NOBODY_ASKED: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # kept as long as the codes are
-_ROWS = 20_000  # rows by which pairs are looked for
+_ANY_NOT_ASKED = object()  # key of the flag that is the union of all other flags of a column
+_COMMON = 0.1  # share of the records from which a value is common enough that an attacker expects people to have it
+_FEWEST_MORE = 30  # records that a pair of columns must predict beyond what each column predicts alone
+_MOST_PAIRS = 3  # pairs of columns whose patterns are used for each flag
+_SAMPLED_ROWS = 20_000  # rows on which pairs of columns are compared
+_NOT_ASKED_CODES: WeakKeyDictionary[Coded, list[int]] = WeakKeyDictionary()  # cache: "not asked" codes of a column
 _FALSE_AND_TRUE = pa.array([False, True])
-_FLAGS_OF_A_PATTERN = 11  # bytes a record that are held
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
-    """Quasi-identifiers that tell which cells are missing.
-
-    `told` has, for filled and for missing, the records whose cell whoever knows these expects to be so; `alike` those
-    whose values mostly have that; `rare` has those whose values few share, and those of them whose cell is missing.
-    """
-
-    columns: tuple[Coded, ...]
-    found: Determination
-    told: tuple[_Flags, _Flags]
-    alike: tuple[_Flags, _Flags]
-    rare: tuple[_Flags, _Flags]
-    rate: float
-
-    @property
-    def records(self) -> int:
-        """Number of records whose cell is disclosed."""
-        return int(np.count_nonzero(self.told[0] | self.told[1]))
+_BYTES_A_PATTERN = (
+    11  # for each record: six masks of a `Pattern`, and up to five arrays once it is compared with a release
+)
 
 
 def facts_of_missing_cells(
@@ -84,17 +56,17 @@ def facts_of_missing_cells(
     person: str | None = None,
     progress: Progress = silent,
 ) -> Iterator[RecoveringColumn]:
-    """Find kept columns whose cells are missing where one or two quasi-identifiers, of which one was made coarser, say.
+    """Find kept columns whose missing cells follow from one or two quasi-identifiers, at least one of them coarsened.
 
-    Columns that do no harm alone are counted together with the others of that kind.
+    A column that does not make the smallest class smaller by itself is counted together with the other such columns.
 
     Args:
-        kept: the columns of the original that are released as they were.
-        known: its quasi-identifiers.
+        kept: the columns of the original that are released unchanged.
+        known: the quasi-identifiers of the original.
         table: the protected table; its rows may be in another order.
         coarse: the quasi-identifiers that were made coarser.
-        person: the column that says whose record it is, where people have several.
-        progress: told how far the work is.
+        person: the column that identifies the person of each record, if people have several records.
+        progress: callback that receives the current step and the share done.
 
     Yields:
         A fact for every column that makes the smallest class smaller.
@@ -106,302 +78,218 @@ def facts_of_missing_cells(
     names = [column.name for column in known]
     k_without = count_with_auxiliary(table, names, [], person=person).k
     bits = [entropy(one) for one in known]
-    released, harmless, told = encode(table, names), list[Coded](), np.ones(table.rows, dtype=bool)
-    behind = LabelCoverage(known, released, coarse)
-    held = patterns_held(table, len(known))
+    released = encode(table, names)
+    harmless_flags, expected_by_harmless = list[Coded](), np.ones(table.rows, dtype=bool)
+    coverage = LabelCoverage(known, released, coarse)
+    cache_size = patterns_held(table, len(known))
 
-    @lru_cache(held)
+    @lru_cache(cache_size)
     def patterns_of(key: bytes) -> list[Pattern]:
-        found = _patterns(_flag_of(key, known[0].codes.size), known, coarse, bits)
-        return sorted(found, key=lambda one: -one.records)
+        patterns = _patterns(_flag_of(key, known[0].codes.size), known, coarse, bits)
+        return sorted(patterns, key=lambda one: -one.records)
 
-    @lru_cache(held)
-    def behind_pattern(pattern: Pattern) -> tuple[_Flags, ...] | None:
-        return find_behind(behind, pattern)
+    @lru_cache(cache_size)
+    def behind_pattern(pattern: Pattern) -> tuple[Flags, ...] | None:
+        return find_behind(coverage, pattern)
 
-    undone = set[str]()
+    done = set[str]()
     for place, sort, flag in itertools.chain([first], flags):
         progress("comparing missing cells", place / len(kept))
         after = missing_flags(*encode(table, [flag.name])).get(sort)
-        if after is None or flag.name in undone:
+        if after is None or flag.name in done:
             continue
         patterns = patterns_of(_key(flag))
         for pattern in patterns:
-            open_flag, expected = expect(behind_pattern(pattern), after)
+            attacker_flag, expected = expect(behind_pattern(pattern), after)
             counts = (
-                count_classes(table, [*released, open_flag], expected, person),
-                count_classes(table, [*released, *harmless, open_flag], expected & told, person),
+                count_classes(table, [*released, attacker_flag], expected, person),
+                count_classes(
+                    table, [*released, *harmless_flags, attacker_flag], expected & expected_by_harmless, person
+                ),
             )
-            gives_back, determined = next(one.name for one in pattern.columns if one.name in coarse), pattern.found
+            gives_back = next(one.name for one in pattern.columns if one.name in coarse)
+            determined = pattern.determination
             shares = max(determined.told, pattern.records / flag.codes.size), determined.by_chance
             fact = RecoveringColumn(
                 *(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True
             )
             if fact.undoes:
-                undone.add(flag.name)
+                done.add(flag.name)
                 yield fact
                 break
         else:
             if patterns:
-                open_flag, expected = expect(behind_pattern(patterns[0]), after)  # of what tells most
-                harmless.append(open_flag)
-                told &= expected
+                attacker_flag, expected = expect(behind_pattern(patterns[0]), after)  # predicts for most records
+                harmless_flags.append(attacker_flag)
+                expected_by_harmless &= expected
 
 
 def patterns_held(table: Table, known: int) -> int:
-    """For how many sets of missing cells what tells them is held: in a quarter of the memory, and found again beyond.
+    """Size of the caches of patterns, in distinct flags: as many as fit into a quarter of the memory limit.
 
-    A pattern has six flags of every record, and five once the release was held against it; a set of cells has one
-    pattern for each of the `known` quasi-identifiers and one for each pair that is counted.
+    A flag has at most one pattern for each of the `known` quasi-identifiers and one for each pair.
     """
-    a_record = _FLAGS_OF_A_PATTERN * (known + _PAIRS)
+    a_record = _BYTES_A_PATTERN * (known + _MOST_PAIRS)
     return max(1, table.memory // 4 // (a_record * max(table.rows, 1)))
 
 
 def find_skip_groups(kept: Sequence[Coded], known: Sequence[Coded]) -> list[tuple[_Codes, _Codes]]:
-    """Find which quasi-identifiers tell who was asked, those that tell it of most records first.
+    """Find the quasi-identifiers that predict who was asked, those that predict it for most records first.
 
     Args:
-        kept: the columns that only some people were asked; of one without missing cells, its common values count so.
+        kept: the columns that only some people were asked. In a column without missing cells, each common value takes
+            the place of "missing".
         known: the quasi-identifiers.
 
     Returns:
-        For each of them, whether people of every record's values were asked (0), were not (2) or some were (1); and the
-        number of its run of such values: no range or set of values of one run covers values of another.
+        For each pattern, two arrays with an entry for each record. The first says who was asked among the people with
+        the record's values: all (0), some (1) or nobody (2). The second is the number of the run of neighbouring values
+        with the same answer. A range or set must not cover values of two runs.
     """
     names, bits = [column.name for column in known], [entropy(one) for one in known]
     flags = [flag for column in kept for flag in (missing_flags(column) or common_flags(column)).values()]
     distinct = {_key(flag): flag for flag in flags}.values()
-    found = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
-    return [_sides(pattern) for pattern in sorted(found, key=lambda one: -one.records)]
+    patterns = [pattern for flag in distinct for pattern in _patterns(flag, known, names, bits)]
+    return [_answers_and_runs(pattern) for pattern in sorted(patterns, key=lambda one: -one.records)]
 
 
 def _key(flag: Coded) -> bytes:
-    """A key of the records in which a column is missing, which many columns have in common."""
+    """A hashable copy of a flag: columns that are missing in the same records have the same key."""
     return np.packbits(flag.codes).tobytes()
 
 
 def _flag_of(key: bytes, rows: int) -> Coded:
-    """The flag of some records by its key."""
+    """The flag that a key was made from."""
     return Coded("", np.unpackbits(np.frombuffer(key, np.uint8), count=rows), _FALSE_AND_TRUE)
 
 
-def _sides(pattern: Pattern) -> tuple[_Codes, _Codes]:
-    """Who was asked of the people with each record's values (0 all, 1 some, 2 nobody), and the run of such values.
+def _answers_and_runs(pattern: Pattern) -> tuple[_Codes, _Codes]:
+    """For each record, who was asked among the people with its values (0 all, 1 some, 2 nobody), and the run's number.
 
-    Runs are along the column that has an order, or the most values. Values of the other column that are the same all
-    along it have the same runs.
+    Runs go along one column: the one that has an order, or else the one with more values. Values of the other column
+    share their runs if their answers are the same along the whole column. A value with the answer 1 takes the answer of
+    its neighbour if it is compatible with it.
     """
     *other, along = sorted(pattern.columns, key=lambda one: (one.has_order, one.size))
     joint = join_codes([*other, along])
     shape = math.prod(one.size for one in other), along.size
-    sides, may_be = np.ones(shape, dtype=np.int64), np.ones((2, *shape), dtype=bool)
-    sides.reshape(-1)[joint] = np.where(pattern.told[0], 0, np.where(pattern.told[1], 2, 1))
-    may_be.reshape(2, -1)[:, joint] = pattern.alike
+    answers, is_compatible = np.ones(shape, dtype=np.int64), np.ones((2, *shape), dtype=bool)
+    answers.reshape(-1)[joint] = np.where(pattern.predicted[0], 0, np.where(pattern.predicted[1], 2, 1))
+    is_compatible.reshape(2, -1)[:, joint] = pattern.compatible
     steps = range(1, along.size)
-    for at, before in [*((at, at - 1) for at in steps), *((at - 1, at) for at in reversed(steps))]:
-        is_like = np.where(sides[:, before] == 0, may_be[0, :, at], may_be[1, :, at])
-        sides[:, at] = np.where((sides[:, at] == 1) & is_like, sides[:, before], sides[:, at])
-    runs = np.cumsum(np.diff(sides, axis=1, prepend=sides[:, :1]) != 0, axis=1) if along.has_order else sides
-    course = np.unique(sides, axis=0, return_inverse=True)[1].reshape(-1, 1)
-    runs = course * (along.size + 3) + runs
-    return sides.reshape(-1)[joint], runs.reshape(-1)[joint]
+    for at, neighbour in [*((at, at - 1) for at in steps), *((at - 1, at) for at in reversed(steps))]:
+        fits = np.where(answers[:, neighbour] == 0, is_compatible[0, :, at], is_compatible[1, :, at])
+        answers[:, at] = np.where((answers[:, at] == 1) & fits, answers[:, neighbour], answers[:, at])
+    runs = np.cumsum(np.diff(answers, axis=1, prepend=answers[:, :1]) != 0, axis=1) if along.has_order else answers
+    distinct_rows = np.unique(answers, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    runs = distinct_rows * (along.size + 3) + runs
+    return answers.reshape(-1)[joint], runs.reshape(-1)[joint]
 
 
 def missing_flags(column: Coded) -> dict[Any, Coded]:
-    """Flags of cells that mean "not asked": empty cells, cells of each code or word, and the union of them.
+    """Flags of cells that mean "not asked": one for empty cells, one for each such code or word, and their union.
 
-    Everybody sees which of these a cell is. Flags that all cells have, or none, are left out.
+    Each kind of cell is visible in the release, so each is a flag of its own. A flag that is set in all cells or in
+    none is left out.
     """
-    sorts = {one.as_py(): [number] for number, one in _values_of_nobody_asked(column)}
-    if len(sorts) > 1:
-        sorts[_ANY_OF_THEM] = [number for numbers in sorts.values() for number in numbers]
+    codes_of = {value.as_py(): [code] for code, value in _not_asked_values(column)}
+    if len(codes_of) > 1:
+        codes_of[_ANY_NOT_ASKED] = [code for codes in codes_of.values() for code in codes]
     flags = {}
-    for sort, numbers in sorts.items():
-        flag = _flag(column, numbers)
+    for sort, codes in codes_of.items():
+        flag = _flag(column, codes)
         if 0 < flag.codes.sum() < flag.codes.size:
             flags[sort] = flag
     return flags
 
 
 def common_flags(column: Coded, values: Collection[Any] | None = None) -> dict[Any, Coded]:
-    """Flags of the cells that have each common value of a column, or each of `values`, or may have any.
+    """Flags of the cells that have a value or are missing, for each common value of a column or each of `values`.
 
-    Whoever expects a value of somebody knows that people may refuse to tell it. Flags that all cells have are left out.
+    A missing cell is flagged too, because an attacker who expects the value knows that people may refuse to answer. A
+    flag that is set in all cells is left out.
     """
-    nobody_asked = [number for number, _ in _values_of_nobody_asked(column)]
+    not_asked = [code for code, _ in _not_asked_values(column)]
     counts = np.bincount(column.codes, minlength=column.size)
-    codes = np.setdiff1d(np.flatnonzero(counts >= _COMMON * column.codes.size), nobody_asked).tolist()
+    codes = np.setdiff1d(np.flatnonzero(counts >= _COMMON * column.codes.size), not_asked).tolist()
     if values is not None:
         codes = [code for code, value in enumerate(column.values.to_pylist()) if value in values]
-    flags = {column.values[code].as_py(): _flag(column, [code, *nobody_asked]) for code in codes}
+    flags = {column.values[code].as_py(): _flag(column, [code, *not_asked]) for code in codes}
     return {value: flag for value, flag in flags.items() if not flag.codes.all()}
 
 
-def _flag(column: Coded, numbers: Sequence[int]) -> Coded:
+def _flag(column: Coded, codes: Sequence[int]) -> Coded:
+    """The flag of the cells that have one of these codes."""
     is_among = np.zeros(column.size, dtype=np.uint8)
-    is_among[numbers] = 1
+    is_among[codes] = 1
     return Coded(column.name, is_among[column.codes], _FALSE_AND_TRUE)
 
 
-def _values_of_nobody_asked(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
-    """The numbers and values of a column that say that nothing was asked."""
-    if column not in _NOBODY_ASKED:
-        is_such = find_not_asked_values(column.values).to_numpy(zero_copy_only=False)
-        _NOBODY_ASKED[column] = np.flatnonzero(is_such).tolist()
-    for number in _NOBODY_ASKED[column]:
-        yield number, column.values[number]
+def _not_asked_values(column: Coded) -> Iterator[tuple[int, pa.Scalar]]:
+    """The values of a column that mean "not asked", each after its dictionary code."""
+    if column not in _NOT_ASKED_CODES:
+        mask = find_not_asked_values(column.values).to_numpy(zero_copy_only=False)
+        _NOT_ASKED_CODES[column] = np.flatnonzero(mask).tolist()
+    for code in _NOT_ASKED_CODES[column]:
+        yield code, column.values[code]
 
 
 def count_with_missing_cells(
     table: Table, quasi_identifiers: Sequence[str], column: str, person: str | None
 ) -> tuple[int, int]:
-    """The smallest class by quasi-identifiers and what cells of a column say of nothing asked; who is alone by that."""
+    """The smallest class and the unique people for an attacker who also knows which cells of a column are missing.
+
+    Each kind of missing cell (empty, or a code for "not asked") is told apart; all other values count as one.
+    """
     *known, kept = encode(table, [*quasi_identifiers, column])
     sorts = np.zeros(kept.size, dtype=np.int64)
-    for sort, (number, _) in enumerate(_values_of_nobody_asked(kept), start=1):
-        sorts[number] = sort
+    for sort, (code, _) in enumerate(_not_asked_values(kept), start=1):
+        sorts[code] = sort
     flag = Coded(kept.name, sorts[kept.codes], pa.array(np.arange(sorts.max(initial=0) + 1)))
     return count_classes(table, [*known, flag], np.ones(table.rows, dtype=bool), person)
 
 
 def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]) -> Iterator[Pattern]:
-    """Columns that disclose a flag: single ones, and a pair that discloses nearly all of it or pairs that add most."""
+    """Patterns of a flag: those of coarsened columns alone, then those of pairs of columns.
+
+    If a pair determines the flag for nearly all records, it is the only one. Otherwise the pairs follow that predict
+    most records beyond what their columns predict alone; they are chosen on a sample of rows.
+    """
     alone = {one.name: find_pattern((one,), flag) for one in known}
     yield from (alone[name] for name in coarse if name in alone and alone[name].records)
-    nearly_all = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
-    first = next((columns for columns in nearly_all if not _is_told_anyway(columns, flag, coarse)), None)
-    if first is not None:
-        yield find_pattern(first, flag)
+    determining = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
+    pair = next((columns for columns in determining if not _unchanged_suffice(columns, flag, coarse)), None)
+    if pair is not None:
+        yield find_pattern(pair, flag)
         return
-    some = slice(None, None, -(-flag.codes.size // _ROWS))
-    few, told = _part(flag, some), {name: _any(pattern.told)[some] for name, pattern in alone.items()}
-    more = []
-    for pair in itertools.combinations(known, 2):
-        is_shared = pair[0].size * pair[1].size <= few.codes.size / ROWS_FOR_EACH
-        if is_shared and any(one.name in coarse for one in pair):
-            beyond = _any(find_pattern(tuple(_part(one, some) for one in pair), few).told)
-            beyond &= ~(told[pair[0].name] | told[pair[1].name])
-            more.append((np.count_nonzero(beyond), pair))
-    more = sorted((one for one in more if one[0] >= _MORE), key=lambda one: -one[0])[:_PAIRS]
-    yield from (find_pattern(pair, flag) for _, pair in more)
+    sample = slice(None, None, -(-flag.codes.size // _SAMPLED_ROWS))
+    sampled_flag = _select_rows(flag, sample)
+    predicted_alone = {name: pattern.any_predicted[sample] for name, pattern in alone.items()}
+    gains = []
+    for one, other in itertools.combinations(known, 2):
+        is_shared = one.size * other.size <= sampled_flag.codes.size / ROWS_FOR_EACH
+        if is_shared and (one.name in coarse or other.name in coarse):
+            sampled = _select_rows(one, sample), _select_rows(other, sample)
+            gained = find_pattern(sampled, sampled_flag).any_predicted
+            gained &= ~(predicted_alone[one.name] | predicted_alone[other.name])
+            gains.append((np.count_nonzero(gained), (one, other)))
+    gains = sorted((gain for gain in gains if gain[0] >= _FEWEST_MORE), key=lambda gain: -gain[0])[:_MOST_PAIRS]
+    yield from (find_pattern(columns, flag) for _, columns in gains)
 
 
-def _part(column: Coded, rows: slice) -> Coded:
+def _select_rows(column: Coded, rows: slice) -> Coded:
     return Coded(column.name, column.codes[rows], column.values)
 
 
-def _is_told_anyway(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
-    """True if columns tell a flag for no record for which those of them that are released as they were do not."""
-    as_they_were = [one for one in columns if one.name not in coarse]
-    return bool(as_they_were) and not (_tell_flag(columns, flag) & ~_tell_flag(as_they_were, flag)).any()
+def _unchanged_suffice(columns: Sequence[Coded], flag: Coded, coarse: Sequence[str]) -> bool:
+    """True if the columns that are released unchanged predict the flag wherever all columns together do."""
+    unchanged = [one for one in columns if one.name not in coarse]
+    return bool(unchanged) and not (_agrees_with_most(columns, flag) & ~_agrees_with_most(unchanged, flag)).any()
 
 
-def _tell_flag(columns: Sequence[Coded], flag: Coded) -> NDArray[np.bool_]:
-    """True for records whose flag most of the other records with the same values share."""
+def _agrees_with_most(columns: Sequence[Coded], flag: Coded) -> Flags:
+    """True for records whose flag is that of most other records with the same values."""
     groups = np.unique(join_codes(columns), return_inverse=True)[1]
     sizes, is_set = np.bincount(groups), np.bincount(groups, weights=flag.codes)
     same = np.where(flag.codes == 1, is_set[groups], (sizes - is_set)[groups])
     return np.asarray(2 * same - 1 > sizes[groups])
-
-
-def _any(flags: tuple[_Flags, _Flags]) -> _Flags:
-    return flags[0] | flags[1]
-
-
-def find_pattern(columns: tuple[Coded, ...], flag: Coded, *, expected: float = _EXPECTED) -> Pattern:
-    """Disclosure of a flag by columns: by all their values if that is nearly all of it, else by those beyond chance.
-
-    `expected` is the share of the records of a value from which others of it are expected to be so too.
-    """
-    joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
-    sizes, missing = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
-    found, rate = _judge_groups(sizes, missing), float(is_set.mean())
-    told, alike = list[_Flags](), list[_Flags]()
-    for errors, of_chance in _errors(sizes, missing, rate):
-        if found.tells_nearly_all:
-            is_told = (errors <= np.maximum((1 - expected) * sizes, _FEW)) & (2 * errors < sizes)
-        else:
-            is_told = (errors <= min(1 - expected, OF_CHANCE * of_chance) * sizes) & (sizes > 1)
-            chance = _chance(errors, sizes, of_chance)
-            is_told &= chance <= _rarest(chance[is_told], int(np.count_nonzero(sizes)))
-        told.append((is_told & (sizes > 1))[joint])
-        alike.append(_are_alike(errors, sizes)[joint])
-    is_rare = (sizes <= _RARE_VALUE)[joint]
-    rare = is_rare, is_rare & (flag.codes == 1)
-    return Pattern(columns, found, (told[0], told[1]), (alike[0], alike[1]), rare, rate)
-
-
-def _errors(sizes: _Numbers, missing: _Numbers, rate: float) -> tuple[tuple[_Numbers, float], tuple[_Numbers, float]]:
-    """The records that are not as expected, and their share of all, for cells that are expected filled and missing."""
-    return (missing, rate), (sizes - missing, 1 - rate)
-
-
-def _are_alike(errors: _Numbers, sizes: _Numbers) -> _Flags:
-    """True where so few records differ from the others that they may have refused to answer."""
-    return np.asarray(errors <= np.maximum((1 - _MOSTLY) * sizes, _FEW))
-
-
-def _judge_groups(sizes: NDArray[np.float64], missing: NDArray[np.float64]) -> Determination:
-    """Determination of which cells are missing by groups of these sizes and counts; see `determination`."""
-    shared = sizes > 1
-    sides = np.array([missing[shared], (sizes - missing)[shared]])
-    records = float(sizes[shared].sum())
-    if not records:
-        return Determination(0, 0.0, 0.0)
-    told = float(sides.max(axis=0)[np.abs(sides[0] - sides[1]) > 1].sum())
-    return Determination(int(records), told / records, float(sides.sum(axis=1).max()) / records)
-
-
-def _chance(errors: NDArray[np.float64], sizes: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
-    """A bound (Chernoff's) on the chance of so few errors among so many records, where they are below the rate."""
-    from scipy.special import rel_entr  # takes longer to import than this module
-
-    share = errors / np.maximum(sizes, 1.0)
-    bound: NDArray[np.float64] = np.exp(-sizes * (rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)))
-    return bound
-
-
-def _rarest(chance: NDArray[np.float64], values: int) -> float:
-    """The chance up to which values are told: so many are as rare as no chance explains, and hardly any by chance."""
-    ordered = np.maximum(np.sort(chance), 1e-300)
-    found, expected = np.arange(1, ordered.size + 1), values * ordered
-    tail = found * (1 + np.log(expected / found)) - expected  # of Poisson's law, by Chernoff, where fewer are expected
-    beyond = (expected <= _FALSELY_TOLD * found) & (tail < np.log(_UNLIKELY))
-    return float(ordered[beyond].max(initial=0.0))
-
-
-def find_behind(behind: LabelCoverage, pattern: Pattern) -> tuple[_Flags, ...] | None:
-    """Flags of released records behind which people may be: told as filled, told as missing, and not alike.
-
-    Of a rare value alone nobody knows whether those who have it refused, so all rare values behind a label are taken
-    together. None where that takes too long to find out.
-    """
-    counts = behind.count(pattern.columns, [*pattern.told, *(~one for one in pattern.alike), pattern.rare[0]])
-    if counts is None:
-        return None
-    *found, is_rare = counts > 0
-    if not is_rare.any():
-        return tuple(found)
-    pooled = behind.count(pattern.columns, pattern.rare, same=False)
-    if pooled is None:
-        return None
-    sizes, missing = pooled.astype(np.float64)
-    for side, (errors, rate) in enumerate(_errors(sizes, missing, pattern.rate)):
-        is_told = is_rare & (errors <= (1 - _EXPECTED) * sizes) & (sizes > 1)
-        found[side] |= is_told & (pattern.found.tells_nearly_all | (_chance(errors, sizes, rate) <= _UNLIKELY))
-        found[2 + side] |= is_rare & ~_are_alike(errors, sizes)
-    return tuple(found)
-
-
-def expect(found: tuple[_Flags, ...] | None, flag: Coded) -> tuple[Coded, _Flags]:
-    """The flag as far as it tells somebody apart, and the records that have the one that is expected of somebody.
-
-    Where all who may be behind a range are expected to have the same, the others in it are those who refused. Where it
-    is not known who may be behind it, every record counts as expected.
-    """
-    if found is None:
-        return flag, np.ones(flag.codes.size, dtype=bool)
-    filled, missing, unlike_filled, unlike_missing = found
-    is_set = np.where(filled & ~unlike_filled, 0, np.where(missing & ~unlike_missing, 1, flag.codes))
-    return Coded(flag.name, is_set, flag.values), np.where(is_set == 1, missing, filled)

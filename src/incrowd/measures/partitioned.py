@@ -1,4 +1,4 @@
-"""Tables larger than memory, measured one partition after the other; every class is whole in its partition."""
+"""Measures of tables larger than memory, one partition after the other; each class is in one partition only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from incrowd.measures.class_values import (
     ClassValueCounts,
     Groups,
     count_class_values,
-    exceeds_memory,
     group_records,
 )
 from incrowd.measures.diversity import Diversity, diversity_of_counts
@@ -28,19 +27,19 @@ from incrowd.wording import data_size
 def measure_partitions(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """Class sizes and the diversity of each sensitive column, with no more than a part of the table in memory."""
-    found, sizes = [], None
-    for known, parts in class_value_partitions(table, names, sensitive, person, progress):
-        found.append(diversity_of_counts(known, known.codes, parts))
+    """Class sizes and the diversity of each sensitive column, with one partition in memory at a time."""
+    diversities, sizes = [], None
+    for column, parts in class_value_partitions(table, names, sensitive, person, progress):
+        diversities.append(diversity_of_counts(column, column.codes, parts))
         sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
-    return sizes, found
+    return sizes, diversities
 
 
 def class_value_partitions(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> Iterator[tuple[Coded, DiskPartitions]]:
-    """The values of each sensitive column, in `codes` how often each occurs, and their counts by class."""
+    """Each sensitive column (its values; `codes` holds the count of each value), and its class × value counts."""
     values = [_count_values(table.backend, column) for column in sensitive]
     progress("splitting the table by its classes", 0.2)
     split = table.backend.split_by_class(names, sensitive, person)
@@ -52,17 +51,17 @@ def class_value_partitions(
 def measure_distinct_partitions(
     backend: Backend, names: Sequence[str], sensitive: Sequence[str], progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """Class sizes and each sensitive column, from distinct rows that are brought here part by part."""
-    found, sizes = [], None
+    """Class sizes and the diversity of each sensitive column, from counted distinct rows that arrive in parts."""
+    diversities, sizes = [], None
     for done, column in enumerate(sensitive):
         progress(f"comparing {column} within classes, part by part", 0.4 + 0.6 * done / len(sensitive))
         known = _count_values(backend, column)
         with backend.counted_parts(names, column) as counted:
             parts = _DistinctPartitions(counted, names, known)
-            found.append(diversity_of_counts(known, known.codes, parts))
+            diversities.append(diversity_of_counts(known, known.codes, parts))
         sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
-    return sizes, found
+    return sizes, diversities
 
 
 class _DistinctPartitions:
@@ -83,23 +82,23 @@ class _DistinctPartitions:
 
 
 def _count_values(backend: Backend, column: str) -> Coded:
-    """The values of a column in order; `codes` holds how many records have each."""
+    """The values of a column in order; `codes` holds the number of records with each value."""
     most = backend.most_distinct(1)
-    found = backend.distinct_rows([column], most)
-    if found is None:
+    rows = backend.distinct_rows([column], most)
+    if rows is None:
         raise UnsupportedError(
             f"{column} has more than {most:,} values, too many for a quarter of the memory limit of "
             f"{data_size(backend.memory)}; give more memory, or group its values first",
             hint="memory",
         )
-    (coded,) = encode(found.backend, [column])
+    (coded,) = encode(rows.backend, [column])
     tally = np.zeros(coded.size, dtype=np.int64)
-    tally[coded.codes] = 1 if found.times is None else found.times
+    tally[coded.codes] = 1 if rows.times is None else rows.times
     return replace(coded, codes=tally)
 
 
 class DiskPartitions:
-    """Class × value counts of every partition, to be iterated as often as needed; `sizes` are its class sizes."""
+    """Class × value counts of every partition, iterable any number of times; `sizes` are its class sizes."""
 
     def __init__(self, split: Iterable[Backend], names: Sequence[str], person: str | None, known: Coded) -> None:
         self._split, self._names, self._person, self._known = split, names, person, known
@@ -115,8 +114,8 @@ class DiskPartitions:
             yield from count_class_values(groups.numbers, codes, self._known.size, groups.times)
 
     def _groups(self, part: Table) -> tuple[Backend, Groups]:
-        """The groups of a partition; where a class in it exceeds the memory, those of its counted distinct rows."""
-        if self._person is not None or not exceeds_memory(part, self._names):
+        """The groups of a partition; if it exceeds the memory, the groups of its counted distinct rows."""
+        if self._person is not None or part.backend.way_to_compare(self._names) == "rows":
             return part.backend, group_records(part, self._names, self._person)
         wanted = [*self._names, self._known.name]
         counted = part.backend.distinct_rows(wanted, part.backend.most_distinct(len(wanted)))

@@ -1,4 +1,4 @@
-"""A table against the population that it was taken from: k-map and δ-presence."""
+"""Comparison of a table with the population that it was drawn from: k-map and δ-presence."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from incrowd.tables import TableLike, read_table
 class Presence(Result):
     """Protection of people in the table among the people of a population (δ-presence).
 
-    - `k_map`: every record of the table looks like at least so many people of the population.
+    - `k_map`: the smallest number of people in the population who look like a record of the table.
     - `delta_minimum`, `delta_maximum`: δ-presence, the smallest and the largest share of a population class that is in
-      the table; None where the table holds records that the population does not.
-    - `absent`: records of the table beyond those the population has of their kind; 0 for a true sample.
+      the table; None if the table holds records that the population does not.
+    - `absent`: records of the table in excess of the population's records of the same class; 0 for a true sample.
     """
 
     records: int

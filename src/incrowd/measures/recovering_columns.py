@@ -1,4 +1,4 @@
-"""Kept columns by which a quasi-identifier is recovered, and what that leads to."""
+"""Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from incrowd.wording import listed
 
 @dataclass(frozen=True, slots=True)
 class RecoveringColumn(Result):
-    """A kept column that tells a quasi-identifier, for nearly all records or by single values, and what that leads to.
+    """A kept column that discloses a quasi-identifier, for nearly all records or for single values.
 
     Attributes:
-        column: the column that is kept as it is.
-        gives_back: the quasi-identifier that it tells best.
-        told: the share of records, of those that share their value of the column, whose quasi-identifier it tells.
-        by_chance: the share that would be told without the column.
-        k: the smallest class for whoever knows the column and the quasi-identifiers.
-        uniques: the people who are unique by these.
+        column: the kept column.
+        gives_back: the quasi-identifier that it determines best.
+        told: the share of records whose quasi-identifier is determined, among those that share their value of the
+            column.
+        by_chance: the share of these records that would be determined without the column.
+        k: the smallest class for an attacker who knows the column and the quasi-identifiers.
+        uniques: the number of people who are unique to that attacker.
         k_without: the smallest class by the quasi-identifiers alone.
-        others: the further columns that are needed to recover the quasi-identifier. Then `k` and `uniques` are for an
+        others: further columns that are needed to recover the quasi-identifier. `k` and `uniques` are then for an
             attacker who computes it from all of them.
-        follows: whether it is the other way round: the column follows from the quasi-identifier and the others, so that
-            whoever knows these expects its value.
-        missing: whether only that is known which of the column's cells are missing, as that follows.
-        partly: whether it follows for some people only: no pension before 50. `told` is their share.
+        follows: True for the opposite direction: the column follows from the quasi-identifier and `others`, so an
+            attacker who knows these expects its value.
+        missing: True if the attacker knows only which cells of the column are missing (a skip pattern).
+        partly: True if the column follows for some people only: no pension before 50. `told` is their share.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("undoes",)
@@ -45,7 +46,7 @@ class RecoveringColumn(Result):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column and those that it tells the quasi-identifier together with."""
+        """The column and the further columns that are needed to recover the quasi-identifier."""
         return (self.column, *self.others)
 
     @property
@@ -58,7 +59,7 @@ class RecoveringColumn(Result):
         return f"{listed(self.others)} and {self.column} are kept and together give"
 
     def is_only_told(self, secrets: Collection[str]) -> bool:
-        """True if it is told and decides nothing: values that follow, of a secret or for some people only."""
+        """True if the fact is only reported and does not decide: it `follows`, and is partial or about a secret."""
         return self.follows and not self.missing and (self.partly or self.column in secrets)
 
     @property

@@ -1,4 +1,4 @@
-"""Labels of released columns: ranges, sets and plain texts, held against the codes of another column."""
+"""Labels of released columns (ranges, sets and plain texts) and how far another column determines their values."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ from incrowd.tables.generalised import (
     split_plain_sets,
 )
 
-Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
+Reader = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[Any] | None], Determination]
 
 
 def label_reader(column: Coded) -> Reader:
-    """Function that holds the codes of another column against this one: as ranges, as sets, or as labels.
+    """Function that computes how far another column determines this one: its ranges, its sets, or its labels.
 
-    Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
+    The function takes the codes of the other column, the mask of its filled cells, and the codes of a known column
+    within which ranges and sets are compared with chance (None: within the whole table). Only records that are filled
+    in both columns count: in a skip pattern a missing cell tells no value.
     """
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
-        return lambda codes, _: determination(codes, column.codes)
+        return lambda codes, *_: determination(codes, column.codes)
     plain = split_plain_sets(column.values)
     labels, is_plain_set = column.values.to_pylist(), {*plain.places.tolist()}
     parsed = [
@@ -51,14 +53,15 @@ def label_reader(column: Coded) -> Reader:
     has_sets = is_plain_set or any(isinstance(one, Choice) for one in parsed)
     members = _members(labels, parsed, plain) if has_sets else None
 
-    def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
+    def read(codes: NDArray[Any], filled: NDArray[np.bool_], within: NDArray[Any] | None) -> Determination:
         both = filled & is_told
         places = column.codes[both]
+        within = None if within is None else within[both]
         if limits is not None:
-            return range_determination(codes[both], low[places], high[places])
+            return range_determination(codes[both], low[places], high[places], within)
         if members is not None:
-            return set_determination(codes[both], places, members)
-        # a single value that goes with one label tells no more than the label, which is released
+            return set_determination(codes[both], places, members, within)
+        # single values do not count: they tell no more than the label, which is released
         return replace(determination(codes[both], places), told_by_value=0)
 
     return read
@@ -67,7 +70,7 @@ def label_reader(column: Coded) -> Reader:
 def _limits(
     labels: Sequence[str | None], parsed: Sequence[Generalised | None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The limits of every label, NaN for a null and *; None where some are no ranges of numbers or dates."""
+    """The limits of every label, NaN for a null and *; None if some are not ranges of numbers or dates."""
     if not any(isinstance(meaning, Interval) for meaning in parsed):
         return None
     low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
@@ -83,7 +86,7 @@ def _limits(
 
 
 def range_middles(column: Coded) -> NDArray[np.float64] | None:
-    """The middle of every range of a column, NaN for a null and *; None where it does not hold ranges."""
+    """The middle of every range of a column, NaN for a null and *; None if the column does not hold ranges."""
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return None
     ranges, others = (pc.match_substring_regex(column.values, signs) for signs in (r"[\[(]", r"[{*]"))
@@ -114,17 +117,17 @@ def _plain_position(label: str) -> float | None:
 def _members(
     labels: Sequence[str | None], parsed: Sequence[Generalised | None], plain: PlainSets
 ) -> list[NDArray[np.int64]]:
-    """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
+    """The members of every set as codes; a plain label is a set of one member, and * is a set without members."""
     numbers = {text: code for code, text in enumerate(plain.texts)}
     ends = np.cumsum(plain.sizes)
     limits = zip((ends - plain.sizes).tolist(), ends.tolist(), strict=True)
     sets = dict(zip(plain.places.tolist(), limits, strict=True))
-    found = []
+    members = []
     for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
         if place in sets:
-            found.append(plain.members[slice(*sets[place])])
+            members.append(plain.members[slice(*sets[place])])
             continue
         values = meaning.values if isinstance(meaning, Choice) else [label]
-        known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
-        found.append(np.array(known, dtype=np.int64))
-    return found
+        codes = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
+        members.append(np.array(codes, dtype=np.int64))
+    return members

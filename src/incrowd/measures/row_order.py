@@ -1,9 +1,9 @@
-"""Row order: whether neighbouring rows are alike more than rows in random order, so that the order itself tells values.
+"""Disclosure by row order: tests of whether neighbouring rows are more alike than rows in random order.
 
 A table that was sorted by age, or written household by household, keeps that order when ages become ranges and the
-household column is removed. Two counts tell it of each column, against their exact mean and variance over all orders of
-the rows: neighbours with equal values (joins of a path, as in the runs test of Wald and Wolfowitz), and the serial
-correlation of ranks at lag 1.
+household column is removed. Each column is tested with two statistics, which are compared with their exact mean and
+variance over all orders of the rows: the number of neighbours with equal values (the runs test of Wald and Wolfowitz),
+and the serial correlation of ranks at lag 1.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from incrowd.results import Result
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
 
-_ERRORS_APART = 4.0  # standard errors above the mean of random orders, from which on it is no chance
-_EFFECT = 0.1  # and the share of what could be above that mean, below which neighbours tell next to nothing
-_BYTES_A_ROW = 200  # of memory, for two columns, of which one is read ahead, and what is counted on one
-_BYTES_A_CELL = 40  # of the first rows, which are held together
-_FEWEST = 8  # rows, below which no order is far from the others
-_OF_ALL_ROWS: WeakKeyDictionary[Coded, FollowedColumn] = WeakKeyDictionary()
+_ERRORS_APART = 4.0  # standard errors above the mean of random orders, from which a statistic is significant
+_EFFECT = 0.1  # smallest effect: the excess over the mean, as a share of the largest possible excess
+_BYTES_A_ROW = 200  # memory for two columns, one of them read ahead, and for the statistics of one
+_BYTES_A_CELL = 40  # memory for a cell if only the first rows are used, which are all held at once
+_FEWEST = 8  # rows, below which no order is significant
+_TESTS_OF_ALL_ROWS: WeakKeyDictionary[Coded, FollowedColumn] = WeakKeyDictionary()  # cache: the clearer test
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class FollowedColumn(Result):
     """A column in which neighbouring rows are more alike than in random order.
 
     Attributes:
-        column: its name.
-        by: "equal" where neighbours have equal values, "near" where they have values of near ranks.
-        seen: the share of neighbours that are equal, or the serial correlation of ranks.
-        expected: what that is on average over all orders of the rows.
-        error: its standard deviation over them.
-        of_pair: what one pair of neighbours adds to it.
+        column: the name of the column.
+        by: "equal" if neighbours have equal values, "near" if their values have near ranks.
+        seen: the observed statistic: the share of equal neighbours, or the serial correlation of ranks.
+        expected: the mean of the statistic over all orders of the rows.
+        error: the standard deviation of the statistic over all orders of the rows.
+        of_pair: the contribution of one pair of neighbours to the statistic.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("errors_apart",)
@@ -57,14 +57,14 @@ class FollowedColumn(Result):
     def errors_apart(self) -> float:
         """Number of standard errors between the observed and the expected value.
 
-        By Bernstein's inequality: where a few pairs make up the number, as for a rare value, chance reaches farther.
+        By Bernstein's inequality: if few pairs make up the statistic, as for a rare value, its tail is longer.
         """
         excess = self.seen - self.expected
         return excess / math.sqrt(self.error**2 + self.of_pair * max(excess, 0.0) / 3) if self.error else 0.0
 
     @property
     def is_followed(self) -> bool:
-        """True if the order of the rows tells this column, beyond chance and beyond the negligible."""
+        """True if the order of the rows discloses this column: significantly, and with an effect that matters."""
         room = 1.0 - self.expected
         return self.errors_apart >= _ERRORS_APART and self.seen - self.expected >= _EFFECT * room
 
@@ -79,14 +79,15 @@ def followed_columns(
 
     Args:
         table: a table, or a release with ranges, which are compared by their middles.
-        columns: those to look at. None: all that hold single values.
-        person: the column that says whose record it is, where people have several; of each a record drawn by chance
-            counts, because the first records of people are not in random order even where all rows are: people with
-            many records come first. Where these are in its order, random numbers in its place are given back.
-        order: another order of the rows to look at. None: the one they are in.
+        columns: the columns to test. None: all that hold single values.
+        person: the column that identifies the person of each record, if people have several records. One random record
+            of each person is used. The first records would not do: people with many records come first among them,
+            even if all rows are in random order. If rows are in the order of the person column, that order also
+            discloses the numbers that random pseudonyms replace.
+        order: another order of the rows to test. None: the order of the table.
 
     Returns:
-        The columns that are followed, the clearest first.
+        The columns that the order follows, the clearest first.
 
     >>> from incrowd import read_table
     >>> ages = [age for age in range(30, 60) for _ in range(3)]
@@ -99,7 +100,7 @@ def followed_columns(
     if table.rows < _FEWEST or not names or not table.backend.keeps_row_order:
         return ()
     rows = order
-    if table.rows * _BYTES_A_ROW > table.memory:  # the first rows tell as well
+    if table.rows * _BYTES_A_ROW > table.memory:  # the first rows are enough for the tests
         held = list(dict.fromkeys([*names, *([] if person is None else [person])]))
         most = table.memory // (_BYTES_A_ROW + _BYTES_A_CELL * len(held))
         if rows is None:
@@ -108,42 +109,42 @@ def followed_columns(
             rows = rows[:most]
     if person is not None:
         codes = encode(table, [person])[0].codes
-        drawn = _draw_one_of_each(codes if rows is None else codes[rows])
+        drawn = _draw_one_each(codes if rows is None else codes[rows])
         rows = drawn if rows is None else rows[drawn]
     tests = [_clearer_test(one, rows) for one in encode_each(table, names)]
     return tuple(sorted((one for one in tests if one.is_followed), key=lambda one: -one.errors_apart))
 
 
-def _draw_one_of_each(codes: NDArray[Any]) -> NDArray[np.int64]:
-    """The place of one row of every person, each of theirs equally likely, in the order of the rows."""
-    # unlike other draws this one may depend on where rows stand: their order is what is tested
+def _draw_one_each(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """The index of one random row of every person, in the order of the rows."""
+    # this draw may depend on the order of the rows, because that order is what is tested
     shuffled = np.random.default_rng(0).permutation(codes.size)
     return np.sort(shuffled[np.unique(codes[shuffled], return_index=True)[1]])
 
 
 def _clearer_test(column: Coded, rows: NDArray[np.int64] | None) -> FollowedColumn:
-    """The test of a column that shows more; kept as long as the codes are, where it is about all rows."""
+    """The test of a column that is more significant; the test of all rows is cached."""
     if rows is not None:
         return max(_tests(column, column.codes[rows]), key=lambda test: test.errors_apart)
-    if column not in _OF_ALL_ROWS:
-        _OF_ALL_ROWS[column] = max(_tests(column, column.codes), key=lambda test: test.errors_apart)
-    return _OF_ALL_ROWS[column]
+    if column not in _TESTS_OF_ALL_ROWS:
+        _TESTS_OF_ALL_ROWS[column] = max(_tests(column, column.codes), key=lambda test: test.errors_apart)
+    return _TESTS_OF_ALL_ROWS[column]
 
 
 def _tests(column: Coded, codes: NDArray[Any]) -> list[FollowedColumn]:
-    """Both tests of one column."""
-    middles, near = range_middles(column), codes
-    if middles is not None:  # by rank, and those that tell nothing last
-        near = np.unique(middles, return_inverse=True)[1][codes]
+    """Both tests of one column: of equal neighbours, and of near ranks."""
+    middles, ranks = range_middles(column), codes
+    if middles is not None:  # ranges are ranked by their middles; nulls and * (NaN) come last
+        ranks = np.unique(middles, return_inverse=True)[1][codes]
     blank = column.filled_size if middles is None else distinct_values(middles[~np.isnan(middles)]).size
     return [
         FollowedColumn(column.name, "equal", *_equal_neighbours(codes)),
-        FollowedColumn(column.name, "near", *_serial_correlation(near, blank)),
+        FollowedColumn(column.name, "near", *_serial_correlation(ranks, blank)),
     ]
 
 
 def _equal_neighbours(codes: NDArray[Any]) -> tuple[float, float, float, float]:
-    """The share of neighbours that are equal, its mean and standard deviation over all orders, and one pair's part.
+    """The share of equal neighbours, its mean and standard deviation over all orders, and the contribution of one pair.
 
     With runs R = n − joins, E R = (n (n + 1) − Σ cᵢ²) / n and
     Var R = (Σ cᵢ² (Σ cᵢ² + n (n + 1)) − 2 n Σ cᵢ³ − n³) / (n² (n − 1)), where cᵢ rows have the value i.
@@ -159,14 +160,15 @@ def _equal_neighbours(codes: NDArray[Any]) -> tuple[float, float, float, float]:
 
 
 def _serial_correlation(codes: NDArray[Any], blank: int) -> tuple[float, float, float, float]:
-    """Σ xᵢ xᵢ₊₁ / Σ xᵢ² of centred ranks, ties sharing theirs, and the same of all orders as for equal neighbours.
+    """The serial correlation Σ xᵢ xᵢ₊₁ / Σ xᵢ² of centred ranks (mid-ranks for ties).
 
-    Codes from `blank` on tell nothing and lie in the middle.
+    Returns the statistic, its mean and standard deviation over all orders, and the contribution of one pair. Codes from
+    `blank` on are missing values; they get the mean rank.
     """
     n, counts = codes.size, np.bincount(codes).astype(np.float64)
     counts[blank:] = 0.0
     ranks = np.cumsum(counts) - (counts + counts.sum()) / 2
-    ranks[blank:] = 0.0  # which weighs nothing below, however many there are
+    ranks[blank:] = 0.0  # contributes nothing to the sums below
     squares = ranks * ranks
     second, fourth = _dot(counts, squares), _dot(counts, squares * squares)
     if n < 4 or second == 0.0:
@@ -181,5 +183,5 @@ def _serial_correlation(codes: NDArray[Any], blank: int) -> tuple[float, float, 
 
 
 def _dot(one: Floats, other: Floats) -> float:
-    """The sum of products, on one thread: those of a matrix library take longer to wake than the sum does."""
+    """The sum of products on one thread: starting the threads of a matrix library takes longer than the sum."""
     return float(np.einsum("i,i->", one, other))

@@ -21,8 +21,8 @@ from incrowd.wording import counted, number
 class Secret:
     """Secret values of a sensitive column: named values, or a range.
 
-    Without any condition every value is a secret of its own. With one, all values that fulfil it are one secret, which
-    counts as news however common it is.
+    Without a condition, every value is a separate secret. With a condition, all values that fulfil it are one secret,
+    which counts as news however common it is.
 
     Args:
         values: the secret values; None stands for a missing value. Text is read as a value of the column's type.
@@ -54,7 +54,7 @@ class Secret:
         return " and ".join(limits) or "every value"
 
     def holders(self, values: pa.Array, column: str) -> NDArray[np.bool_] | None:
-        """Flags of the secret values of a column; None if each value is a secret of its own."""
+        """Mask of the secret values of a column; None if each value is a separate secret."""
         if self == Secret():
             return None
         try:
@@ -69,7 +69,7 @@ class Secret:
                     least = _scalar(limit, values.type) if temporal else pa.scalar(float(limit))
                     chosen = pc.and_(chosen, compare(values, least))
             return np.asarray(pc.fill_null(chosen, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
-        except (ValueError, TypeError, NotImplementedError) as error:  # those of Arrow are among them
+        except (ValueError, TypeError, NotImplementedError) as error:  # the errors of Arrow are subclasses
             if isinstance(error, InputError):
                 raise
             raise InputError(
@@ -98,7 +98,7 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
 
 
 def parse_secret(text: str) -> tuple[str, Secret]:
-    """A column and its secret as people write them: `illness=HIV,AIDS`, `income>100000`, `income<0`.
+    """Parse a column and its secret: `illness=HIV,AIDS`, `income>100000`, `income<0`.
 
     Args:
         text: the column's name, a sign, and values with commas between them or a limit.

@@ -1,4 +1,4 @@
-"""Single records: the riskiest ones, and one record as others see it."""
+"""Single records: the records at highest risk, and one record as an attacker sees it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incrowd.tables import Table
 
 
 class RareRecord(NamedTuple):
-    """A record, how many people are in its class, and how many would be if its values were independent."""
+    """A record, the number of people in its class, and the number expected if the columns were independent."""
 
     record: int
     alike: int
@@ -22,9 +22,14 @@ class RareRecord(NamedTuple):
 
 
 class SeenRecord(NamedTuple):
-    """One record among all people: those alike, by each column alone and without each, and the way to it.
+    """One record among all people, as an attacker sees it.
 
-    `steps` are the columns that find the record, with how many people are left once each is known.
+    Attributes:
+        people: the number of all people.
+        alike: the number of people with the same quasi-identifiers.
+        alone: for each column, the number of people with the same value in this column.
+        without: for each column, the number of people with the same values in all other columns.
+        steps: columns in the order in which they narrow the search, each with the number of people that remain.
     """
 
     people: int
@@ -37,14 +42,14 @@ class SeenRecord(NamedTuple):
 def rarest_records(
     table: Table, columns: Sequence[Coded], person: str | None, sizes: ClassSizes, most: int
 ) -> list[RareRecord]:
-    """The records in the smallest classes, at most so many; of a person with several the one with the rarest values.
+    """The records in the smallest classes; for a person with several records, the one with the rarest values.
 
     Args:
         table: the table.
-        columns: its quasi-identifiers.
-        person: the column that says whose record it is.
+        columns: the quasi-identifiers.
+        person: the column that identifies the person of each record.
         sizes: the sizes of the classes.
-        most: how many records.
+        most: the largest number of records.
     """
     classes = assign_classes(table, [column.name for column in columns], person)
     size = classes.people[classes.numbers]
@@ -60,7 +65,10 @@ def rarest_records(
 
 
 def _smallest(size: NDArray[np.int64], rows: int, sizes: ClassSizes | None) -> NDArray[np.int64]:
-    """The records in classes as small as that of the last one shown; `sizes` counts people where they differ."""
+    """The records in classes that are at most as large as the class of the last record shown.
+
+    `sizes` are the class sizes in people, if people have several records.
+    """
     if sizes is None:
         last = min(rows, size.size) - 1
         return np.flatnonzero(size <= np.partition(size, last)[last])
@@ -71,7 +79,7 @@ def _smallest(size: NDArray[np.int64], rows: int, sizes: ClassSizes | None) -> N
 def _one_a_person(
     table: Table, person: str | None, records: NDArray[np.int64], rarity: NDArray[Any], size: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The records in order, the smallest class and the rarest values first, one of each person."""
+    """One record of each person, sorted: the smallest class first, then the rarest values."""
     order = np.lexsort([records, rarity, size[records]])
     records, rarity = records[order], rarity[order]
     if person is None:
@@ -83,14 +91,14 @@ def _one_a_person(
 
 
 def see_record(table: Table, columns: Sequence[Coded], person: str | None, record: int, *, people: int) -> SeenRecord:
-    """One record as others see it who learn its values column by column.
+    """One record as seen by an attacker who learns its values column by column.
 
     Args:
         table: the table.
-        columns: its quasi-identifiers.
-        person: the column that says whose record it is; then it is about the person with all their records.
+        columns: the quasi-identifiers.
+        person: the column that identifies the person of each record; the result is then about the whole person.
         record: the number of the record, from 0.
-        people: how many people the table has.
+        people: the number of people in the table.
     """
     if person is None:
         return _seen_among_rows(columns, record)
@@ -98,10 +106,10 @@ def see_record(table: Table, columns: Sequence[Coded], person: str | None, recor
 
 
 def _seen_among_rows(columns: Sequence[Coded], record: int) -> SeenRecord:
-    """All rows; those alike, by each column alone and without each; and the columns that find the record.
+    """One record among the rows of a table with one record for each person.
 
-    A row that differs in one column only is alike once that column is not known. The next column to become known is
-    the one that leaves the fewest rows.
+    A row that differs from the record in one column only counts in `without` for that column. Each step takes the
+    column that leaves the fewest rows.
     """
     rows = columns[0].codes.size
     differing = np.zeros(rows, dtype=np.uint16)
@@ -115,18 +123,18 @@ def _seen_among_rows(columns: Sequence[Coded], record: int) -> SeenRecord:
     alike = int(np.count_nonzero(differing == 0))
     without = alike + np.bincount(last[differing == 1], minlength=len(columns))
     steps: list[tuple[str, int]] = []
-    left = np.arange(rows) if rows > alike else np.empty(0, dtype=np.int64)
+    remaining = np.arange(rows) if rows > alike else np.empty(0, dtype=np.int64)
     unused = list(columns)
-    while left.size > alike:
-        agreeing = [left[one.codes[left] == one.codes[record]] for one in unused]
+    while remaining.size > alike:
+        agreeing = [remaining[one.codes[remaining] == one.codes[record]] for one in unused]
         best = min(range(len(unused)), key=lambda place: agreeing[place].size)
-        left = agreeing[best]
-        steps.append((unused.pop(best).name, left.size))
+        remaining = agreeing[best]
+        steps.append((unused.pop(best).name, remaining.size))
     return SeenRecord(rows, alike, alone, without.tolist(), steps)
 
 
 def _seen_among_histories(table: Table, names: Sequence[str], person: str, record: int, people: int) -> SeenRecord:
-    """One person among histories: people alike in all of a person's records; columns with rare values come first."""
+    """One person among people with histories: classes are equal histories; steps take the rarest values first."""
 
     def alike(known: Sequence[str]) -> int:
         if not known:
@@ -138,12 +146,12 @@ def _seen_among_histories(table: Table, names: Sequence[str], person: str, recor
     alone = [alike([name]) for name in names]
     without = [alike([other for other in names if other != name]) for name in names]
     steps: list[tuple[str, int]] = []
-    left = people
+    remaining = people
     for name in sorted(names, key=lambda name: alone[names.index(name)]):
-        if left == whole:
+        if remaining == whole:
             break
-        now = alike([*(step for step, _ in steps), name])
-        if now < left:
-            steps.append((name, now))
-            left = now
+        with_column = alike([*(step for step, _ in steps), name])
+        if with_column < remaining:
+            steps.append((name, with_column))
+            remaining = with_column
     return SeenRecord(people, whole, alone, without, steps)

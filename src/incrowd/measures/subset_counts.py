@@ -23,19 +23,19 @@ from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
 
-_WORTHWHILE = 0.75  # share of the classes, up to which those by fewer columns are kept for sets of still fewer
-_KEPT = 8  # times as many classes as the table has that are kept in all
-_FEW_BITS = 24  # bits of the codes of some columns, up to which their combinations are counted without sorting
-_PART_KEPT = 16  # of the memory: a count that takes more is made again
-_BYTES_A_CODE = 8  # of a record in a column, and of its class
-_BYTES_SORTED = 48  # of a class: packed codes and people, sorted by two orders of columns at a time
+_WORTHWHILE = 0.75  # merged classes are cached if they are at most this share of the classes they were merged from
+_KEPT = 8  # size of that cache, as a multiple of the number of classes of the table
+_FEW_BITS = 24  # total bits of the codes of a set of columns, up to which combinations are counted without sorting
+_PART_KEPT = 16  # a `ClassTable` is cached if it takes at most 1/16 of the memory limit
+_BYTES_A_CODE = 8  # for a record in a column, and for its class
+_BYTES_SORTED = 48  # for a class: packed codes and people, sorted by two orders of columns at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTable:
-    """One row for each class: its codes in every column, and how many people it has.
+    """One row for each class: its codes in every column, and its number of people.
 
-    `numbers` is the class of every record; of a table in a cluster, the class of every distinct row.
+    `numbers` is the class of every record; for a table in a cluster, the class of every distinct row.
     """
 
     columns: tuple[str, ...]
@@ -46,33 +46,34 @@ class ClassTable:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
-        """Count a table by the columns; the last count is kept where it is small, for further questions."""
-        known = _LAST.get(table.backend)
-        if known is not None and known.columns == tuple(columns):
+        """Count a table by the columns; the last count of each table is cached if it is small."""
+        cached = _LAST.get(table.backend)
+        if cached is not None and cached.columns == tuple(columns):
             table.backend.check_unchanged()
-            return known
+            return cached
         counted = table.backend.counted_rows(columns)
         classes = classes_of_counted(counted, columns)
         first = np.empty(classes.people.size, dtype=np.int64)
         first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
         coded = encode(counted.backend, columns)
-        found = cls(
+        classes_by_columns = cls(
             tuple(columns),
             tuple(column.codes[first] for column in coded),
             tuple(column.size for column in coded),
             classes.people,
             classes.numbers,
         )
-        if sum(one.nbytes for one in (*found.codes, found.people, found.numbers)) <= table.memory // _PART_KEPT:
-            _LAST[table.backend] = found
-        return found
+        arrays = (*classes_by_columns.codes, classes_by_columns.people, classes_by_columns.numbers)
+        if sum(one.nbytes for one in arrays) <= table.memory // _PART_KEPT:
+            _LAST[table.backend] = classes_by_columns
+        return classes_by_columns
 
 
-_LAST: WeakKeyDictionary[Backend, ClassTable] = WeakKeyDictionary()
+_LAST: WeakKeyDictionary[Backend, ClassTable] = WeakKeyDictionary()  # cache: the last count of each table
 
 
 def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
-    """The classes of a table; None where they are too many for memory, so that each set is counted by itself."""
+    """The classes of a table; None if they do not fit into memory, so that each set must be counted by itself."""
     backend = table.backend
     a_record = backend.needs.record_class + _BYTES_A_CODE * len(columns) + _BYTES_SORTED
     if not backend.fits_records(a_record):
@@ -95,9 +96,9 @@ class SubsetCount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Packed:
-    """Classes by some of the columns: their codes as bit fields of one word each, and how many people they have.
+    """Classes by some of the columns: the codes of a class as bit fields of one word, and its number of people.
 
-    `shifts` has the lowest bit of each column's field; columns that are not `held` have none.
+    `held` are the positions of the columns; `shifts` is the lowest bit of the field of each of them.
     """
 
     keys: NDArray[np.uint64]
@@ -109,16 +110,13 @@ class _Packed:
 def count_subsets(table: ClassTable, up_to: int) -> Iterator[SubsetCount]:
     """Count every set of at most `up_to` columns, two orders of columns at a time.
 
-    Large sets come first: what is left of the classes by fewer columns is counted in place of all of them, as far as
-    that takes no more than `_KEPT` times their memory.
+    Large sets come first. Their merged classes are cached, and smaller sets are counted on the smallest cached classes
+    that hold all their columns; see `_WORTHWHILE` and `_KEPT`.
     """
     orders = sorted(chains(len(table.columns), up_to), key=lambda chain: -len(chain[1]))
     whole = _pack(table)
-    if whole is None:
-        count, kept = partial(count_prefixes, table), []
-    else:
-        kept = [whole]
-        count = partial(_count_packed, _bits_of(table), kept)
+    packed_count = None if whole is None else partial(_count_packed, _bits_of(table), [whole])
+    count = packed_count or partial(count_prefixes, table)
     with ThreadPoolExecutor(2) as pool:
         for (least, _), counted in zip(orders, pool.map(count, [order for _, order in orders]), strict=True):
             yield from counted[least - 1 :]
@@ -130,7 +128,7 @@ def count_subset(table: ClassTable, positions: Sequence[int]) -> SubsetCount:
 
 
 def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
-    """For every set of at most `up_to` columns, which of the classes of one person it distinguishes from all others."""
+    """For every set of at most `up_to` columns, the mask of the one-person classes that are unique by these columns."""
     from incrowd.measures import kernels
 
     single, packed, bits = np.flatnonzero(table.people == 1), _pack(table), _bits_of(table)
@@ -155,8 +153,8 @@ def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[i
 def chains(columns: int, up_to: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Orders of columns whose prefixes, from a shortest one on, are all sets of at most `up_to` columns, each once.
 
-    Read a set as brackets, a column outside it opening and one inside it closing: the matched ones stay, and the
-    unmatched ones are added from left to right.
+    A set is read as a row of brackets: a column outside it opens, a column inside it closes. A chain starts with a set
+    whose closing brackets are all matched; the unmatched columns are then added from left to right.
 
     >>> list(chains(2, 2))
     [(1, (0, 1)), (1, (1,))]
@@ -197,23 +195,24 @@ def _count_sorted(
     ]
 
 
-def _count_packed(bits: NDArray[np.int64], kept: list[_Packed], order: tuple[int, ...]) -> list[SubsetCount]:
-    """Count every prefix of an order on the fewest classes that tell it, and keep the classes by all of it."""
+def _count_packed(bits: NDArray[np.int64], cache: list[_Packed], order: tuple[int, ...]) -> list[SubsetCount]:
+    """Count every prefix of an order on the smallest cached classes with its columns, and cache the merged classes."""
     from incrowd.measures import kernels
 
     columns, held = list(order), frozenset(order)
-    fewest = min((one for one in tuple(kept) if held <= one.held), key=lambda one: one.keys.size)
+    fewest = min((one for one in tuple(cache) if held <= one.held), key=lambda one: one.keys.size)
     shifts = np.zeros_like(fewest.shifts)
     shifts[columns] = 64 - np.cumsum(bits[columns])
     keys = kernels.repack(fewest.keys, fewest.shifts[columns], bits[columns], shifts[columns])
     keys, people = kernels.sort_with_values(keys, fewest.people, int(shifts[columns[-1]]))
     fields = np.column_stack([np.zeros(len(order), dtype=np.int64), shifts[columns]])
-    found = _count_sorted(keys[None], people, fields, order)
-    rows, left = kept[0].keys.size, found[-1].classes
-    if left <= _WORTHWHILE * fewest.keys.size and left + sum(one.keys.size for one in kept) <= _KEPT * rows:
-        keys, people = kernels.merge_equal(keys, people, left)
-        kept.append(_Packed(keys, people, shifts, held))
-    return found
+    counts = _count_sorted(keys[None], people, fields, order)
+    all_classes, merged = cache[0].keys.size, counts[-1].classes
+    cached = sum(one.keys.size for one in cache)
+    if merged <= _WORTHWHILE * fewest.keys.size and merged + cached <= _KEPT * all_classes:
+        keys, people = kernels.merge_equal(keys, people, merged)
+        cache.append(_Packed(keys, people, shifts, held))
+    return counts
 
 
 def _bits_of(table: ClassTable) -> NDArray[np.int64]:
@@ -222,7 +221,7 @@ def _bits_of(table: ClassTable) -> NDArray[np.int64]:
 
 
 def _pack(table: ClassTable) -> _Packed | None:
-    """All classes with their codes in one word each; None where the codes take more than one."""
+    """All classes with their codes packed into one word each; None if one word is too small."""
     bits = _bits_of(table)
     if bits.sum() > 64 or not table.people.size:
         return None
@@ -235,7 +234,7 @@ def _pack(table: ClassTable) -> _Packed | None:
 def _sorted(
     words: NDArray[np.uint64], fields: NDArray[np.int64], values: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Packed words in ascending order, and a value of each."""
+    """Packed words in ascending order, and their values in the same order."""
     from incrowd.measures import kernels
 
     if len(words) == 1:

@@ -82,8 +82,10 @@ def fit_entropy_rule(n: Floats, correctness: Floats, weights: Floats) -> Entropy
 
     grid = np.linspace(0.0, 115.0, 231)
     best = grid[int(np.argmin([loss(bits) for bits in grid]))]
-    found = minimize_scalar(loss, bounds=(max(best - 0.5, 0.0), best + 0.5), method="bounded", options={"xatol": 1e-9})
-    return EntropyRule(float(found.x))
+    optimum = minimize_scalar(
+        loss, bounds=(max(best - 0.5, 0.0), best + 0.5), method="bounded", options={"xatol": 1e-9}
+    )
+    return EntropyRule(float(optimum.x))
 
 
 def fit_exponential(n: Floats, correctness: Floats, weights: Floats) -> Exponential:
@@ -100,8 +102,8 @@ def fit_exponential(n: Floats, correctness: Floats, weights: Floats) -> Exponent
         a = float(weights @ ((correctness - 1.0) * shape)) / power if power > 0 else 0.0
         starts.append((float(np.sum(residuals(np.array([a, log_b])) ** 2)), a, log_b))
     _, a, log_b = min(starts)
-    found = least_squares(residuals, [min(max(a, 0.0), 1.0), log_b], bounds=([-1e-9, -16.0], [1.0 + 1e-9, 2.0]))
-    return Exponential(float(found.x[0]), math.exp(found.x[1]))
+    optimum = least_squares(residuals, [min(max(a, 0.0), 1.0), log_b], bounds=([-1e-9, -16.0], [1.0 + 1e-9, 2.0]))
+    return Exponential(float(optimum.x[0]), math.exp(optimum.x[1]))
 
 
 def fit_polynomial(n: Floats, correctness: Floats, weights: Floats) -> Polynomial:

@@ -25,8 +25,8 @@ CLEAR_EVIDENCE_OF_CLASSES = 5.0
 """Gain in log likelihood that γ < 0 needs to be chosen: e⁵ ≈ 150 to one."""
 
 UNDECIDED = 2.0
-"""Largest loss in log likelihood with which the other sign of γ is part of an interval: about half the 95 % quantile of
-χ² with one degree of freedom."""
+"""Largest loss in log likelihood at which the other sign of γ is included in an interval: about half the 95 % quantile
+of χ² with one degree of freedom."""
 
 _INSIDE = 0.01  # a best d above this is well inside d > 0, so the likelihood below 0 is lower
 
@@ -73,8 +73,8 @@ class ClassSizeFit(Result):
 
     def below_zero(self) -> Posterior | None:
         """Weighted points over (d, α) with γ < 0, or None if the data rule out a finite number of classes."""
-        found, height = posterior_below_zero(lambda d, alpha: log_likelihood(self.sizes, d, alpha), self.h)
-        return found if height >= self.log_likelihood - UNDECIDED else None
+        posterior, height = posterior_below_zero(lambda d, alpha: log_likelihood(self.sizes, d, alpha), self.h)
+        return posterior if height >= self.log_likelihood - UNDECIDED else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, with the parameters of the model."""

@@ -23,11 +23,11 @@ CLEAR_EVIDENCE = 3.0
 """Gain in log likelihood that γ < 0 needs to be chosen: e³ ≈ 20 to one."""
 
 H_LIMITS = (0.01, 80.0)
-_TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)
+_TOLERANCE = 0.01  # fraction of the noise; models whose losses differ by less fit equally well (docs/forecast.md)
 _START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
 _START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
 _START_POINTS, _FEW_POINTS = 6, 14
-_NOBODY = 1e-9  # of a person: that many or fewer confused are a rounding error of none
+_NOBODY = 1e-9  # numbers of people below this are rounding errors of 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,10 +94,10 @@ def fit_curve(
         people: number of people tested, if sizes are given.
         name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
         metric: which of a curve's two shares is fitted; the correctness unless given.
-        weighting: points weigh "log" n, as published, or by their "binomial" noise.
-        prior: "cautious" chooses γ < 0 (a finite number of classes) on clear evidence only, and the middle of what the
-            points allow where they leave γ open; None is plain least squares with γ free.
-        seed: of the random baseline "RND".
+        weighting: weights of the points: "log" n, as published, or the inverse of their "binomial" variance.
+        prior: "cautious" chooses γ < 0 (a finite number of classes) on clear evidence only; if the points do not
+            determine γ, it takes the middle of the possible values. None is plain least squares with γ free.
+        seed: seed of the random baseline "RND".
 
     Returns:
         The fit, for `forecast`.
@@ -179,10 +179,10 @@ def fit_scaling_law(
     noise = binomial_variance(values, people)
     infinite = _least_squares(points, finite=False)
     evidence = 0.0
-    if infinite[1] <= 1e-6:  # at the edge: there may be something to gain below 0
+    if infinite[1] <= 1e-6:  # γ at its limit 0: a negative γ may fit better
         finite = _least_squares(points, finite=True)
-        misfit = [_misfit(points, noise, *found) for found in (infinite, finite)]
-        # all points come from the same people: fifty of them say little more than two
+        misfit = [_misfit(points, noise, *fitted) for fitted in (infinite, finite)]
+        # all points are measured on the same people, so many points are little more informative than two
         evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
         if evidence > (CLEAR_EVIDENCE if cautious else 0.0):
             return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
@@ -333,6 +333,6 @@ def people_tested(points: Curve) -> float:
 
 
 def binomial_variance(values: Floats, people: float | Floats) -> Floats:
-    """Binomial variance, kept above 0 by half a person, because a share of exactly 1 is not known to the last digit."""
+    """Binomial variance of shares; half a person is added, because a measured share of exactly 1 is uncertain too."""
     middle = (values * people + 0.5) / (people + 1.0)
     return np.asarray(middle * (1.0 - middle) / people)

@@ -1,12 +1,12 @@
-"""Posterior of (d, α) given the points of a curve: their shortfall from 1 is log-normal, with the moments of the law.
+"""Posterior of (d, α) given the points of a curve: the shortfall 1 − share is log-normal, with the law's moments.
 
-Points of one curve come from the same people and go wrong together; how far, and how much together, depends on the
-model. The shortfall is a positive number with a long upper tail (few large classes make it), hence log-normal.
+Points of one curve are measured on the same people, so their errors are correlated; the covariance depends on the
+model. The shortfall is a positive number with a long upper tail (a few large classes cause it), hence log-normal.
 
 `CurveMoments` has the exact moments under a Pitman–Yor process. A curve is Σ_f a_f g_s(f) over the a_f classes of size
-f, so its covariance needs two moments of the a_f alone. With blocks A and B of sizes f and g, P(A and B are classes) =
-(α+d) (1−d)_{f−1} (1−d)_{g−1} (α+2d)_{n−f−g} / (α+1)_{n−1} (Pitman 1995): apart from factors of f and of g it depends
-on f + g only, and the double sum is a convolution.
+f, so its covariance needs only the first two moments of the a_f. With blocks A and B of sizes f and g, P(A and B are
+classes) = (α+d) (1−d)_{f−1} (1−d)_{g−1} (α+2d)_{n−f−g} / (α+1)_{n−1} (Pitman 1995): a factor of f, a factor of g and a
+factor of f + g. So the double sum is a convolution.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from incrowd.pitman_yor.peak import Peak, find_peak
 from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_below_zero
 from incrowd.special import Floats, log_chance_missed, log_gamma_ratio
 
-# so many points, down to this part of the largest size: more of them say hardly more, but their covariance then has
-# contrasts so fine that no simple distribution holds for them. Noise of the measurement hides those.
+# Number of points used, and the factor between the largest and the smallest size. More points are hardly more
+# informative, but nearly collinear: the log-normal distribution does not hold for their small differences. If there is
+# measurement noise it dominates these differences, so more points are used.
 _POINTS, _REACH, _NOISY_POINTS = 3, 8.0, 8
-_SMALLEST = 1e-15  # a shortfall below this is none
-_MOST_PEOPLE = 100_000  # more are taken to be as noisy as so many: their covariance would take long to compute
-_JITTER = 1e-7  # least eigenvalue of a correlation: points that follow from each other are trusted no further
-_NODES, _FEW_NODES, _MANY_PEOPLE = 28, 10, 20_000  # models at which the covariance is computed: it varies slowly
+_SMALLEST = 1e-15  # smallest shortfall
+_MOST_PEOPLE = 100_000  # the covariance is computed for at most this many people, because it takes long
+_JITTER = 1e-7  # smallest eigenvalue of a correlation matrix
+_NODES, _FEW_NODES, _MANY_PEOPLE = 28, 10, 20_000  # number of models at which the covariance, a smooth one, is computed
 _GRID, _COARSE = 33, 21
-_FLAT = 0.25  # those models are spread over the posterior of this power of the likelihood
-_STRANGE = 0.99  # a misfit beyond this quantile of what chance does is the law's
+_FLAT = 0.25  # these models are spread over the posterior with the likelihood to this power
+_STRANGE = 0.99  # a misfit above this quantile of its distribution is attributed to the law, not to chance
 
 
 class Covariance(Protocol):
@@ -49,7 +50,8 @@ class Covariance(Protocol):
 class MeasuredPoints:
     """The points used, largest gallery first, and their noise.
 
-    `noise` is the covariance of the measurement; `moments`, where there are any, that of drawing the people.
+    `noise` is the covariance of the measurement. `moments` gives the covariance due to the random choice of the people;
+    None if `noise` contains it.
     """
 
     sizes: Floats
@@ -60,34 +62,44 @@ class MeasuredPoints:
 
     @classmethod
     def of(cls, fit: CurveFit) -> MeasuredPoints:
-        """The points of a fit; their covariance was measured for sparse and robust curves, and is computed for others.
+        """The points of a fit; their covariance was measured for sparse and robust curves, else it is computed."""
+        if fit.curve.covariance is not None and fit.metric != "uniqueness":
+            return cls._with_measured_covariance(fit, fit.curve.covariance)
+        return cls._with_computed_covariance(fit)
 
-        Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
-        point was measured once, with as many people as its gallery has.
+    @classmethod
+    def _with_measured_covariance(cls, fit: CurveFit, covariance: Floats) -> MeasuredPoints:
+        sizes, values, _ = usable_points(fit.curve, fit.metric, fit.weighting)
+        chosen = _log_spaced(sizes, _NOISY_POINTS, sizes[-1])
+        inside = np.flatnonzero(fit.curve.sizes > 1)[chosen]
+        noise = covariance[np.ix_(inside, inside)] + fit.residual**2 * np.eye(chosen.size)
+        highest = 1.0 - 0.5 / people_tested(fit.curve)
+        return cls(sizes[chosen], np.minimum(values[chosen], highest), False, noise, None)
+
+    @classmethod
+    def _with_computed_covariance(cls, fit: CurveFit) -> MeasuredPoints:
+        """If the number of people tested is not known, it is assumed to be the largest gallery.
+
+        Each point is then assumed to be measured once, with as many people as its gallery has.
         """
-        curve, people, unique = fit.curve, people_tested(fit.curve), fit.metric == "uniqueness"
-        sizes, values, _ = usable_points(curve, fit.metric, fit.weighting)
-        known = curve.covariance is not None and not unique
-        chosen = _log_spaced(sizes, *((_POINTS, _REACH) if curve.people and not known else (_NOISY_POINTS, sizes[-1])))
+        people, unique = people_tested(fit.curve), fit.metric == "uniqueness"
+        sizes, values, _ = usable_points(fit.curve, fit.metric, fit.weighting)
+        chosen = _log_spaced(sizes, *((_POINTS, _REACH) if fit.curve.people else (_NOISY_POINTS, sizes[-1])))
         sizes, values = sizes[chosen], values[chosen]
-        if curve.covariance is not None and known:
-            inside = np.flatnonzero(curve.sizes > 1)[chosen]
-            noise = curve.covariance[np.ix_(inside, inside)] + fit.residual**2 * np.eye(sizes.size)
-            return cls(sizes, np.minimum(values, 1.0 - 0.5 / people), unique, noise, None)
-        once = np.zeros(sizes.size) if curve.people else binomial_variance(values, sizes)
+        once = np.zeros(sizes.size) if fit.curve.people else binomial_variance(values, sizes)
         few = min(people, _MOST_PEOPLE)
         moments = CurveMoments.of(int(few), np.maximum(sizes * (few / people), 2.0).round(), unique=unique)
-        # a share of exactly 1 is not known to the last digit: half a person may be missing
+        # a measured share of exactly 1 is uncertain by about half a person
         return cls(sizes, np.minimum(values, 1.0 - 0.5 / people / sizes), unique, np.diag(once), moments)
 
     def shortfall(self, d: Floats, alpha: Floats, sizes: Floats | None = None) -> Floats:
-        """By how much each model expects the points to fall short of 1: a row for each."""
+        """The expected shortfall of the points, one row for each model."""
         expected = expected_uniqueness if self.unique else expected_correctness
         at = self.sizes if sizes is None else sizes
         return np.maximum(1.0 - expected(d[:, None], alpha[:, None], at), _SMALLEST)
 
     def factors(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-        """U and log D of the covariance of the logs under each model: log-normal, with these moments."""
+        """U and log D of the covariance of log shortfalls under each model."""
         relative = self.noise / _square(self.shortfall(d, alpha))
         if self.moments is not None:
             covariances = [self.moments.covariance(*one) for one in zip(d, alpha, strict=True)]
@@ -102,12 +114,12 @@ class MeasuredPoints:
 
 
 def _square(values: Floats) -> Floats:
-    """The products of every two values of each row."""
+    """The outer product of each row with itself."""
     return values[:, :, None] * values[:, None, :]
 
 
 def _log_spaced(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
-    """Places of a few sizes, log-spaced, the largest first; two at least."""
+    """Indexes of about `wanted` log-spaced sizes, the largest first; at least two."""
     lowest = min(sizes[-2], max(sizes[0], sizes[-1] / reach))
     places = np.abs(np.log(sizes)[:, None] - np.log(np.geomspace(lowest, sizes[-1], wanted))).argmin(axis=0)
     return np.unique(places)[::-1]
@@ -125,13 +137,13 @@ class Likelihood:
         return self.of_models(*self.coordinates.parameters(points))[0]
 
     def misfit(self, points: Floats) -> Floats:
-        """Sum of squares in units of the noise: as many as there are points, less two, if the law is right."""
+        """Sum of squared residuals in units of the noise; its expectation is the number of points minus two."""
         return self.of_models(*self.coordinates.parameters(points))[1]
 
     def of_models(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         """Log likelihood and misfit of each model."""
         unit_lower, log_variance = self.covariance(d, alpha)
-        # the mean of a logarithm is half its variance below the logarithm of the mean
+        # log-normal: E log X = log E X − Var(log X)/2
         half = 0.5 * np.einsum("...ij,...j->...i", unit_lower**2, np.exp(log_variance))
         error = np.log(1.0 - self.measured.values) - np.log(self.measured.shortfall(d, alpha)) + half
         for row in range(1, error.shape[1]):  # solve U e = error, all models at once
@@ -162,7 +174,7 @@ class ConstantCovariance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InterpolatedCovariance:
-    """U and log D as polynomials of log h and γ through some models, never beyond what they are there."""
+    """U and log D as polynomials of log h and γ, fitted to some models and clipped to the range of values there."""
 
     centre: Floats
     scale: Floats
@@ -187,9 +199,9 @@ class InterpolatedCovariance:
 
     def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         unit = np.clip((_place(d, alpha) - self.centre) / self.scale, *self.limits)
-        found = np.clip(_powers(unit, self.degree) @ self.coefficients, *self.reached)
+        rows = np.clip(_powers(unit, self.degree) @ self.coefficients, *self.reached)
         square = self.points**2
-        return found[:, :square].reshape(-1, self.points, self.points), found[:, square:]
+        return rows[:, :square].reshape(-1, self.points, self.points), rows[:, square:]
 
 
 def _place(d: Floats, alpha: Floats) -> Floats:
@@ -203,9 +215,9 @@ def _powers(unit: Floats, degree: int) -> Floats:
 
 
 def curve_posteriors(fit: CurveFit) -> tuple[Posterior, ...]:
-    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, for each sign of γ.
+    """The posterior of (d, α) given a curve for each sign of γ, with the same prior as for class sizes.
 
-    A sign that the points rule out is left out, but never that of the fit.
+    A sign that the points rule out is left out, unless it is that of the fit.
     """
     measured = MeasuredPoints.of(fit)
     above, below = _posterior_above_zero(fit, measured), _posterior_below_zero(fit, measured)
@@ -216,7 +228,7 @@ def curve_posteriors(fit: CurveFit) -> tuple[Posterior, ...]:
 def _posterior_above_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Posterior, float]:
     """The posterior over γ ≥ 0, and the highest log likelihood there.
 
-    The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
+    A first peak is found with the covariance of the fit. Then the covariance of each plausible model is used.
     """
     coordinates = InfiniteClasses(int(people_tested(fit.curve)))
     likelihood = Likelihood(measured, coordinates, ConstantCovariance.of(measured, fit.pitman_yor))
@@ -239,23 +251,22 @@ def _posterior_below_zero(fit: CurveFit, measured: MeasuredPoints) -> tuple[Post
     if measured.moments is not None:
         wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], fit.h)
         likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
-    found, height = posterior_below_zero(lambda d, alpha: likelihood.of_models(d, alpha)[0], fit.h)
-    scale = _flattening(float(likelihood.of_models(found.d, found.alpha)[1].min()), measured)
+    posterior, height = posterior_below_zero(lambda d, alpha: likelihood.of_models(d, alpha)[0], fit.h)
+    scale = _flattening(float(likelihood.of_models(posterior.d, posterior.alpha)[1].min()), measured)
     if scale < 1.0:
-        found, _ = posterior_below_zero(lambda d, alpha: scale * likelihood.of_models(d, alpha)[0], fit.h)
-    return found, height
+        posterior, _ = posterior_below_zero(lambda d, alpha: scale * likelihood.of_models(d, alpha)[0], fit.h)
+    return posterior, height
 
 
 def _covariance_over(wide: Posterior, measured: MeasuredPoints, moments: CurveMoments) -> InterpolatedCovariance:
-    """The covariance of each model, from some of those that are plausible."""
+    """The covariance as a function of the model, interpolated between some models of the posterior `wide`."""
     few = moments.people > _MANY_PEOPLE
     nodes = wide.thinned(_FEW_NODES if few else _NODES)
     return InterpolatedCovariance.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
 
 
 def _flattening(misfit: float, measured: MeasuredPoints) -> float:
-    """The exponent (at most 1) that flattens a likelihood until the best model is plausible, for points far from all
-    models."""
+    """The exponent of the likelihood: below 1 if the points are far from all models, so that the best is plausible."""
     freedom = measured.values.size - 2
     if not freedom:
         return 1.0
@@ -267,8 +278,8 @@ def _flattening(misfit: float, measured: MeasuredPoints) -> float:
 class CurveMoments:
     """Means and covariances of the curve of `people` people at some gallery sizes.
 
-    `shortfall` has a row for each size: by how much a class of f people lowers the share there, so that
-    1 − share = Σ_f a_f · shortfall. People alone in their class lower nothing.
+    `shortfall` has a row for each size, with the contribution of a class of f people to the shortfall:
+    1 − share = Σ_f a_f · shortfall. It is 0 for f = 1.
     """
 
     people: int
@@ -289,15 +300,17 @@ class CurveMoments:
         return cls(people, sizes, shortfall)
 
     def covariance(self, d: float, alpha: float) -> Floats:
-        """Between the points, over random samples of the process with discount `d` and concentration `alpha`."""
+        """Covariance of the points over random samples of the process with discount `d` and concentration `alpha`."""
         people = self.people
         size = np.arange(1.0, people)
-        # (1−d)_{f−1} / f!, and what is left for the others by how many they are: both as running products
+        # logs of (1−d)_{f−1} / f! and of the factor of f + g, as cumulative sums
         within = np.concatenate([[0.0], np.cumsum(np.log((size - d) / (size + 1.0)))])
-        taken = np.arange(2.0, people)
-        others = np.concatenate([[0.0], np.cumsum(np.log((people - taken) / (alpha + 2.0 * d + people - taken - 1.0)))])
+        in_pair = np.arange(2.0, people)
+        others = np.concatenate(
+            [[0.0], np.cumsum(np.log((people - in_pair) / (alpha + 2.0 * d + people - in_pair - 1.0)))]
+        )
         start = np.log((alpha + d) / (alpha + 1.0)) + float(log_gamma_ratio(alpha + 2.0, 2.0 * d - 2.0, people - 2.0))
-        # f and g carry their share of the decay with f + g, lest one factor runs away while the other vanishes
+        # a factor e^(tilt·(f+g)) is moved between the two terms, so that neither overflows nor underflows
         tilt = np.log(people / (alpha + people))
         pairs = people * (people - 1.0) * np.exp(start + others - np.arange(2.0, people + 1.0) * tilt)
         weighted = np.exp(within + np.arange(1.0, people + 1.0) * tilt) * self.shortfall

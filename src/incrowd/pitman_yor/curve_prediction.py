@@ -11,7 +11,7 @@ from incrowd.pitman_yor.model import PitmanYor, expected_correctness, expected_u
 from incrowd.pitman_yor.posterior import Posterior
 from incrowd.pitman_yor.prediction import correctness_interval, uniqueness_interval
 
-_COSTLY = 60  # points of the posterior where a function is costly
+_COSTLY = 60  # points of the posterior that are used for costly functions
 Interval = tuple[float, float]
 
 

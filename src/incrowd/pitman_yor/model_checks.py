@@ -114,8 +114,8 @@ def _hold_out_people(fit: ClassSizeFit, seed: int) -> HoldOut:
 def subsample(sizes: ClassSizes, people: int, random: np.random.Generator) -> ClassSizes:
     """The class sizes of some of the people, drawn at random without replacement."""
     every = np.repeat(sizes.sizes, sizes.counts)
-    kept = random.multivariate_hypergeometric(every, people, method="marginals")
-    return ClassSizes.from_sizes(kept[kept > 0])
+    drawn = random.multivariate_hypergeometric(every, people, method="marginals")
+    return ClassSizes.from_sizes(drawn[drawn > 0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

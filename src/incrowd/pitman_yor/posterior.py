@@ -23,9 +23,9 @@ from incrowd.results import Result
 from incrowd.special import Floats
 
 _ALONG = 45  # points along each axis of the grid
-_REACH = 7.0  # half its width at first, in standard deviations
-_NEGLIGIBLE = 14.0  # in log density below the highest point
-_CLOSER, _FEWER = 8, 300  # times that a grid over (h, γ) closes in, and the number of points that represent all
+_REACH = 7.0  # half the width of the first grid, in standard deviations
+_NEGLIGIBLE = 14.0  # points whose log density is this far below the maximum are left out
+_CLOSER, _FEWER = 8, 300  # number of times that a grid over (h, γ) is shrunk, and of points that are returned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,13 +105,13 @@ def posterior_around(
     reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])
     for _ in range(4):
         points, log_weight = _on_grid(log_density, centre, axes, reach, coordinates.limits, along)
-        kept = log_weight > log_weight.max() - _NEGLIGIBLE
-        weight = np.exp(log_weight[kept] - log_weight.max())
+        relevant = log_weight > log_weight.max() - _NEGLIGIBLE
+        weight = np.exp(log_weight[relevant] - log_weight.max())
         weight /= weight.sum()
-        if _settled(points[kept], weight, centre, axes, reach, along):
+        if _settled(points[relevant], weight, centre, axes, reach, along):
             break
-        centre, axes, reach = _frame(points[kept], weight, axes, reach, along)
-    d, alpha = bound_tail(*coordinates.parameters(points[kept]))
+        centre, axes, reach = _frame(points[relevant], weight, axes, reach, along)
+    d, alpha = bound_tail(*coordinates.parameters(points[relevant]))
     return Posterior(d, alpha, weight)
 
 
@@ -128,16 +128,16 @@ def posterior_below_zero(log_likelihood: Callable[[Floats, Floats], Floats], h: 
         d, alpha = discount_and_concentration(points[:, 0], points[:, 1])
         likelihood = log_likelihood(d, alpha)
         density = likelihood - POSTERIOR_DECAY * points[:, 0]
-        kept = density > density.max() - _NEGLIGIBLE
+        relevant = density > density.max() - _NEGLIGIBLE
         cell = np.diff(limits, axis=1)[:, 0] / (_ALONG - 1)
-        low, high = points[kept].min(axis=0) - cell, points[kept].max(axis=0) + cell
+        low, high = points[relevant].min(axis=0) - cell, points[relevant].max(axis=0) + cell
         closer = np.stack([np.maximum(low, limits[:, 0]), np.minimum(high, limits[:, 1])], axis=1)
         if np.all(np.diff(closer, axis=1) > 0.5 * np.diff(limits, axis=1)):
             break
         limits = closer
-    weight = np.exp(density[kept] - density.max())
-    found = Posterior(d[kept], alpha[kept], weight / weight.sum())
-    return found.thinned(_FEWER), float(likelihood.max())
+    weight = np.exp(density[relevant] - density.max())
+    posterior = Posterior(d[relevant], alpha[relevant], weight / weight.sum())
+    return posterior.thinned(_FEWER), float(likelihood.max())
 
 
 def _axes(peak: Peak) -> Floats:
@@ -177,7 +177,7 @@ def _frame(points: Floats, weight: Floats, axes: Floats, reach: Floats, along: i
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])
     values, vectors = np.linalg.eigh(covariance)
-    # where all mass is at one point, the next grid is a cell of this one
+    # if all mass is at one point, the next grid has the size of a cell of this one
     cell = (reach[:, 1] - reach[:, 0]).min() / (along - 1)
     smallest = float(np.linalg.svd(axes, compute_uv=False)[-1])
     floor = max((0.1 * cell * smallest) ** 2, 1e-10 * values[-1], 1e-18)

@@ -18,7 +18,7 @@ from incrowd.pitman_yor.posterior import Posterior, weighted_interval
 from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
 
 _OUTCOMES = (np.arange(9) + 0.5) / 9  # each point of the posterior represents nine equally likely outcomes
-_COSTLY = 60  # points of the posterior where a function is costly
+_COSTLY = 60  # points of the posterior that are used for costly functions
 
 
 def new_classes(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
@@ -40,7 +40,7 @@ def new_classes_variance(d: ArrayLike, alpha: ArrayLike, *, people: int, classes
     d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
     base, arrivals = alpha + people, population - people
     once, twice = gamma_ratio_slope(base, d, arrivals), gamma_ratio_slope(base, 2.0 * d, arrivals)
-    # (slope at 2d − slope at d) / d: a difference, or where that cancels the derivative in between
+    # (slope at 2d − slope at d) / d; near d = 0, where the difference cancels, by a derivative
     near = 0.5 * (zeta(2.0, base + arrivals + d) - zeta(2.0, base + d))
     bend = np.where(np.abs(d) < 1e-3, near, (twice - once) / np.where(d == 0, 1.0, d))
     weight = alpha + classes * d
@@ -85,7 +85,7 @@ def population_size_pmf(
 
 
 def new_class_size_pmf(d: ArrayLike, alpha: ArrayLike, *, people: int, population: float, size: ArrayLike) -> Floats:
-    """P(a class that starts after the sample has `size` people in the population | it starts with the next person)."""
+    """P(a class that is new with the first person after the sample has `size` people in the population)."""
     d, alpha, size = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (d, alpha, size)))
     more, arrivals = size - 1.0, population - people - 1.0
     inside = (more >= 0) & (more <= arrivals)
@@ -149,14 +149,14 @@ def uniques_moments(
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the uniques of a population, from `alone` uniques of the sample and new ones.
 
-    New uniques vary like the new classes, of which they are a share; the uniques of the sample vary like coin tosses.
+    New uniques have the relative variance of the new classes; the remaining uniques of the sample are binomial.
     """
     d, alpha = posterior.d, posterior.alpha
-    kept = still_unique(d, alpha, people=people, population=population)
+    remaining = still_unique(d, alpha, people=people, population=population)
     new = new_uniques(d, alpha, people=people, classes=classes, population=population)
     mean, variance = new_classes_moments(posterior, people, classes, population)
     share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
-    return alone * kept + new, alone * kept * (1.0 - kept) + share * new**2
+    return alone * remaining + new, alone * remaining * (1.0 - remaining) + share * new**2
 
 
 def correctness_interval(
@@ -192,8 +192,8 @@ def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[flo
 def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
     """Nine quantiles of beta distributions on [0, `most`] with these moments, a row for each.
 
-    Far below `most` they are those of a gamma distribution. No number from 0 to `most` varies more than one that is
-    either 0 or `most`; if the moments exceed that variance, these two values are taken.
+    For a mean far below `most` they are nearly gamma quantiles. The largest possible variance is that of a number that
+    is either 0 or `most`; if the given variance is larger, these two values are used.
     """
     result = np.repeat(mean[:, None], _OUTCOMES.size, axis=1)
     if most <= 0:

@@ -1,7 +1,6 @@
-"""Sample against population: the risk for everybody the table was drawn from.
+"""Sample against population: the risk if a record is matched against the population that the table was drawn from.
 
-The public names are listed in `__init__.pyi`; each is imported on first use, so that roles can be read without loading
-what estimates.
+The public names are listed in `__init__.pyi`; each is imported on first use, because the estimators are slow to import.
 """
 
 from incrowd._support.lazy_names import lazy_names

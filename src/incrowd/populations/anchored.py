@@ -28,7 +28,7 @@ EXPLANATION = Explanation(
     "The anchor is this package's own; copula estimators of this kind: patent application US 2022/0050917.",
 )
 MOST_DRAWN = 5_000_000
-"""Largest synthetic population that is drawn, seconds of work; a larger one is extrapolated from it."""
+"""Largest synthetic population that is drawn, in seconds; larger ones are extrapolated from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class AnchoredEstimate:
 
     The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise;
     `uniques_ratio`, Ξ_syn(N)/Ξ_syn(n), is also the chance that a unique record is unique in the population, and
-    `alone_in_class`, Ξ_syn(N)/κ_syn(N), the share of classes that hold one person.
+    `unique_class_share`, Ξ_syn(N)/κ_syn(N), the share of classes that hold one person.
     """
 
     copula: Copula
@@ -47,7 +47,7 @@ class AnchoredEstimate:
     at_sample: float
     at_population: float
     uniques_ratio: float
-    alone_in_class: float
+    unique_class_share: float
     notes: tuple[str, ...] = ()
 
     @property
@@ -62,11 +62,11 @@ class AnchoredEstimate:
 
     @property
     def reach(self) -> int:
-        """The people that were drawn; what a larger population looks like is extrapolated."""
+        """Number of synthetic people drawn; estimates for larger populations are extrapolated."""
         return self.drawn.populations[0].people
 
     def at(self, population: int) -> AnchoredEstimate:
-        """The estimate for another population, from this copula and these synthetic people."""
+        """The estimate for another population, from the synthetic people already drawn."""
         return _estimate_from(self.copula, self.drawn, self.sizes, population)
 
 
@@ -102,9 +102,9 @@ class Dependence(NamedTuple):
 
 def fit_dependence(columns: CodedColumns, *, progress: Progress = silent) -> Dependence:
     """Fit the marginal counts and correlations of the columns: the slow part, the same for any number of people."""
-    telling = informative(columns)
-    correlation = fit_gaussian(telling, progress=progress)
-    return Dependence([telling.counts(j) for j in range(len(telling.sizes))], correlation)
+    chosen = informative(columns)
+    correlation = fit_gaussian(chosen, progress=progress)
+    return Dependence([chosen.counts(j) for j in range(len(chosen.sizes))], correlation)
 
 
 def fit_anchored(
@@ -120,8 +120,8 @@ def fit_anchored(
 ) -> AnchoredEstimate:
     """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N.
 
-    As many people are drawn as the population has, up to `MOST_DRAWN`; or as many as `drawn` says.
-    `dependence` is that of the columns, where it was fitted before.
+    The number of people drawn is `drawn`, or the population up to `MOST_DRAWN`. `dependence` is the result of
+    `fit_dependence`, if the columns were fitted before.
     """
     counts, correlation = dependence or fit_dependence(columns, progress=part(progress, 0.0, 0.3))
     people = people_drawn(sizes.people, population) if drawn is None else max(drawn, sizes.people)
@@ -134,8 +134,8 @@ def fit_anchored(
 def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
     """κ at n and at N, Ξ at n and at N of a synthetic population.
 
-    The last person to come is unique if they add a class, so Ξ(N) = d(N κ)/dN = κ(N) (1 + d log κ/d log N): beyond the
-    people that were drawn Ξ is the slope of κ, and not another curve to be carried on.
+    The last person added is unique if they add a class, so Ξ(N) = d(N κ)/dN = κ(N) (1 + d log κ/d log N). Beyond the
+    people drawn, Ξ is computed from this slope of κ instead of being extrapolated itself.
     """
     at_population = extrapolate(drawn.correctness, drawn.people, population)
     if population <= drawn.people:
@@ -147,21 +147,21 @@ def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
 
 
 def extrapolate(curve: Callable[[Floats], Floats], known: int, population: float) -> float:
-    """A curve that is known up to `known` people, at a larger population.
+    """Extrapolate a curve that is known up to `known` people to a larger population.
 
-    log κ bends down smoothly over log n. Polynomials of second and third degree through its last two decades err to
-    either side, so the geometric mean of the two is taken. κ(N)·N cannot fall, nor κ rise, as people are added.
+    log κ is a smooth concave function of log n. Polynomials of degree two and three, fitted to its last two decades,
+    err in opposite directions, so the result is their geometric mean. κ(N)·N cannot fall, nor κ rise, with N.
     """
     if population <= known:
         return float(curve(np.array([float(population)]))[0])
     sizes = np.unique(np.maximum(1.0, np.round(known * 10.0 ** -np.arange(0.0, 2.01, 0.25))))
     values = curve(sizes)
     if values[-1] <= 0.0:
-        return 0.0  # nobody is unique any more
+        return 0.0
     log_size, log_value = np.log(sizes / known), np.log(values / values[-1])
-    further = np.log(population / known)
-    rises = [
-        np.polyval(polynomial, further) - polynomial[-1]
+    log_factor = np.log(population / known)
+    changes = [
+        np.polyval(polynomial, log_factor) - polynomial[-1]
         for polynomial in (np.polyfit(log_size, log_value, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
     ]
-    return float(values[-1] * np.exp(np.clip(np.mean(rises), -further, 0.0)))
+    return float(values[-1] * np.exp(np.clip(np.mean(changes), -log_factor, 0.0)))

@@ -1,4 +1,4 @@
-"""`population_risk` and its relatives: the risk in one population, in several, and for a population not well known."""
+"""Public functions: the risk in one population, in several, and for a population whose size is uncertain."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def population_risk(
     """Estimate how often a record of this sample, matched against the population, is named correctly.
 
     Args:
-        data: a table (a path, a frame or a `Table`), or `ClassSizes`, for which only "posterior" has an answer.
+        data: a table (a path, a frame or a `Table`), or `ClassSizes`, which only the method "posterior" can use.
         population: how many people the sample was drawn from.
         quasi_identifiers: the columns an attacker knows.
         method: "combined", "crowd", "posterior", "anchored", "gaussian", "dvine" or "average".
-        seed: of the synthetic populations.
+        seed: seed of the synthetic populations.
         fraction: the share of the population that is in the sample, instead of `population`.
-        weights: the column that says how many people each record stands for, instead of `population`.
-        person: the column that says whose record a row is, where people have several.
-        strata: the column that says in which stratum each record was drawn; needs `weights`.
-        cluster: the column that says with which cluster (household, village) each record was drawn.
-        draws: how many synthetic populations are drawn.
-        reference: fit the two published copulas by their published Monte Carlo: slow, meant for comparison.
-        progress: called with what is done and the share that is done.
+        weights: the column with the number of people that each record represents, instead of `population`.
+        person: the column that identifies the person of each record, if people have several.
+        strata: the column with the stratum in which each record was drawn; needs `weights`.
+        cluster: the column with the cluster (household, village) with which each record was drawn.
+        draws: number of synthetic populations to draw.
+        reference: fit the two published copulas by their published Monte Carlo method; slow, for comparison.
+        progress: progress callback.
 
     Returns:
         The estimate with its interval, its assumptions and its parts.
@@ -97,19 +97,18 @@ def risk_curve(
 ) -> tuple[PopulationRisk, ...]:
     """Estimate the risk if the sample were drawn from each of several populations, by the combined estimator.
 
-    For a random sample B is expected to be κ(N), the average risk among N people, so this is the forecast for every N
-    too. Unlike `sensitivity`, which estimates anew for each population, everything is fitted once, so that a dozen
-    populations cost little more than one.
+    For a random sample the expectation of B is κ(N), the average risk among N people, so these are also forecasts of
+    κ(N). The model is fitted once for all populations; `sensitivity` fits it for each.
 
     Args:
         data: a table (a path, a frame or a `Table`), or `ClassSizes`.
         at: the populations.
         quasi_identifiers: the columns an attacker knows.
-        person: the column that says whose record a row is, where people have several.
-        seed: of the synthetic population.
-        drawn: how many synthetic people are drawn, between one and five million; by default as many as the largest
-            population has.
-        progress: called with what is done and the share that is done.
+        person: the column that identifies the person of each record, if people have several.
+        seed: seed of the synthetic population.
+        drawn: number of synthetic people, between one and five million; by default the largest population, within
+            this range.
+        progress: progress callback.
 
     Returns:
         One estimate for each population, in the order of `at`.
@@ -141,24 +140,24 @@ def sensitivity(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
-    """Estimate how the risk moves with the population, for one that is not known well.
+    """Estimate how the risk depends on the size of the population, if this size is uncertain.
 
     Args:
         data: a table (a path, a frame or a `Table`), or `ClassSizes`.
         population: one population, which is multiplied by 0.5, 0.8, 1, 1.25 and 2 (products smaller than the sample
-            are left out); or several, of which the middle one is the one assumed.
+            are left out); or several, the middle one of which is the assumed population.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the sample, instead of `population`.
-        weights: the column that says how many people each record stands for, instead of `population`.
-        person: the column that says whose record a row is, where people have several.
-        strata: the column that says in which stratum each record was drawn; needs `weights`.
-        cluster: the column that says with which cluster (household, village) each record was drawn.
-        method: as for `population_risk`.
-        seed: of the synthetic populations.
-        progress: called with what is done and the share that is done.
+        weights: the column with the number of people that each record represents, instead of `population`.
+        person: the column that identifies the person of each record, if people have several.
+        strata: the column with the stratum in which each record was drawn; needs `weights`.
+        cluster: the column with the cluster (household, village) with which each record was drawn.
+        method: an estimator of `population_risk`.
+        seed: seed of the synthetic populations.
+        progress: progress callback.
 
     Returns:
-        The estimates, and their change against the population assumed.
+        The estimates, and their change relative to the assumed population.
 
     Raises:
         InputError: a population that was given is smaller than the sample, or none is known.
@@ -205,16 +204,16 @@ def by_fraction(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
-    """Estimate the risk for several sampling fractions, where neither the population nor the fraction is known.
+    """Estimate the risk for several sampling fractions, if neither the population nor the fraction is known.
 
     Args:
         data: a table (a path, a frame or a `Table`), or `ClassSizes`.
         quasi_identifiers: the columns an attacker knows.
-        fractions: shares of the population that may be in the sample.
-        person: the column that says whose record a row is, where people have several.
-        method: as for `population_risk`.
-        seed: of the synthetic populations.
-        progress: called with what is done and the share that is done.
+        fractions: possible shares of the population that are in the sample.
+        person: the column that identifies the person of each record, if people have several.
+        method: an estimator of `population_risk`.
+        seed: seed of the synthetic populations.
+        progress: progress callback.
 
     Returns:
         One estimate for each fraction.
@@ -239,7 +238,7 @@ def by_fraction(
 def _compare_populations(
     sample: Sample, populations: Sequence[int], method: EstimatorName, seed: int, progress: Progress
 ) -> Sensitivity:
-    """An estimate for each population; the sample's own is the one assumed."""
+    """An estimate for each population; `sample.population` is the assumed one."""
     count = len(populations)
     risks = tuple(
         estimate_risk(

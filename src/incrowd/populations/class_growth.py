@@ -11,19 +11,19 @@ from scipy.special import ndtri
 from incrowd.pitman_yor import Posterior
 from incrowd.special import Floats, log_beta_binomial, log_gamma_ratio
 
-_EXACT, _BINS = 4096, 96  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
+_EXACT, _BINS = 4096, 96  # sizes summed one by one, and bins on a log scale for larger sizes (error below 1/4096)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-_REACH = 14.0  # standard deviations to either side that are evaluated
-_LEVEL = 0.95  # of the interval of F
-_LARGE = 150  # classes from this size on are near normal: their relative deviation is below 1/12
+_REACH = 14.0  # number of standard deviations on either side that are evaluated
+_LEVEL = 0.95  # level of the interval of F
+_LARGE = 150  # for classes from this size on, F is nearly normal: its relative deviation is below 1/12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PopulationSizes:
-    """For every size `seen` in the sample, the distribution of the size F of such a class in the population.
+    """For every class size `seen` in the sample, the distribution of the size F of the class in the population.
 
     `inverse` and `inverse_square` are E 1/F and E 1/F² at each point of the posterior (rows) for each size (columns);
-    `unique` is P(F = 1), `low` and `high` hold F with 95 % probability. `weights` are those of the posterior.
+    `unique` is P(F = 1), `low` and `high` are the 95 % interval of F. `weights` are those of the posterior's points.
     """
 
     seen: NDArray[np.int64]
@@ -36,7 +36,7 @@ class PopulationSizes:
 
     @property
     def expected_inverse(self) -> Floats:
-        """E 1/F of each size: the chance to name one of its people in the population."""
+        """E 1/F for each size: the chance that a person of the class is named correctly in the population."""
         return np.asarray(self.weights @ self.inverse)
 
 
@@ -61,7 +61,7 @@ def population_sizes(posterior: Posterior, seen: ArrayLike, *, people: int, popu
 def _near_normal(
     sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats
 ) -> PopulationSizes:
-    """From mean and variance: E 1/F ≈ (1 + v)/μ and E 1/F² ≈ (1 + 3v)/μ², v the relative variance."""
+    """Large classes, from mean and variance: E 1/F ≈ (1 + v)/μ and E 1/F² ≈ (1 + 3v)/μ², v the relative variance."""
     mean, deviation = _mean_and_deviation(first, second, more)
     mean = mean + sizes
     relative = (deviation / mean) ** 2
@@ -76,7 +76,7 @@ def _near_normal(
 def _one_by_one(
     sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats
 ) -> PopulationSizes:
-    """From the distribution itself, cell by cell."""
+    """Small classes, from the probabilities of the distribution."""
     from incrowd.populations import kernels
 
     windows = [_window(first[:, j], second[:, j], more) for j in range(sizes.size)]
@@ -101,7 +101,7 @@ def _one_by_one(
 
 
 def _quantile(total: Floats, share: float, start: float, edges: Floats) -> int:
-    """The smallest number with at least this share of the probability at or below it; within a bin, by proportion."""
+    """The quantile at `share` of the distribution with cumulative probabilities `total`, interpolated within a bin."""
     place = int(np.searchsorted(total, share))
     if place < _EXACT:
         return int(start) + place
@@ -119,17 +119,17 @@ def _mean_and_deviation(first: Floats, second: Floats, more: float) -> tuple[Flo
 
 
 def _window(first: Floats, second: Floats, more: float) -> tuple[float, Floats]:
-    """Start of the sizes that are kept one by one, and the edges of the bins above them (empty if none are needed)."""
+    """First of the sizes that are summed one by one, and the log edges of the bins above them (one edge: no bins)."""
     mean, deviation = _mean_and_deviation(first, second, more)
     start = max(0.0, float(np.floor((mean - _REACH * deviation).min())))
-    behind = start + _EXACT - 0.5
-    # the upper tail of a small class falls off exponentially, slower than its standard deviation says
+    exact_end = start + _EXACT - 0.5
+    # the upper tail of a small class is exponential, heavier than a normal tail with its standard deviation
     stop = min(more, float((mean + _REACH * deviation + 40.0 * more / (first + second)).max()))
-    if stop <= behind:
+    if stop <= exact_end:
         return start, np.array([0.0])
-    return start, np.linspace(np.log(behind), np.log(stop), _BINS + 1)
+    return start, np.linspace(np.log(exact_end), np.log(stop), _BINS + 1)
 
 
 def _log_beta(first: Floats, second: Floats) -> Floats:
-    """log B(a, b) = log[Γ(a)/Γ(1+a)] − log[Γ(b+a) Γ(1) / (Γ(b) Γ(1+a))], without taking large log-gammas apart."""
+    """log B(a, b) = log[Γ(a)/Γ(1+a)] − log[Γ(b+a) Γ(1) / (Γ(b) Γ(1+a))], without subtracting large log-gammas."""
     return np.asarray(-np.log(first) - log_gamma_ratio(1.0, first, second - 1.0))

@@ -1,8 +1,9 @@
-"""`classical_risk` and the classical estimators behind it.
+"""`classical_risk` and the classical estimators that it calls.
 
-Each answers from class sizes and N, or refuses in words where its equations have no solution. Formulas: Zayatz 1991;
-Hoshino 2001 (Pitman, Ewens); Chen & Keller-McNulty 1998 (slide negative binomial); Dankar et al. 2012 (the rule that
-chooses); Benedetti & Franconi 1998; the entropy score is the inverse of the expected count under independence.
+Each estimates from class sizes and N, or raises UnsupportedError if its equations have no solution. Formulas: Zayatz
+1991; Hoshino 2001 (Pitman, Ewens); Chen & Keller-McNulty 1998 (slide negative binomial); Dankar et al. 2012 (rule that
+chooses an estimator); Benedetti & Franconi 1998; the entropy score is the inverse of the expected count under
+independence.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from incrowd.tables import TableLike
 
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
-    """Population class sizes taken to be distributed as the sample's: uniques = a₁ P(F=1 | f=1) / π."""
+    """Zayatz: population class sizes are distributed as the sample's; uniques = a₁ P(F=1 | f=1) / π."""
     if not sizes.uniques:
         raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
     _needs_some_repeats(sizes)
@@ -77,7 +78,7 @@ def dankar(sizes: ClassSizes, population: int) -> ClassicalEstimate:
         chosen = pitman(sizes, population)
     else:
         answers = [zayatz(sizes, population)]
-        with suppress(UnsupportedError):  # the rule's other half then stands alone
+        with suppress(UnsupportedError):  # if SNB has no solution, Zayatz alone is used
             answers.append(slide_negative_binomial(sizes, population))
         chosen = min(answers, key=lambda answer: answer.population_uniques or 0.0)
     return ClassicalEstimate(
@@ -115,7 +116,7 @@ def benedetti_franconi_risk(seen: Floats, estimated: Floats) -> Floats:
 
 
 def _hypergeometric(seen: Floats, z: Floats) -> Floats:
-    """₂F₁(1, 1; f+1; z): by its series Σ k! z^k / (f+1)_k where f is large: there it falls off fast."""
+    """₂F₁(1, 1; f+1; z); for large f by its series Σ k! z^k / (f+1)_k, which then converges fast."""
     large = seen > 30
     value = np.empty(seen.shape)
     value[~large] = hyp2f1(1.0, 1.0, seen[~large] + 1.0, z[~large])
@@ -134,9 +135,9 @@ def entropy_score(
     *,
     times: NDArray[np.int64] | None = None,
 ) -> ClassicalEstimate:
-    """min(1, 1 / (N Π p̂)): every record's expected number of doubles if its values were independent.
+    """Mean of min(1, 1 / (N Π p̂)): the inverse of the expected number of equal records if columns were independent.
 
-    Entry i of `codes` stands for `times[i]` records, for one where there are none.
+    Column i of `codes` stands for `times[i]` equal records, or for one if `times` is None.
     """
     people = int(counts[0].sum())
     log_expected = np.full(codes.shape[1], math.log(population))
@@ -182,11 +183,10 @@ def _log_one_drawn(size: Floats, people: int, population: int) -> Floats:
 
 
 def _solve_snb(ones: float, twos: float, classes: int, fraction: float) -> tuple[float, float, float]:
-    """K_N, α and β that meet the observed a₁, a₂ and number of sample classes.
+    """K_N, α and β for which a₁, a₂ and the number of sample classes have the observed values as expectations.
 
-    With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)], and a class is in the sample unless nobody of it is:
-    E K_n = K [1 − (1−π) (β/(1−D))^α]. K is eliminated through E K_n; α and β are searched
-    together, from several starts, until a₁ and a₂ are met.
+    With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)] and E K_n = K [1 − (1−π) (β/(1−D))^α]. The second
+    equation eliminates K; least squares from several starts solves the equations for a₁ and a₂.
     """
 
     def expected(alpha: float, beta: float) -> tuple[float, float, float]:
@@ -228,9 +228,9 @@ def classical_risk(
     weights: str | None = None,
     person: str | None = None,
 ) -> ClassicalRisk:
-    """Zayatz, Pitman, Ewens, SNB, Dankar's rule, Benedetti–Franconi and the entropy score, by name.
+    """Estimate the risk by Zayatz, Pitman, Ewens, SNB, Dankar's rule, Benedetti–Franconi and the entropy score.
 
-    An estimator without an answer for this sample says why in `refused`. The entropy score needs a table with one
+    If an estimator has no solution for this sample, its `refused` says why. The entropy score needs a table with one
     record for each person.
 
     Args:
@@ -238,9 +238,10 @@ def classical_risk(
         population: how many people the sample was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the sample, instead of `population`.
-        weights: the column that says how many people each record stands for, instead of `population`; the
-            Benedetti–Franconi estimate uses each class's own weights.
-        person: the column that says whose record a row is, where people have several; people are counted then.
+        weights: the column with the number of people that each record represents, instead of `population`; the
+            Benedetti–Franconi estimate uses the sum of weights of each class.
+        person: the column that identifies the person of each record, if people have several; the unit is then the
+            person.
 
     Returns:
         The estimates by name: a mapping.
@@ -264,21 +265,21 @@ def classical_risk(
     )
     if sample.sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
-    found: dict[str, ClassicalEstimate] = {}
+    estimates: dict[str, ClassicalEstimate] = {}
     for name, estimator in FROM_SIZES.items():
         try:
-            found[name] = estimator(sample.sizes, sample.population)
+            estimates[name] = estimator(sample.sizes, sample.population)
         except UnsupportedError as reason:
-            found[name] = ClassicalEstimate(method=name, population=sample.population, refused=str(reason))
+            estimates[name] = ClassicalEstimate(method=name, population=sample.population, refused=str(reason))
     if sample.why_no_columns() is None and sample.table is not None:
         if sample.weights is not None:
             classes = assign_classes(sample.table, sample.names)
             estimated = sample.weights.of_classes(classes.numbers)
-            found["benedetti-franconi"] = benedetti_franconi(
+            estimates["benedetti-franconi"] = benedetti_franconi(
                 sample.sizes, sample.population, seen=classes.people.astype(np.float64), estimated=estimated
             )
-        found["entropy"] = _entropy(sample)
-    return ClassicalRisk(found)
+        estimates["entropy"] = _entropy(sample)
+    return ClassicalRisk(estimates)
 
 
 def _entropy(sample: Sample) -> ClassicalEstimate:

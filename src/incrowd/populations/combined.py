@@ -1,33 +1,34 @@
-"""The default estimator: the crowd model, joined with the anchored copula where the sample is small.
+"""The default estimator: the crowd model, combined with the anchored copula if the sample is small.
 
-The crowd model knows whole records, but needs some of them. The *anchored* copula knows pairs of columns only, and less
-than a few hundred records tell it enough. Their estimates are joined on the log scale,
+The crowd model uses whole records and needs a large sample. The *anchored* copula uses pairs of columns only; a few
+hundred records are enough for it. The weighted mean of the two is taken on the log scale,
 
     log B = (1 − v) log crowd + v log anchored,     v = max(0, 150/(n + 150) − 0.05),
 
-so that the copula counts half at 120 records and no more from 2 850 on. Uniqueness follows from B: the last person to
-come is unique if they add a class, so Ξ(N) = d(N B)/dN = B (1 + d log B/d log N). The factor, the share of classes that
-hold one person, is what is joined; joining two estimates of uniqueness itself would contradict B.
+so that the copula has weight one half at 120 records and 0 from 2 850 on. Uniqueness follows from B: the last person
+added is unique if they add a class, so Ξ(N) = d(N B)/dN = B (1 + d log B/d log N). The factor in brackets is the share
+of classes that hold one person. The two estimates of this factor are averaged; an average of two estimates of Ξ would
+not be consistent with B.
 
-**Without the records** (they stay in a cluster, or are too many), the anchored copula is joined with the *posterior*,
-which knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of population. The
-copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and most of what it
-gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are joined
-like two measurements of one thing:
+**Without the records** (they stay in a cluster, or are too many), the anchored copula is combined with the *posterior*,
+which uses all class sizes through a Pitman–Yor model. The bias of this model depends on the kind of population. It is
+estimated by applying the model to synthetic samples from the copula, and most of it is removed (`corrected`). The
+remaining error is random and has the posterior's own standard deviation, so the two estimates are weighted by their
+variances:
 
     log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
 
 with s the posterior's standard deviation of log B and t the copula's error,
 
-    t² = T² log(N/n) + U log²(anchored/corrected):
+    t² = T² log(N/n) + U log²(anchored/corrected)
 
-it grows with the distance from n to N, and where the two are far apart the columns depend on each other in ways that a
-normal copula does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
+It grows with N/n, and with the difference of the two estimates: a large difference means that the columns depend on
+each other in a way that a normal copula cannot describe. The variance of the combination is
 
     deviation² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
 
-with the last part only where the population is larger than the people that were drawn, so that the copula's curve had
-to be carried on.
+The last term is present only if the population is larger than the number of people drawn, so that the copula's curve
+was extrapolated.
 
 Which constants were set on which tables: benchmarks/population.py.
 """
@@ -58,10 +59,10 @@ ASSUMPTIONS = (
     "as far as the class sizes do not say otherwise",
 )
 SMALL = 150
-"""Records at which crowd model and copula count about the same."""
+"""Number of records at which crowd model and copula have about equal weights."""
 
 LEAST_WEIGHT = 0.05
-"""Amount subtracted from the copula's weight, so that large samples do not use the copula."""
+"""Subtracted from the copula's weight, so that large samples do not use the copula."""
 
 EXPLANATION = Explanation(
     f"{crowd_estimator.EXPLANATION.how} Samples of fewer than {whole(SMALL / LEAST_WEIGHT - SMALL)} records are joined "
@@ -72,50 +73,50 @@ EXPLANATION = Explanation(
 )
 
 COPULA_ERROR = 0.02
-"""T: the copula's error in log B where N is e times n."""
+"""T: the copula's error in log B if N is e times n."""
 
 DISAGREEMENT = 0.1
-"""U: how much of the squared distance between the two (in log B) counts as the copula's error."""
+"""U: the share of the squared difference of the two estimates (in log B) that is attributed to the copula."""
 
 CORRECTION = 0.75
-"""The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
+"""The share of the posterior's bias on synthetic samples (in log B) that is removed; below 1, as they are not real."""
 
 EXTRAPOLATION = 0.03
-"""E: the error in log κ of a synthetic population for every e-fold that it is carried beyond the people drawn."""
+"""E: the error in log κ of a synthetic population for every factor e beyond the number of people drawn."""
 
-_SAMPLES = 3  # synthetic samples the posterior is tried on
+_SAMPLES = 3  # synthetic samples on which the posterior's bias is estimated
 
 
 def copula_weight(people: int) -> float:
-    """The weight of the copula beside the crowd model for a sample of so many people."""
+    """The weight v of the copula for a sample of this many people; the crowd model has 1 − v."""
     return max(0.0, SMALL / (people + SMALL) - LEAST_WEIGHT)
 
 
 def join_crowd(
     crowd: CrowdEstimate, anchored: AnchoredEstimate | None, sizes: ClassSizes
 ) -> tuple[float, float, tuple[tuple[str, float], ...]]:
-    """Join the crowd model and the copula, which is None where it is not needed or has too few columns.
+    """Combine the crowd model and the copula, which is None if it has no weight or too few columns.
 
     Returns:
-        B, the share of people who are unique in the population, and the parts that B was joined from.
+        B, the share of people who are unique in the population, and the named parts of B.
     """
-    estimate, alone = crowd.sample_to_population, float(crowd.uniqueness.mean()) / crowd.sample_to_population
+    estimate, unique_share = crowd.sample_to_population, float(crowd.uniqueness.mean()) / crowd.sample_to_population
     parts = [("crowd", estimate)]
     if anchored is not None:
         weight = copula_weight(sizes.people)
         estimate = estimate ** (1.0 - weight) * anchored.sample_to_population**weight
-        if min(alone, anchored.alone_in_class) > 0.0:
-            alone = alone ** (1.0 - weight) * anchored.alone_in_class**weight
+        if min(unique_share, anchored.unique_class_share) > 0.0:
+            unique_share = unique_share ** (1.0 - weight) * anchored.unique_class_share**weight
         parts += [("anchored", anchored.sample_to_population), ("weight of the copula", weight)]
     estimate = bound_estimate(sizes, crowd.population, estimate)
-    return estimate, bound_uniqueness(sizes, estimate, estimate * alone), tuple(parts)
+    return estimate, bound_uniqueness(sizes, estimate, estimate * unique_share), tuple(parts)
 
 
 def bound_uniqueness(counted: ClassSizes | PopulationRisk, correctness: float, uniqueness: float) -> float:
-    """The share of records that are unique in the population, within what B allows.
+    """Limit the share of records that are unique in the population to the range that B allows.
 
-    Each unique record counts 1 in n B, every other unique of the sample at most a half, and each further class at most
-    1 for all its records together.
+    n B is the sum of 1/F over the records. A record that is unique in the population contributes 1, any other sample
+    unique at most 1/2, and all records of a larger class together at most 1.
     """
     alone, shared = counted.uniques / counted.people, (counted.classes - counted.uniques) / counted.people
     least = 2.0 * (correctness - shared) - alone
@@ -124,10 +125,10 @@ def bound_uniqueness(counted: ClassSizes | PopulationRisk, correctness: float, u
 
 @dataclass(frozen=True, slots=True)
 class CombinedEstimate:
-    """The combination and its parts; `corrected` is None where the posterior could not be fitted.
+    """The combination of copula and posterior, and its parts; `corrected` is None if the posterior could not be fitted.
 
-    `weight` is that of the class sizes, `deviation` the standard deviation of log B that the join leaves; where nothing
-    could be joined it is the posterior's, which then tells best how little the sample says.
+    `weight` is the weight w of the posterior, `deviation` the standard deviation of log B: that of the combination, or
+    the posterior's if nothing could be combined.
     """
 
     sample_to_population: float
@@ -143,21 +144,21 @@ class CombinedEstimate:
 def combine(
     anchored: AnchoredEstimate, posterior: PosteriorEstimate, trials: Sequence[ClassSizeFit]
 ) -> CombinedEstimate:
-    """Join the two estimates of one sample, which is smaller than its population; `trials` are from `fit_trials`."""
+    """Combine copula and posterior of a sample that is smaller than its population; `trials` are from `fit_trials`."""
     sizes, population = anchored.sizes, anchored.population
     deviation = log_deviation(posterior.interval)
     corrected = correct_posterior(anchored, posterior.fit, trials)
-    weight, joined, alone = 0.0, anchored.sample_to_population, anchored.alone_in_class
+    weight, joined, unique_share = 0.0, anchored.sample_to_population, anchored.unique_class_share
     if corrected is not None and posterior.fit is not None:
-        apart = math.log(anchored.sample_to_population / corrected)
-        error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
+        difference = math.log(anchored.sample_to_population / corrected)
+        error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * difference**2)
         weight = error**2 / (error**2 + deviation**2)
         joined = anchored.sample_to_population ** (1.0 - weight) * corrected**weight
-        left = error * deviation / math.hypot(error, deviation)
-        deviation = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
-        alone = join_alone_in_class(alone, posterior.fit, trials, population, weight)
+        pooled = error * deviation / math.hypot(error, deviation)
+        deviation = math.sqrt(pooled**2 + weight * (1.0 - weight) * difference**2)
+        unique_share = join_unique_class_shares(unique_share, posterior.fit, trials, population, weight)
     estimate = bound_estimate(sizes, population, joined)
-    uniqueness = bound_uniqueness(sizes, estimate, estimate * alone)
+    uniqueness = bound_uniqueness(sizes, estimate, estimate * unique_share)
     return CombinedEstimate(
         sample_to_population=estimate,
         population_uniques=population * uniqueness,
@@ -170,25 +171,25 @@ def combine(
     )
 
 
-def join_alone_in_class(
+def join_unique_class_shares(
     anchored: float, fit: ClassSizeFit, trials: Sequence[ClassSizeFit], population: int, weight: float
 ) -> float:
-    """The share of classes that hold one person, joined as B is: on the log scale, where it cannot fall below 0."""
-    tried = float(np.mean([alone_in_class(trial, population) for trial in trials]))
-    own = alone_in_class(fit, population)
-    if min(anchored, tried, own) <= 0.0:
+    """The share of classes that hold one person, combined on the log scale with the correction and weight of B."""
+    synthetic = float(np.mean([unique_class_share(trial, population) for trial in trials]))
+    own = unique_class_share(fit, population)
+    if min(anchored, synthetic, own) <= 0.0:
         return anchored
-    corrected = own * math.pow(anchored / tried, CORRECTION)
+    corrected = own * math.pow(anchored / synthetic, CORRECTION)
     return math.pow(anchored, 1.0 - weight) * math.pow(corrected, weight)
 
 
 def log_deviation(interval: tuple[float, float]) -> float:
-    """The standard deviation of log B that a 95 % interval stands for."""
+    """The standard deviation of log B, if log B is normal with this 95 % interval."""
     return math.log(interval[1] / interval[0]) / 3.92
 
 
 def fit_trials(anchored: AnchoredEstimate, *, seed: Sequence[int]) -> list[ClassSizeFit]:
-    """The class-size model fitted to samples of the synthetic population; empty where there is nothing to fit."""
+    """The Pitman–Yor model fitted to samples of the synthetic population; empty if it cannot be fitted."""
     try:
         return [fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])) for number in range(_SAMPLES)]
     except UnsupportedError:
@@ -198,7 +199,7 @@ def fit_trials(anchored: AnchoredEstimate, *, seed: Sequence[int]) -> list[Class
 def correct_posterior(
     anchored: AnchoredEstimate, fit: ClassSizeFit | None, trials: Sequence[ClassSizeFit]
 ) -> float | None:
-    """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
+    """The fitted model's B, with most of the model's bias on samples of the synthetic population removed."""
     sizes, population = anchored.sizes, anchored.population
     if fit is None or not trials:
         return None
@@ -214,14 +215,14 @@ def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
     return (sizes.classes + float(new)) / population
 
 
-def alone_in_class(fit: ClassSizeFit, population: int) -> float:
+def unique_class_share(fit: ClassSizeFit, population: int) -> float:
     """The share of the population's classes that hold one person, Ξ(N)/κ(N), at the most probable model."""
     sizes, d, alpha = fit.sizes, fit.model.d, fit.model.alpha
-    kept = still_unique(d, alpha, people=sizes.people, population=float(population))
+    remaining = still_unique(d, alpha, people=sizes.people, population=float(population))
     new = new_uniques(d, alpha, people=sizes.people, classes=sizes.classes, population=float(population))
-    return float(sizes.uniques * kept + new) / (predicted_correctness(fit, population) * population)
+    return float(sizes.uniques * remaining + new) / (predicted_correctness(fit, population) * population)
 
 
 def _sample(anchored: AnchoredEstimate, seed: Sequence[int]) -> ClassSizes:
-    """Class sizes of a synthetic sample, as large as the real one."""
+    """Class sizes of a synthetic sample of the real sample's size."""
     return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()

@@ -14,10 +14,10 @@ from incrowd.populations.sample import Sample
 
 
 def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
-    """Limit the uniques to the classes, N · B, and `still_unique` and its interval to what the risk allows.
+    """Limit population uniques to the number of classes, N · B, and `still_unique` and its interval to match B.
 
-    A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, and any other at
-    most a half: of n records n B at most are unique there, and n (2 B − 1) at least.
+    n B is the sum of 1/F over the records. A population unique contributes 1 to it, any other record at most 1/2. So
+    the number of population uniques among the n records is between n (2 B − 1) and n B.
     """
     alone, still, middle = risk.population_uniques, risk.still_unique, risk.sample_to_population
     alone = None if alone is None else min(alone, middle * risk.population)
@@ -35,8 +35,8 @@ def limit_uniques(risk: PopulationRisk) -> PopulationRisk:
 def count_possible_classes(sample: Sample) -> int | None:
     """Largest possible number of classes; None if a column may have values that nobody in the sample has.
 
-    The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
-    every value of every column is held by several people, hardly a value is missing.
+    The share of people with an unseen value is about the share of records with a value that occurs once (Good, 1953).
+    So if no value of any column occurs only once, there are hardly any unseen values.
     """
     if sample.why_no_columns() is not None:
         return None
@@ -47,9 +47,9 @@ def count_possible_classes(sample: Sample) -> int | None:
 
 
 def limit_classes(risk: PopulationRisk, most: int | None) -> PopulationRisk:
-    """Limit N · B, on average over samples the number of classes, to `most`.
+    """Limit N · B, whose expectation is the number of classes in the population, to `most`.
 
-    The upper end of the interval is not limited: it also stands for errors of the model.
+    The upper end of the interval is not limited, because it also covers errors of the model.
     """
     if most is None:
         return risk
@@ -59,9 +59,9 @@ def limit_classes(risk: PopulationRisk, most: int | None) -> PopulationRisk:
 
 
 def make_monotone(risks: Sequence[PopulationRisk]) -> tuple[PopulationRisk, ...]:
-    """Let N · B not fall as people are added, and B and its upper end not rise.
+    """Adjust estimates so that N · B never falls, and B and its upper end never rise, as N grows.
 
-    N · B is the number of classes on average over samples; for one sample it may fall, so the lower end is not changed.
+    The expectation of N · B is the number of classes; for one sample it may fall, so the lower end is not changed.
     """
     result, reached = list(risks), (0.0, 0.0)
     highest = 1.0
@@ -77,10 +77,10 @@ def make_monotone(risks: Sequence[PopulationRisk]) -> tuple[PopulationRisk, ...]
 
 
 def pass_through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tuple[PopulationRisk, ...]:
-    """Replace the risk for the population of `known` by it, and bring the others in line with it.
+    """Replace the risk for the population of `known` by `known`, and limit the others to be consistent with it.
 
-    On average over samples, fewer people have neither more classes nor a lower B than `known`, and more people
-    neither fewer nor a higher one.
+    In expectation, a smaller population has no more classes and no lower B than `known`; a larger one has no fewer
+    classes and no higher B.
     """
     ends = (*known.ends, known.sample_to_population)
 
@@ -98,6 +98,6 @@ def pass_through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tupl
 
 
 def _replace_estimate(risk: PopulationRisk, low: float, middle: float, high: float) -> PopulationRisk:
-    """The risk with another B and interval, and no more uniques than there are classes."""
+    """The risk with another B and interval; population uniques are limited to match."""
     interval = None if risk.interval is None else (low, high)
     return limit_uniques(replace(risk, sample_to_population=middle, interval=interval))

@@ -1,6 +1,6 @@
 """Gaussian copulas and the synthetic populations that are drawn from them.
 
-Populations are drawn in pieces and counted as they come; their records are never held.
+Populations are drawn in pieces and counted at once; their records are not stored.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ Keys = NDArray[np.uint64]
 
 _PIECE = 1 << 18  # records drawn at a time by one thread
 _BATCH = 1 << 20  # keys sorted at a time
-_MOST_CLASSES = 1 << 24  # distinct classes held; beyond it a random part of them stands for all
+_MOST_CLASSES = 1 << 24  # classes in memory; if there are more, a random part of them is counted
 _GUIDE_LOW, _GUIDE_HIGH = -5.0, 5.0
-_GUIDE_STEPS, _MOST_STEPS = 1 << 12, 1 << 16  # of a column, and of one with more values than steps
+_GUIDE_STEPS, _MOST_STEPS = 1 << 12, 1 << 16  # steps of a column, and of a column with more values than 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SyntheticClasses:
     """Class sizes of a synthetic population.
 
-    `scale` is 1 where every class was counted; else one class in `scale`, chosen by a hash of its values, was.
+    `scale` is 1 if all classes were counted; otherwise a random 1/scale of them was, chosen by a hash of their values.
     """
 
     people: int
@@ -67,7 +67,7 @@ class SyntheticClasses:
         return float(self.counts[self.sizes == 1].sum()) * self.scale
 
     def class_sizes(self) -> ClassSizes:
-        """The class sizes of everybody drawn, as if the classes not counted were like those that were."""
+        """The class sizes of all people drawn; counts are multiplied by `scale`."""
         return ClassSizes.from_counts(self.sizes, self.counts * self.scale)
 
     def correctness(self, people: ArrayLike) -> Floats:
@@ -86,8 +86,8 @@ class SyntheticClasses:
 class ClassCounter:
     """Counts the classes of keys that arrive in batches, in bounded memory.
 
-    Keys are hashes, so the classes whose key lies in the lowest 1/scale of all keys are a random part of them. When
-    more than `most` are held, the part is halved.
+    Keys are hashes, so the classes with a key in the lowest 1/scale of the range of keys are a random part of all
+    classes. If more than `most` classes are in memory, `scale` is doubled.
     """
 
     def __init__(self, most: int = _MOST_CLASSES) -> None:
@@ -103,14 +103,14 @@ class ClassCounter:
         if self.scale > 1:
             keys = keys[keys < self._limit()]
         keys = kernels.sort_keys(keys)
-        room = self._keys.size + keys.size
-        merged, counts = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
-        found = kernels.merge_runs(self._keys, self._counts, keys, merged, counts)
-        while found > self._most:
+        capacity = self._keys.size + keys.size
+        merged, counts = np.empty(capacity, dtype=np.uint64), np.empty(capacity, dtype=np.int32)
+        classes = kernels.merge_runs(self._keys, self._counts, keys, merged, counts)
+        while classes > self._most:
             self.scale *= 2
-            found = int(np.searchsorted(merged[:found], self._limit()))
-        merged.resize(found, refcheck=False)  # a copy would hold all classes a third time
-        counts.resize(found, refcheck=False)
+            classes = int(np.searchsorted(merged[:classes], self._limit()))
+        merged.resize(classes, refcheck=False)  # in place: a copy would need memory for all classes a third time
+        counts.resize(classes, refcheck=False)
         self._keys, self._counts = merged, counts
 
     def _limit(self) -> np.uint64:
@@ -124,7 +124,7 @@ class ClassCounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copula:
-    """A Gaussian copula over columns with given values: `chances[j]` are the marginal chances of column j, in order."""
+    """A Gaussian copula of discrete columns: `chances[j]` are the probabilities of the values of column j, in order."""
 
     chances: Sequence[Floats]
     correlation: Floats
@@ -163,7 +163,7 @@ class Copula:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """Arrays from which the compiled loop draws from a copula."""
+    """Arrays that the compiled loop needs to draw from a copula."""
 
     factor: Floats
     edges: Floats
@@ -178,8 +178,8 @@ class _Plan:
         starts = np.concatenate([[0], np.cumsum([edge.size for edge in edges])]).astype(np.int64)
         guides = [_first_values(edge) for edge in edges]
         steps = np.concatenate([[0], np.cumsum([guide.size for guide in guides])]).astype(np.int64)
-        # a random mark for every value: the sum over a record's values is its key, and two records that differ
-        # share one with a chance of 2^-64
+        # a random number for every value: a record's key is the sum over its values, so two different records have
+        # equal keys with probability 2^-64
         generator = np.random.default_rng([*seed, 0xC0])
         marks = generator.integers(0, 1 << 64, size=int(starts[-1]), dtype=np.uint64)
         factor = np.asarray(np.linalg.cholesky(copula.correlation), dtype=np.float64)
@@ -197,7 +197,7 @@ class _Plan:
 
 
 def _first_values(edges: Floats) -> NDArray[np.int32]:
-    """Start of the search for a column's value, for each step of the normal scale."""
+    """For each step of a grid on the normal scale, the index of the value at which the search in `edges` starts."""
     count = _GUIDE_STEPS if edges.size <= _GUIDE_STEPS else _MOST_STEPS
     steps = np.linspace(_GUIDE_LOW, _GUIDE_HIGH, count, endpoint=False)
     guide = np.minimum(np.searchsorted(edges, steps, side="right"), edges.size - 1).astype(np.int32)
@@ -235,10 +235,10 @@ class SyntheticPopulations:
         return float(np.mean([one.uniques for one in self.populations]))
 
     def still_unique(self, people: int) -> float:
-        """The chance that somebody unique among so many people is unique in the synthetic population."""
-        alone = float(np.mean([one.uniqueness(people)[0] for one in self.populations]))
-        everywhere = float(np.mean([one.uniques / one.people for one in self.populations]))
-        return min(1.0, everywhere / alone) if alone else 0.0
+        """The chance that a unique in a random sample of `people` is unique in the synthetic population."""
+        in_sample = float(np.mean([one.uniqueness(people)[0] for one in self.populations]))
+        in_population = float(np.mean([one.uniques / one.people for one in self.populations]))
+        return min(1.0, in_population / in_sample) if in_sample else 0.0
 
 
 def draw_populations(
@@ -259,13 +259,13 @@ def draw_populations(
 
 
 def informative(columns: CodedColumns) -> CodedColumns:
-    """The columns without those that another one determines: the classes stay, and a copula cannot blur them.
+    """Leave out columns whose values another column determines (see `determines`).
 
-    Which column determines which is decided by `determines`.
+    The classes of the sample stay the same, but a copula would not keep such an exact dependence.
     """
-    kept = list(range(len(columns.sizes)))
-    for j in sorted(kept, key=lambda column: columns.sizes[column]):
-        others = [i for i in kept if i != j and columns.sizes[i] >= columns.sizes[j]]
+    remaining = list(range(len(columns.sizes)))
+    for j in sorted(remaining, key=lambda column: columns.sizes[column]):
+        others = [i for i in remaining if i != j and columns.sizes[i] >= columns.sizes[j]]
         if any(determines(*columns.pair(i, j)) for i in others):
-            kept.remove(j)
-    return columns.only(kept)
+            remaining.remove(j)
+    return columns.only(remaining)

@@ -1,8 +1,8 @@
 """Fits of the two published copulas: correlation matrices that reproduce the information between columns.
 
 Gaussian copula: every pair of columns keeps its mutual information. D-vine of Gaussian pair copulas: neighbours in a
-chain keep their information, other pairs theirs given the columns between them. `fit_by_monte_carlo` fits both as
-published: slow and noisy, to check the deterministic fits against.
+chain of columns keep their mutual information, other pairs their conditional information given the columns between
+them. `fit_by_monte_carlo` fits both as published; it is slow and noisy, and serves to check the deterministic fits.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from incrowd.populations.marginals import CodedColumns, occurrences
 from incrowd.special import Floats
 
 MOST_VALUES = 400
-"""Columns with more values are cut into this many groups of neighbours where information is compared."""
+"""Columns with more values are reduced to this many groups of neighbouring values to compare information."""
 
-_MOST_CONDITIONED = 160  # groups of values of a column where conditional information is compared
-_STRATUM_SIZES = 12  # sizes of strata that are told apart
-_WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing about dependence
-_FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
-_ROUNDS = 200  # of alternating projections
+_MOST_CONDITIONED = 160  # groups of values of a column to compare conditional information
+_STRATUM_SIZES = 12  # number of bins for the sizes of strata
+_WEAKEST = 1e-9  # nats; less information than this is taken as independence
+_FLOOR = 1e-6  # smallest eigenvalue, so that the Cholesky factor exists
+_ROUNDS = 200  # number of alternating projections
 
 
 def fit_gaussian(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
-    """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
+    """The correlation matrix of the Gaussian copula: ρ of each pair, then the nearest correlation matrix."""
     return nearest_correlation(pair_correlations(columns, shuffled=True, progress=progress))
 
 
 def pair_correlations(columns: CodedColumns, *, shuffled: bool = False, progress: Progress = silent) -> Floats:
-    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix.
+    """For every pair the ρ whose expected plug-in information equals the observed one; may not be positive definite.
 
-    With `shuffled` what is expected at ρ = 0 is the information of shuffled columns, so that independent columns get
-    about 0. Without it the fit is the published one, to which samples of the observed margins are compared: they have
-    fewer rare values than the margins, and their lower information is made up for by a correlation.
+    With `shuffled`, the information expected at ρ = 0 is that of shuffled columns, so independent columns get ρ ≈ 0.
+    Without it, the fit is the published one: the expected information is that of samples from the observed margins.
+    Such samples have fewer rare values and so less information, which makes the fitted ρ too large.
     """
     groups = group_values(columns, MOST_VALUES)
     counts = [occurrences(group, columns.counts(j)) for j, group in enumerate(groups)]
@@ -93,14 +93,14 @@ def _count_pairs(
 
 def group_values(columns: CodedColumns, most: int) -> list[NDArray[np.int64]]:
     """For every column the group of each value: neighbours are merged into `most` groups of about equal weight."""
-    found: list[NDArray[np.int64]] = []
+    groups: list[NDArray[np.int64]] = []
     for j, size in enumerate(columns.sizes):
         group = np.arange(size)
         if size > most:
             counts = columns.counts(j)
             group = np.unique((np.cumsum(counts) - counts) * most // columns.people, return_inverse=True)[1]
-        found.append(group)
-    return found
+        groups.append(group)
+    return groups
 
 
 def with_grouped_values(columns: CodedColumns, most: int = MOST_VALUES) -> CodedColumns:
@@ -116,9 +116,10 @@ def all_edges(chances: Floats) -> Floats:
 
 
 def fit_dvine(columns: CodedColumns, pairs: Floats, *, progress: Progress = silent) -> tuple[CodedColumns, Floats]:
-    """The columns in the order of the vine, and the correlation matrix the vine stands for.
+    """The columns in the order of the vine, and the correlation matrix of the vine.
 
-    `pairs` are the correlations of all pairs: the strongest are made neighbours, whose information is best known.
+    `pairs` are the correlations of all pairs. Strongly correlated columns become neighbours, because the information
+    of neighbours is estimated best.
     """
     order = chain_columns(pairs)
     ordered = columns.only(order)
@@ -126,7 +127,7 @@ def fit_dvine(columns: CodedColumns, pairs: Floats, *, progress: Progress = sile
 
 
 def chain_columns(pairs: Floats) -> list[int]:
-    """An order of the columns that starts from the strongest pair and is lengthened, at either end, by the strongest.
+    """An order of the columns: the most correlated pair, extended at either end by the most correlated column.
 
     >>> chain_columns(np.array([[1.0, 0.1, 0.7], [0.1, 1.0, 0.3], [0.7, 0.3, 1.0]]))
     [0, 2, 1]
@@ -135,18 +136,18 @@ def chain_columns(pairs: Floats) -> list[int]:
         return list(range(len(pairs)))
     first, second = np.unravel_index(np.argmax(pairs - 2.0 * np.eye(len(pairs))), pairs.shape)
     order = [int(first), int(second)]
-    left = sorted(set(range(len(pairs))) - set(order))
-    while left:
-        column = max(left, key=lambda one: max(pairs[one, order[0]], pairs[one, order[-1]]))
-        left.remove(column)
+    remaining = sorted(set(range(len(pairs))) - set(order))
+    while remaining:
+        column = max(remaining, key=lambda one: max(pairs[one, order[0]], pairs[one, order[-1]]))
+        remaining.remove(column)
         order.insert(0 if pairs[column, order[0]] > pairs[column, order[-1]] else len(order), column)
     return order
 
 
 def partial_correlations(columns: CodedColumns, *, progress: Progress = silent) -> Floats:
-    """Entry (i, j): the ρ of i and j given the columns between them, in the order of the columns.
+    """Entry (i, j): the ρ of columns i and j given the columns between them.
 
-    Its expected plug-in information within the strata of the columns between equals the observed one.
+    At this ρ, the expected plug-in information within the strata of the columns between equals the observed one.
     """
     coarse = with_grouped_values(columns, _MOST_CONDITIONED)
     edges = [all_edges(chances) for chances in coarse.chances()]
@@ -176,7 +177,7 @@ def partial_correlations(columns: CodedColumns, *, progress: Progress = silent) 
 
 
 def strata_between(columns: CodedColumns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
-    """For every pair the stratum of each record by the columns between the two; None for neighbours."""
+    """For every pair of columns, the stratum of each record by the columns between them; None for neighbours."""
     count = len(columns.sizes)
     strata: dict[tuple[int, int], NDArray[np.int64] | None] = {}
     for i in range(count - 1):
@@ -193,7 +194,7 @@ def strata_between(columns: CodedColumns) -> dict[tuple[int, int], NDArray[np.in
 def stratum_sizes(
     strata: NDArray[np.int64] | None, people: int, times: NDArray[np.int64] | None = None
 ) -> tuple[Floats, Floats]:
-    """Sizes of strata and the share of people in strata of each; similar sizes are taken together."""
+    """Distinct sizes of strata and the share of people in strata of each size; similar sizes are binned."""
     if strata is None:
         return np.array([float(people)]), np.ones(1)
     sizes, counts = np.unique(occurrences(strata, times), return_counts=True)
@@ -232,10 +233,10 @@ def nearest_correlation(matrix: Floats) -> Floats:
 
 
 def correlation_of_vine(partial: Floats) -> Floats:
-    """The correlation matrix of a D-vine whose entry (i, j) is the partial correlation of i and j given those between.
+    """The correlation matrix of a D-vine; `partial[i, j]` is the correlation of i and j given the columns between.
 
-    ρ_ij = a'R⁻¹b + p_ij √((1 − a'R⁻¹a)(1 − b'R⁻¹b)), with R the correlations of the variables between and a, b theirs
-    with i and j. Any partial correlations below 1 give a positive definite matrix.
+    ρ_ij = a'R⁻¹b + p_ij √((1 − a'R⁻¹a)(1 − b'R⁻¹b)), with R the correlations of the columns between, and a, b the
+    correlations of these columns with i and j. Any partial correlations below 1 give a positive definite matrix.
 
     >>> correlation_of_vine(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]))[0].tolist()
     [1.0, 0.5, 0.25]

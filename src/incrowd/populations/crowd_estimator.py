@@ -1,11 +1,12 @@
 """The crowd estimator: the sample is grown to the population several times, and its records' classes are counted there.
 
-A sample is grown to `people_grown` people at most. From there to a larger population the classes are carried on by a
-Pitman–Yor model of the grown population's own class sizes.
+To grow a sample means to add people drawn from the crowd model; one such simulated population is called a growth. A
+sample is grown to at most `people_grown` people. For a larger population, a Pitman–Yor model of the grown population's
+class sizes (`Extrapolation`) gives the classes.
 
-B of a random sample is expected to be κ(N), classes ÷ people, so that a growth measures it twice: by the 1/F of the
-sample's records, and by its own κ. People who are drawn from the model are alike a little too often and the second is
-lower; the first, which keeps the records as they are, is a little too high. They are joined on the log scale.
+The expectation of B of a random sample is κ(N), classes ÷ people. So a growth gives two estimates of B: the mean 1/F of
+the sample's records, and the κ of the grown population. The first is slightly too high. The second is slightly too low,
+because people drawn from the model are equal slightly too often. The weighted mean on the log scale is used.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ EXPLANATION = Explanation(
     "process. The sample is grown by it to the population, several times, and the classes of its records are counted.",
     "The crowd model is this package's own; the process of each level: Pitman & Yor 1997.",
 )
-_REACH = 500_000  # people grown at least, where the population has as many
-_TOTAL = 1_500_000  # people in all growths of one population together
-_FEWEST, _MOST = 3, 12  # growths
-_TRIAL = 4  # the tail is tried on the last step of the growth by this factor
-_STEEPEST = 0.2  # most that a trial may change the log-odds for every e-fold
-_KAPPA = 0.2  # weight of the grown population's κ beside the 1/F of the sample's records, on the log scale
-_LEFT_OUT = 3  # growths in which columns are left out
-_LARGE, _FEWEST_OF_LARGE = 200_000, 2  # records of a sample so large that chance moves its estimate little
+_REACH = 500_000  # smallest number of people that a sample is grown to, unless the population is smaller
+_TOTAL = 1_500_000  # number of people in all growths of one population together
+_FEWEST, _MOST = 3, 12  # number of growths
+_TRIAL = 4  # the extrapolation is tested over the last factor of the growth
+_STEEPEST = 0.2  # largest correction by the test, in log-odds for every factor e of the population
+_KAPPA = 0.2  # weight of the grown population's κ, relative to the 1/F of the sample's records, on the log scale
+_LEFT_OUT = 3  # number of growths in which classes without each column are counted
+_LARGE, _FEWEST_OF_LARGE = 200_000, 2  # from this number of records on, two growths are enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,14 +53,14 @@ class SampleClasses:
     """The classes of the sample's records in one grown population, by record.
 
     Attributes:
-        inverse: 1/F; its expectation where the population is larger than the one that was grown.
-        unique: whether the record is unique there; the chance of it where the population is larger.
+        inverse: 1/F; its expectation if the population was extrapolated from the grown one.
+        unique: 1 if the record is unique there, else 0; the chance of it if the population was extrapolated.
         low: F, or the lower end of its 95 % interval.
         high: F, or the upper end of its 95 % interval.
-        without: for each column of the model, F ÷ how many people share all values but that column's; None where not
-            asked for.
-        weights: how many records each one counts for in the means, where clusters were drawn; else None.
-        factor: by which the means are multiplied to be joined with κ of the population that was grown.
+        without: for each column of the model, F ÷ the number of people who share the values of all other columns; None
+            if not requested.
+        weights: weight of each record in the means for a cluster sample; None for other samples.
+        factor: factor on the means, which combines them with κ of the grown population.
     """
 
     inverse: Floats
@@ -81,15 +82,15 @@ class _Means(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrowdEstimate:
-    """The estimate of all growths for one population.
+    """The estimate for one population, from all growths.
 
     Attributes:
-        population: how many people there are.
-        grown: how many of them were grown.
+        population: size of the population.
+        grown: size that the sample was grown to; the rest is extrapolated.
         correctness: B in each growth.
         uniqueness: share of the sample's records that are unique in the population, in each growth.
-        variance: of 1/F among the records, on average over the growths.
-        growths: the classes of the records in each growth; empty where they were not kept.
+        variance: variance of 1/F among the records, on average over the growths.
+        growths: the classes of the records in each growth; empty if they were not requested.
     """
 
     population: int
@@ -134,15 +135,15 @@ def grow_sample(
 ) -> dict[int, CrowdEstimate]:
     """Grow a sample to populations larger than it.
 
-    One growth serves all populations on its way, and the estimate for one of them does not depend on the others.
+    One growth passes through all populations, and the estimate for one of them does not depend on the others.
 
     Args:
         model: the model of the sample.
         populations: the sizes of the populations.
-        seed: of the random draws.
-        keep: the population in which the classes of all records are kept.
-        leave_out: whether the classes without each of the columns are counted there too.
-        progress: called with what is done and the share that is done.
+        seed: seed of the random draws.
+        keep: the population for which the classes of all records are returned.
+        leave_out: True if the classes without each column are counted for `keep`.
+        progress: progress callback.
 
     Returns:
         The estimate for each of the populations.
@@ -156,32 +157,32 @@ def grow_sample(
         sizes = [size for size in wanted if counts[size] > number]
         stops = {people_grown(people, size) for size in sizes}
         last = max(stops)
-        trial = max(last // _TRIAL, people) if sizes[-1] > last else 0
-        tried: Tail | None = None
-        found: dict[int, SampleClasses | _Means] = {}
-        ways = sorted(stops | {trial} - {0})
-        grown_by_stop = grow_through(model, ways, seed=[*seed, number], start=start, progress=check)
-        for stop, grown in zip(ways, grown_by_stop, strict=True):
-            if stop == trial:
-                tried = Tail.of(grown)
-            here = [one for one in sizes if people_grown(people, one) == stop]
+        trial_stop = max(last // _TRIAL, people) if sizes[-1] > last else 0
+        trial: Extrapolation | None = None
+        estimates: dict[int, SampleClasses | _Means] = {}
+        all_stops = sorted(stops | {trial_stop} - {0})
+        grown_by_stop = grow_through(model, all_stops, seed=[*seed, number], start=start, progress=check)
+        for stop, grown in zip(all_stops, grown_by_stop, strict=True):
+            if stop == trial_stop:
+                trial = Extrapolation.of(grown)
+            sizes_from_stop = [one for one in sizes if people_grown(people, one) == stop]
             weights, factor = _cluster_weights(model, grown), _kappa_factor(model, grown)
-            for size, classes in _classes_at(grown, here, tried):
+            for size, classes in _classes_at(grown, sizes_from_stop, trial):
                 weighted = replace(classes, weights=weights, factor=factor)
-                found[size] = weighted if size == keep else _means_of(weighted)
+                estimates[size] = weighted if size == keep else _means_of(weighted)
                 if size == keep and leave_out and number < _LEFT_OUT:
-                    alike = sizes_without(grown.values, np.arange(people))
-                    found[size] = replace(weighted, without=grown.sample_class_sizes / alike)
-        return found
+                    coarser = sizes_without(grown.values, np.arange(people))
+                    estimates[size] = replace(weighted, without=grown.sample_class_sizes / coarser)
+        return estimates
 
     growths: list[dict[int, Any]] = []
     total = max(counts.values())
     with stoppable_threads(2, progress) as (pool, tell, check):
         tell("growing the sample to the population", 0.0)
-        for done, found in enumerate(pool.map(grow_once, range(total))):
-            growths.append(found)
+        for done, growth in enumerate(pool.map(grow_once, range(total))):
+            growths.append(growth)
             tell("growing the sample to the population", (done + 1) / total)
-    return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
+    return {size: _summarise(size, people, [growth[size] for growth in growths if size in growth]) for size in wanted}
 
 
 def _means_of(classes: SampleClasses) -> _Means:
@@ -193,7 +194,7 @@ def _means_of(classes: SampleClasses) -> _Means:
 
 
 def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
-    """By what the means of the sample's records are multiplied; they are no κ where chances were unequal."""
+    """Factor on the means of the sample's records; 1 if sampling chances were unequal, because then B is not κ."""
     if model.hidden or model.clusters is not None:
         return 1.0
     kappa = grown.classes / grown.people
@@ -201,9 +202,9 @@ def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
 
 
 def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:
-    """Number of records that each one represents: its cluster if the others were drawn after it, else none.
+    """Weight of each record in a cluster sample: the size of its cluster for the records `grown.heard`, else 0.
 
-    The classes of the other records of its cluster are too small: values of theirs that nobody drawn has cannot grow.
+    The classes of the other records are too small: values of theirs that no drawn person has cannot grow.
     """
     if model.clusters is None:
         return None
@@ -212,17 +213,17 @@ def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None
     return weights
 
 
-def _summarise(size: int, people: int, found: Sequence[Any]) -> CrowdEstimate:
-    kept = tuple(one for one in found if isinstance(one, SampleClasses))
-    correctness, uniqueness, variance = np.array([_means_of(one) for one in kept] or found).T
-    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), kept)
+def _summarise(size: int, people: int, estimates: Sequence[Any]) -> CrowdEstimate:
+    classes = tuple(one for one in estimates if isinstance(one, SampleClasses))
+    correctness, uniqueness, variance = np.array([_means_of(one) for one in classes] or estimates).T
+    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tail:
-    """A Pitman–Yor model of a grown population, which carries the classes of the sample on to larger ones.
+class Extrapolation:
+    """A Pitman–Yor model of a grown population, which extrapolates the classes of the sample to larger populations.
 
-    `seen` are the sizes that classes of the sample have there, `place` says which of them each record's has.
+    `seen` are the distinct sizes of the sample's classes in the grown population; record i has size `seen[place[i]]`.
     """
 
     people: int
@@ -231,7 +232,7 @@ class Tail:
     place: NDArray[np.int64]
 
     @classmethod
-    def of(cls, grown: GrownPopulation) -> Tail:
+    def of(cls, grown: GrownPopulation) -> Extrapolation:
         """Fit the class sizes of a grown population."""
         sizes = ClassSizes.from_sizes(grown.class_sizes)
         if 1 < sizes.classes < sizes.people:
@@ -243,12 +244,12 @@ class Tail:
         place = (np.cumsum(tally > 0) - 1)[grown.sample_class_sizes]
         return cls(grown.people, posterior, np.flatnonzero(tally), place)
 
-    def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
-        """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
+    def classes_in(self, population: int, slope: float = 0.0) -> SampleClasses:
+        """The sample's classes in a larger population; `slope` is added to log-odds for every factor e of growth."""
         seen, place = self.seen, self.place
         later = population_sizes(self.posterior, seen, people=self.people, population=population)
         shift = slope * np.log(population / self.people)
-        # a class is never smaller than it was, and whoever is not unique shares a class with one person at least
+        # limits: classes never shrink, and a record that is not unique is in a class of two people or more
         shares = (
             expit(logit(np.clip(one, 1e-15, 1.0 - 1e-9)) + shift)
             for one in (later.expected_inverse * seen, later.unique)
@@ -258,29 +259,31 @@ class Tail:
         return SampleClasses(inverse[place], unique[place], later.low[place], later.high[place])
 
 
-def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None) -> list[tuple[int, SampleClasses]]:
-    """The records' classes in populations of these sizes, of which `grown` is the whole or a part.
+def _classes_at(
+    grown: GrownPopulation, sizes: Sequence[int], trial: Extrapolation | None
+) -> list[tuple[int, SampleClasses]]:
+    """The records' classes in populations of these sizes, each equal to `grown.people` or larger.
 
-    What the model of a part of the grown people, `tried`, gets wrong for all of them is taken off what the model of all
-    of them says for larger populations.
+    `trial` extrapolates from an earlier stage of the growth. Its error at `grown.people`, where the truth is known,
+    corrects the extrapolation to larger populations.
     """
     reached, counts = grown.people, grown.sample_class_sizes
-    found, tail, slope = [], None, 0.0
+    classes, extrapolation, slope = [], None, 0.0
     for size in sizes:
         if size == reached:
-            found.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64), counts, counts)))
+            classes.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64), counts, counts)))
             continue
-        if tail is None:
-            tail = Tail.of(grown)
-            if tried is not None:
-                slope = _trial_error(tried, reached, float(np.mean(1.0 / counts)))
-        found.append((size, tail.carry_on(size, slope)))
-    return found
+        if extrapolation is None:
+            extrapolation = Extrapolation.of(grown)
+            if trial is not None:
+                slope = _trial_error(trial, reached, float(np.mean(1.0 / counts)))
+        classes.append((size, extrapolation.classes_in(size, slope)))
+    return classes
 
 
-def _trial_error(tried: Tail, reached: int, correctness: float) -> float:
-    """Underestimate by the tail of a part of the grown people for all of them, in log-odds for every e-fold."""
+def _trial_error(trial: Extrapolation, reached: int, correctness: float) -> float:
+    """The underestimate of `correctness` at `reached` people by `trial`, in log-odds for every factor e of growth."""
     true, estimated = (
-        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean()))
+        logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(trial.classes_in(reached).inverse.mean()))
     )
-    return float(np.clip((true - estimated) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))
+    return float(np.clip((true - estimated) / np.log(reached / trial.people), -_STEEPEST, _STEEPEST))

@@ -15,15 +15,17 @@ from incrowd.errors import InputError
 from incrowd.populations.crowd_model import CrowdLevel, CrowdModel
 from incrowd.populations.urn_places import CLASSES, GROUPS, PAIRS, POOL, UNIQUES
 
-_AT_ONCE = 50_000  # people that are added before somebody can stop it
+_AT_ONCE = 50_000  # people that are added between two calls of the progress callback
 
 
 class Levels(NamedTuple):
-    """The levels of a fitted model, those of one column after each other and the most specific first.
+    """The levels of a fitted model as arrays: column by column, and for one column the most specific level first.
 
-    `context` holds the columns that each level is given, from `start` to `end`; `margin` discount and strength of
-    columns by themselves; `strata` the chance of each stratum or one before it, empty where there are none. `above` is
-    an earlier level that is given the first of the same columns, those before `fresh`, or -1.
+    - `context[start[i]:end[i]]` are the columns that level i conditions on.
+    - `margin` has discount and strength of each column's own distribution.
+    - `strata` are cumulative probabilities of the strata, without the last; empty if there are no strata.
+    - `above[i]` is an earlier level whose context is a prefix of the context of level i, or -1; `context[fresh[i]]` is
+      the first column that is not in the prefix.
     """
 
     column: NDArray[np.int64]
@@ -39,18 +41,22 @@ class Levels(NamedTuple):
 
 
 class Urn(NamedTuple):
-    """The people so far and what is counted of them.
+    """The people so far, and counts of them in hash tables.
 
-    A row of `groups` holds the key of a context and, in one number, where the values of the people who have it start in
-    `pool` (upper half) and how many they are (lower half); they are moved to twice the room whenever their number is a
-    power of two. Of a context that one person has, the upper half is that person, and `pool` has nothing. Where the
-    context of the level above has one person or nobody there is no row: it would tell what that person's values tell.
-    `free` has, for every power of two, a place in `pool` of that size that was left, whose first entry is the next such
-    place; -1 where there is none.
-    A row of `pairs` holds the key of a context with a value and its count, for contexts of several people at levels
-    with a discount; a row of `classes` the key of a whole record and its count. `used` holds how much of each is used,
-    and `random` the state of the generator. Where `silent` has entries, one for each person of the sample, those marked
-    are counted in their classes, but tell nothing about people to come; `heard` are the places of the others.
+    - `groups`: a row has the key of a context and one number. Its lower half is the count of people with this context;
+      its upper half is where their values start in `pool`. If the count is 1, the upper half is the index of the person
+      instead, and `pool` has no entry. If the context of the level above has at most one person, there is no row: that
+      person's values say the same.
+    - `pool`: values of the people of each context, in blocks whose size is a power of two. A full block is moved to one
+      of twice the size.
+    - `free`: for every power of two, the start of a free block in `pool`, or -1. The first entry of a free block is the
+      start of the next free block of its size.
+    - `pairs`: a row has the key of a context with a value, and its count; only for contexts of several people at levels
+      with a discount.
+    - `classes`: a row has the key of a whole record, and its count.
+    - `used`: number of used entries of each of these (see `urn_places`). `random`: state of the random generator.
+    - `silent`: empty, or a mask of the people of the sample who are counted in their classes but do not influence
+      further people. `heard`: indexes of the others.
     """
 
     values: NDArray[np.int32]
@@ -72,12 +78,12 @@ class GrownPopulation:
     """One population grown from the sample.
 
     Attributes:
-        classes: how many classes there are.
-        uniques: how many people are alone in theirs.
-        sample_class_sizes: size of the class of each person of the sample in the whole population.
+        classes: number of classes.
+        uniques: number of people who are alone in their class.
+        sample_class_sizes: for each person of the sample, the size of their class in the whole population.
         class_sizes: sizes of all classes of the whole population.
-        values: the codes of everybody, column by column in the order of the model.
-        heard: the people of the sample after whom others were drawn, one of each cluster; empty where it is all.
+        values: the codes of all people, one row for each column in the order of the model.
+        heard: for a cluster sample, the people of the sample (one per cluster) who influenced the growth; else empty.
     """
 
     classes: int
@@ -94,12 +100,12 @@ class GrownPopulation:
 
 
 def sizes_without(values: NDArray[np.int32], asked: NDArray[np.int64]) -> NDArray[np.int32]:
-    """For each column, how many people are like each of those asked for in every other column."""
+    """For each column and each person of `asked`, the number of people with equal values in all other columns."""
     from incrowd.populations import kernels_crowd
 
-    room = 2 << int(asked.size).bit_length()
-    found: NDArray[np.int32] = kernels_crowd.class_sizes_without(values, asked, room)
-    return found
+    table_size = 2 << int(asked.size).bit_length()
+    sizes: NDArray[np.int32] = kernels_crowd.class_sizes_without(values, asked, table_size)
+    return sizes
 
 
 def _levels_of(model: CrowdModel) -> Levels:
@@ -122,16 +128,16 @@ def _levels_of(model: CrowdModel) -> Levels:
 
 
 def _level_above(before: Sequence[CrowdLevel], level: CrowdLevel) -> int:
-    """The place of the level that is given most of the first columns of another one, or -1 where there is none."""
+    """Index of the level whose context is the longest prefix of the level's context, or -1 if there is none."""
     nested = [place for place, one in enumerate(before) if one.given == level.given[: len(one.given)]]
     return max(nested, key=lambda place: (len(before[place].given), place), default=-1)
 
 
 class Growth:
-    """A sample while it grows: the levels of its model, and the urn, whose arrays double when they are full.
+    """A growing sample: the levels of its model, and the urn, whose arrays are doubled when they are full.
 
-    It begins with the sample itself. Without clusters that is the same whatever the seed, so that one beginning serves
-    several growths, each a copy of it by `to_grow`.
+    At first it holds the sample only. Without clusters this state does not depend on the seed, so several growths can
+    start from copies of it (`to_grow`).
     """
 
     def __init__(self, model: CrowdModel, seed: Sequence[int] = (0,)) -> None:
@@ -143,17 +149,17 @@ class Growth:
         if heard.size:
             silent = np.ones(n, dtype=np.bool_)
             silent[heard] = False
-        room = 2 << int(n).bit_length()
+        table_size = 2 << int(n).bit_length()
         self.urn = Urn(
             values=np.array(model.codes, dtype=np.int32),
             value_counts=np.zeros((columns, max(sizes)), dtype=np.int32),
             value_sizes=np.array(sizes, dtype=np.int64),
             silent=silent,
             heard=heard,
-            groups=np.zeros((room, 2), dtype=np.uint64),
-            pairs=np.zeros((room, 2), dtype=np.uint64),
-            classes=np.zeros((room, 2), dtype=np.uint64),
-            pool=np.zeros(room, dtype=np.int32),
+            groups=np.zeros((table_size, 2), dtype=np.uint64),
+            pairs=np.zeros((table_size, 2), dtype=np.uint64),
+            classes=np.zeros((table_size, 2), dtype=np.uint64),
+            pool=np.zeros(table_size, dtype=np.int32),
             free=np.full(64, -1, dtype=np.int64),
             used=np.zeros(5, dtype=np.int64),
             random=np.zeros(1, dtype=np.uint64),
@@ -161,10 +167,10 @@ class Growth:
         self.add(0, n, drawn=False)
 
     def to_grow(self, people: int, seed: Sequence[int]) -> Growth:
-        """A copy with room for so many people, who are drawn by this seed."""
-        found, urn = copy(self), self.urn
+        """A copy with space for `people`, whose random numbers start from this seed."""
+        growth, urn = copy(self), self.urn
         n = urn.values.shape[1]
-        found.urn = Urn(
+        growth.urn = Urn(
             values=_wider(urn.values, people),
             value_counts=_wider(urn.value_counts, urn.value_counts.shape[1] + people - n + 1),
             value_sizes=urn.value_sizes.copy(),
@@ -178,10 +184,10 @@ class Growth:
             used=urn.used.copy(),
             random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64).astype(np.uint64),
         )
-        return found
+        return growth
 
     def add(self, start: int, stop: int, *, drawn: bool, progress: Progress = silent) -> None:
-        """Add people, some at a time so that `progress` can stop it; enlarge what is full and go on."""
+        """Add people in steps, so that `progress` can stop the work; full arrays are enlarged."""
         from incrowd.populations import kernels_crowd
 
         while start < stop:
@@ -192,7 +198,7 @@ class Growth:
             progress("growing the sample to the population", start / stop)
 
     def _enlarge(self) -> None:
-        """Double what the next person does not fit into: the hash tables that are full, or else the pool."""
+        """Double the arrays that have no space for the next person: full hash tables, otherwise the pool."""
         urn, levels = self.urn, int(self.levels.column.size)
         groups, pairs, classes = (
             urn.used[place] + needed > table.shape[0] * 6 // 10
@@ -212,10 +218,10 @@ class Growth:
 
 
 def _wider(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """A copy that is longer along the last axis; memory that is not used yet is not touched."""
-    found = np.zeros((*array.shape[:-1], size), dtype=np.int32)
-    found[..., : array.shape[-1]] = array
-    return found
+    """A copy that is longer along the last axis; zeros are not written, so new memory is allocated when used."""
+    longer = np.zeros((*array.shape[:-1], size), dtype=np.int32)
+    longer[..., : array.shape[-1]] = array
+    return longer
 
 
 def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -243,11 +249,11 @@ def grow_through(
         model: the fitted model.
         stops: the numbers of people at which to stop.
         seed: seed of the random draws.
-        start: the sample of the model before it grows, where it has no clusters and is grown several times.
-        progress: called with what is done and the share of the way to each stop.
+        start: `Growth(model)` before it grows, to save time if a sample without clusters is grown several times.
+        progress: progress callback; its share is that of the way to each stop.
 
     Yields:
-        The population at each of the stops; its `values` are filled further when the next one is asked for.
+        The population at each stop; the `values` of all are views of one array.
 
     Raises:
         InputError: a population is smaller than the sample.
@@ -276,6 +282,6 @@ def grow_through(
 
 
 def grow(model: CrowdModel, population: int, *, seed: Sequence[int] = (0,)) -> GrownPopulation:
-    """Grow the sample of a model to a population, as `grow_through` does."""
-    (found,) = grow_through(model, [population], seed=seed)
-    return found
+    """Grow the sample of a model to one population by `grow_through`."""
+    (grown,) = grow_through(model, [population], seed=seed)
+    return grown

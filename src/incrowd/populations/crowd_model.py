@@ -1,22 +1,22 @@
-"""The crowd model: every column given the columns before it, backing off to fewer of them.
+"""The crowd model: the distribution of every column given the columns before it, with back-off to fewer columns.
 
-Columns are taken in ascending order of entropy. A column's value is drawn given all earlier columns; where that context
-was seen too rarely the model backs off to the two earlier columns that tell most about it, to one, to the column's own
-distribution, and last to a value nobody has seen. Each level is a Pitman–Yor process whose base is the level below: a
-context of c records in which value v occurs c_v times and T values occur gives v the chance
+Columns are in ascending order of entropy. A column's value is drawn given all earlier columns. If that context is rare,
+the model backs off to the two earlier columns with most information about the column, then to one, to the column's own
+distribution, and last to a value that nobody has. Each level is a Pitman–Yor process whose base is the level below. In
+a context of c records with T distinct values, value v with count c_v has the probability
 
-    (c_v − d + (θ + d T) · base(v)) / (c + θ),
+    (c_v − d + (θ + d T) · base(v)) / (c + θ).
 
-with discount d and strength θ of that level chosen by the likelihood of leaving each record out. No order among the
-values of a column is used, so names of categories do not matter.
+Discount d and strength θ of each level maximise the leave-one-out likelihood. No order among the values of a column is
+used.
 
-Where records were drawn with unequal chances, the stratum of a record (`design.py`) is a column before all others. It
-is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises
-the likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
+If records were sampled with unequal chances, the stratum of a record (`design.py`) is the first column. It is not drawn
+from the model: each stratum grows to the number of people it represents. Other columns are conditioned on the stratum
+only if that raises the likelihood, so similar strata share their records.
 
-Where whole clusters (households, villages) were drawn, the likelihood is that of leaving each record's cluster out, and
-the sample is grown after one person of each cluster, another one in every growth: the people to come are of other
-clusters, and that people of one cluster are alike says nothing about them.
+If whole clusters (households, villages) were sampled, the likelihood leaves out each record's whole cluster, and the
+growth is based on one person of each cluster, chosen anew for every growth. Further people belong to other clusters, so
+the similarity of people within a cluster must not influence them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from incrowd.populations.design import Design
 _DISCOUNTS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])
 _STRENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0])
 _MARGIN_STRENGTHS = np.array([1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0, 1e4])
-_PARENTS = 2  # columns that tell most about another and are conditioned on before all
-_WORTHWHILE = 1.0  # nats that a context must add to the likelihood, or it is left out
-_FITTED = 20_000  # records whose likelihood is summed; the counts behind it are those of all records
-_FEW_CELLS = 4  # combinations for each record, up to which they are numbered without a hash table
-_COMPARED = 100_000  # records, at least, from which the information between two columns is taken
+_PARENTS = 2  # largest number of selected columns in a context, besides the context of all earlier columns
+_WORTHWHILE = 1.0  # nats by which a context must raise the log-likelihood, or it is left out
+_FITTED = 20_000  # records over which the likelihood is summed; counts are those of all records
+_FEW_CELLS = 4  # possible combinations per record up to which no hash table is needed to number them
+_COMPARED = 100_000  # smallest number of records from which the information between two columns is estimated
 
 Codes = NDArray[np.int32]
 Clusters = NDArray[np.int64] | None
@@ -46,7 +46,7 @@ Clusters = NDArray[np.int64] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrowdLevel:
-    """One context of a column: which columns are given, and the discount and strength there."""
+    """One level of a column: the columns that it conditions on, and its discount and strength."""
 
     column: int
     given: tuple[int, ...]
@@ -62,11 +62,11 @@ class CrowdModel:
         codes: the sample's columns as codes from 0, in the order of the model; columns of one value are left out.
         margins: discount and strength of each column's own distribution.
         levels: the contexts, column by column, the most specific first.
-        log_chances: log of the chance of each record's values, by the model without that record, or its cluster.
-        log_next_chances: log of the chance of each record's values for the next person, by the model with that record.
-        shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
-        order: which of the columns given each column is, in the order of the model and without the stratum.
-        clusters: the cluster of each record from 0, where clusters were drawn; else None.
+        log_chances: log probability of each record's values by the model without that record (or its cluster).
+        log_next_chances: log probability that the next person has each record's values, by the model of all records.
+        shares: the share of each stratum among further people, if the first column is the stratum; else empty.
+        order: for each column of the model without the stratum, its index among the columns given to the fit.
+        clusters: the cluster of each record, numbered from 0, for a cluster sample; else None.
     """
 
     codes: tuple[Codes, ...]
@@ -89,22 +89,21 @@ class CrowdModel:
         return int(self.codes[0].size)
 
     def draw_of_clusters(self, seed: Sequence[int]) -> NDArray[np.int64]:
-        """One record of each cluster, drawn at random, in ascending order; empty where there are no clusters."""
+        """Indexes of one random record of each cluster, in ascending order; empty if there are no clusters."""
         if self.clusters is None:
             return np.empty(0, dtype=np.int64)
         mixed = np.random.default_rng([*seed, 0xC1]).permutation(self.people)
         return np.sort(mixed[np.unique(self.clusters[mixed], return_index=True)[1]])
 
     def class_sizes(self) -> NDArray[np.int64]:
-        """For each record how many records of the sample have its values."""
+        """The size of each record's class in the sample."""
         numbers = join_codes(list(self.codes[self.hidden :]))
         return np.bincount(numbers)[numbers]
 
     def people_to_come(self, population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expected further people with each record's values, and further people of its kind per record of that kind.
+        """Two numbers for each record: expected further people with its values, and further people per sample record.
 
-        The kind is that of all records or, where there are strata, those of its stratum; records that are alike in
-        different strata get their mean.
+        With strata, both are those of the record's stratum, averaged over equal records in different strata.
         """
         chances = np.exp(self.log_next_chances)
         more = max(population - self.people, 1)
@@ -115,7 +114,7 @@ class CrowdModel:
         return np.maximum(expected, 1e-9), self.mean_of_class(np.maximum(coming[self.codes[0]], 1e-9))
 
     def mean_of_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each record the mean over all records that have its values, whatever their strata."""
+        """For each record, the mean of `values` over the records of its class, from all strata."""
         numbers = join_codes(list(self.codes[self.hidden :]))
         return np.asarray((np.bincount(numbers, weights=values) / np.bincount(numbers))[numbers])
 
@@ -134,8 +133,8 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         UnsupportedError: every column has one value only.
     """
     coded = [_recode(column) for column in columns]
-    telling = [place for place, column in enumerate(coded) if column.max(initial=0) > 0]
-    coded = [coded[place] for place in telling]
+    not_constant = [place for place, column in enumerate(coded) if column.max(initial=0) > 0]
+    coded = [coded[place] for place in not_constant]
     if not coded:
         raise UnsupportedError("every column has one value only, so there is nothing to model")
     entropies = [_entropy(column) for column in coded]
@@ -165,8 +164,8 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
             log_next += np.log(following)
         prefix = joined
     shares = np.empty(0) if not hidden or design is None else design.shares
-    given = tuple(telling[place] for place in order)
-    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, log_next, shares, given, clusters)
+    indexes = tuple(not_constant[place] for place in order)
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, log_next, shares, indexes, clusters)
 
 
 def _recode(column: NDArray[Any]) -> Codes:
@@ -177,17 +176,17 @@ def _recode(column: NDArray[Any]) -> Codes:
 
 
 def _contexts(coded: list[Codes], column: int, hidden: int) -> list[tuple[int, ...]]:
-    """The sets of earlier columns a column is given, the smallest first: those that tell most, then all.
+    """Candidate contexts of a column, the smallest first: the most informative earlier columns, then all earlier ones.
 
-    All are tried without the stratum (the first `hidden` columns) and then with it.
+    The context of all earlier columns is tried without the stratum (the first `hidden` columns) and then with it.
     """
-    few = slice(None, None, max(1, coded[0].size // _COMPARED))
-    own = _entropy(coded[column][few])
-    told = [
-        _entropy(coded[other][few]) + own - _entropy(join_codes([coded[other][few], coded[column][few]]))
+    subset = slice(None, None, max(1, coded[0].size // _COMPARED))
+    own = _entropy(coded[column][subset])
+    information = [
+        _entropy(coded[other][subset]) + own - _entropy(join_codes([coded[other][subset], coded[column][subset]]))
         for other in range(column)
     ]
-    ranked = np.argsort(told, kind="stable")[::-1]
+    ranked = np.argsort(information, kind="stable")[::-1]
     contexts = [tuple(sorted(ranked[:size].tolist())) for size in range(1, min(_PARENTS, column) + 1)]
     contexts += [tuple(range(start, column)) for start in range(hidden, -1, -1)]
     return [given for place, given in enumerate(contexts) if given and given not in contexts[place + 1 :]]
@@ -197,16 +196,16 @@ def join_codes(columns: list[Any]) -> NDArray[np.int64]:
     """Codes of the combinations of several columns."""
     from incrowd.populations import kernels_crowd
 
-    found: NDArray[np.int64] = columns[0].astype(np.int64)
+    joined: NDArray[np.int64] = columns[0].astype(np.int64)
     for column in columns[1:]:
         codes = column.astype(np.int64)
         width = int(codes.max(initial=0)) + 1
-        cells = width * (int(found.max(initial=0)) + 1)
-        if cells <= _FEW_CELLS * found.size and min(codes.min(initial=0), found.min(initial=0)) >= 0:
-            found = kernels_crowd.number_cells(found, codes, width, cells)
+        cells = width * (int(joined.max(initial=0)) + 1)
+        if cells <= _FEW_CELLS * joined.size and min(codes.min(initial=0), joined.min(initial=0)) >= 0:
+            joined = kernels_crowd.number_cells(joined, codes, width, cells)
         else:
-            found = kernels_crowd.number_groups(found, codes, 2 << int(found.size).bit_length())
-    return found
+            joined = kernels_crowd.number_groups(joined, codes, 2 << int(joined.size).bit_length())
+    return joined
 
 
 def _join_context(
@@ -216,7 +215,10 @@ def _join_context(
     prefix: NDArray[np.int64],
     joined: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Codes of a context of a column without its value and with it: `prefix` and `joined` where it is all before."""
+    """Codes of a context, and of the context with the column's value.
+
+    For the context of all earlier columns these are known: `prefix` and `joined`.
+    """
     if len(given) == column:
         return prefix, joined
     context = join_codes([coded[place] for place in given])
@@ -231,7 +233,7 @@ def _entropy(codes: NDArray[Any]) -> float:
 
 
 def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
-    """Number of records of its group that are left out with each record: itself alone, or its whole cluster."""
+    """For each record, the number of records of its group in its cluster (1 without clusters): those left out."""
     if clusters is None:
         return 1
     own = join_codes([groups, clusters])
@@ -239,9 +241,10 @@ def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
 
 
 def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: Any, clusters: Clusters) -> Any:
-    """Number of values that nobody in a record's context has once the record, or its cluster, is left out.
+    """For each record, the number of values that disappear from its context if the record or its cluster is left out.
 
-    `alone` says of each record whether nobody else has its value there, `first` has one record of every value.
+    `alone` is the mask of records whose value nobody else in the context has, `first` the index of one record for every
+    value.
     """
     if clusters is None:
         return alone
@@ -257,9 +260,9 @@ def first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tuple[float, float, NDArray[np.float64]]:
-    """Discount and strength of a column's own distribution, and each record's chance without itself.
+    """Discount and strength of a column's own distribution, and the leave-one-out probability of each record's value.
 
-    A value that only the record has is new without it, and has the chance of any new value.
+    A value that no other record has counts as new, and has the probability of a new value.
     """
     counts, everybody = np.bincount(codes), np.zeros(codes.size, dtype=np.int64)
     others = counts[codes] - _left_out(codes, clusters)
@@ -268,13 +271,13 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
     rest = codes.size - _left_out(everybody, clusters) + everybody
 
     counted = others, alone, distinct, rest
-    kind = join_codes([others[some], distinct[some], rest[some]])  # of equal counts, which have equal chances
+    kind = join_codes([others[some], distinct[some], rest[some]])  # records with equal counts: equal probabilities
     of_kinds = [one[some[first_places(kind)]] for one in counted]
 
     def chances(d: float, theta: float, others: Any, alone: Any, distinct: Any, rest: Any) -> NDArray[np.float64]:
         seen = np.maximum(others - d, 1e-300)
-        found: NDArray[np.float64] = np.where(alone, theta + d * distinct, seen) / (rest + theta)
-        return found
+        probability: NDArray[np.float64] = np.where(alone, theta + d * distinct, seen) / (rest + theta)
+        return probability
 
     best = max(
         ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
@@ -291,11 +294,11 @@ def _fit_level(
     some: NDArray[np.int64],
     clusters: Clusters,
 ) -> tuple[float, float] | None:
-    """Discount and strength of one context; None where it tells no more than the level below.
+    """Discount and strength of one context; None if it hardly raises the likelihood of the level below.
 
-    `pair_of` has the record's value too. `base` and `following` are each record's chance without itself and that of the
-    next person: those by the level below, which are replaced by those of this one. Only where that is so is more than
-    `some` of the records looked at, besides counting.
+    `context` and `pair_of` are the codes of each record's context, without and with the value. `base` is each record's
+    leave-one-out probability by the level below, and `following` the probability that the next person has its value.
+    Unless None is returned, both are replaced by those of this level. The likelihood is summed over the records `some`.
     """
     from incrowd.populations import kernels_crowd
 
@@ -312,9 +315,9 @@ def _fit_level(
 
 
 def _count_left_out(context: NDArray[np.int64], pair_of: NDArray[np.int64], clusters: Clusters) -> NDArray[np.int64]:
-    """Counts that leave with each record's cluster: records of its context, those with its value, and values.
+    """Counts to subtract if a record's cluster is left out: records of its context, records with its value, values.
 
-    Empty where there are no clusters, so that the record alone is left out.
+    Empty if there are no clusters: then only the record is left out.
     """
     if clusters is None:
         return np.empty((3, 0), dtype=np.int64)

@@ -1,15 +1,15 @@
-"""Risk of every record from its own values: shares of the grown populations, smoothed, and raked to the totals.
+"""Risk of every record from its own values: means over the grown populations, smoothed, and raked to the totals.
 
-Few growths tell little about one record: of twelve, it is unique in none, some or all. The crowd model also says how
-likely the next person is to have the record's values, G. While nobody comes who has them, that chance falls to
-G n/(n + k) after k people, as that of a cell with a gamma distribution of shape a = nG does, so that
+Twelve growths say little about one record, so their mean is combined with the crowd model's probability G that the next
+person has the record's values. If k further people do not have them, this probability falls to G n/(n + k), like that
+of a class with a gamma distribution of shape a = nG. So
 
     F = f + NB(a, r),   r = (N − n)/n,   P(F = 1 | f = 1) = (1 + r)^−a,
     E[1/F] = ∫ t^(f−1) (1 + r (1 − t))^−a dt   from 0 to 1.
 
-This is raked to the growths, and each record's own share of them is drawn towards it: it counts as much as `_CHANCES`
-growths. Then all records are moved, on the log-odds scale, by the one amount that makes them add up to the
-estimates of B and of uniqueness. A sample too large to be grown has the chances alone.
+These probabilities are raked to the totals of the growths, and averaged with each record's mean over the growths, with
+the weight of `_CHANCES` growths. Then the log-odds of all records are shifted by one amount, so that they add up to the
+estimates of B and of uniqueness (raking). For a sample too large to be grown, the probabilities are used alone.
 """
 
 from __future__ import annotations
@@ -28,26 +28,29 @@ from incrowd.populations.crowd_growth import sizes_without
 from incrowd.populations.crowd_model import CrowdModel, first_places, join_codes
 from incrowd.special import Floats
 
-_CHANCES = 12.0  # growths that the model's chances count for
-_ALIKE = 200  # records whose class sizes are pooled for the interval of each
-_STEP = 0.02  # width of the cells of log a and log r in which records are alike
-_CERTAIN = 60.0  # a and E[F] from which a class is known so well that E[1/F] is taken to second order
-_TAIL = 0.025  # of the 95 % interval, at each end
+_CHANCES = 12.0  # weight of the model's probabilities, in growths
+_ALIKE = 200  # number of similar records whose class sizes are pooled for their intervals
+_STEP = 0.02  # width of the groups of log a and log r within which records get one risk
+_CERTAIN = 60.0  # a and E[F] from which E[1/F] is computed from mean and variance
+_TAIL = 0.025  # probability of each tail outside the 95 % interval
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _TINY = 1e-9
-_AT_RISK, _FEWEST_AT_RISK = 0.01, 100  # records at highest risk: their share, and how many at least
+_AT_RISK, _FEWEST_AT_RISK = 0.01, 100  # records at highest risk: their share, and their smallest number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CrowdRecords:
-    """Risk of every record of the sample.
+class EntryRisks:
+    """Risk of records, entry by entry: an entry is a record, a group of alike records, or all records of a class size.
+
+    The function that makes it says which.
 
     Attributes:
         risk: E[1/F].
         unique: P(F = 1).
         low: lower end of the 95 % interval of 1/F.
         high: upper end.
-        without: for each column of the model, E[1/F] if nobody knew that column; None where not asked for.
+        without: for each column of the model, E[1/F] for an attacker who does not know it; None if not requested
+            or if entries are not records.
     """
 
     risk: Floats
@@ -56,13 +59,13 @@ class CrowdRecords:
     high: Floats
     without: NDArray[Any] | None = None
 
-    def at(self, places: NDArray[np.int64]) -> CrowdRecords:
-        """The records at some places."""
-        return CrowdRecords(self.risk[places], self.unique[places], self.low[places], self.high[places])
+    def by_record(self, entry: NDArray[np.int64]) -> EntryRisks:
+        """The risk of every record; record i is in entry `entry[i]`."""
+        return EntryRisks(self.risk[entry], self.unique[entry], self.low[entry], self.high[entry])
 
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
-        """The highest risk of a record, and its interval, which reaches to the highest end of any record."""
+        """The highest risk of a record, and an interval: from its lower end to the largest upper end of any record."""
         place = int(np.argmax(self.risk))
         return float(self.risk[place]), (float(self.low[place]), float(self.high.max()))
 
@@ -75,58 +78,61 @@ def assess_records(
     uniqueness: float,
     estimate: CrowdEstimate | None = None,
     leave_out: bool = False,
-) -> CrowdRecords:
+) -> EntryRisks:
     """The risk of every record.
 
     Args:
         model: the model of the sample.
-        population: how many people there are, more than in the sample.
-        correctness: B, the average that the risks are to have.
-        uniqueness: the share of records that are unique in the population.
-        estimate: the growths, with the classes of all records; None where the sample was not grown.
-        leave_out: whether the risk without each column is estimated from the sample's classes, where it was not grown.
+        population: size of the population, larger than the sample.
+        correctness: B, to which the mean of the risks is raked.
+        uniqueness: the share of records that are unique in the population, to which the mean of P(F = 1) is raked.
+        estimate: the growths, with the classes of all records; None if the sample was not grown.
+        leave_out: if the sample was not grown, estimate the risk without each column from the sample's classes.
     """
     seen = model.class_sizes()
     expected, odds = model.people_to_come(population)
-    cell = _number_cells(seen, expected / odds, odds)
-    first = first_places(cell)
-    chances = _by_chance(seen[first], (expected / odds)[first], odds[first])
+    group = _number_groups(seen, expected / odds, odds)
+    first = first_places(group)
+    chances = _assess_groups(seen[first], (expected / odds)[first], odds[first])
     totals = correctness * seen.size, uniqueness * seen.size
-    if estimate is None:  # whoever is in one cell has one risk
-        raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(cell))
-        found = _with_ends(*raked, chances.low, chances.high).at(cell)
-        without = _risk_without(model, found.risk, seen, np.arange(model.people)) if leave_out else None
-        return replace(found, without=without)
-    shares, unique = _draw_to_chances(estimate, model, seen, chances.at(cell))
+    if estimate is None:  # records of one group have one risk
+        raked = _rake_records(chances.risk * seen[first], chances.unique, seen[first], *totals, np.bincount(group))
+        records = _with_ends(*raked, chances.low, chances.high).by_record(group)
+        without = _risk_without(model, records.risk, seen, np.arange(model.people)) if leave_out else None
+        return replace(records, without=without)
+    shares, unique = _draw_to_chances(estimate, model, seen, chances.by_record(group))
     risk, unique = _rake_records(shares, unique, seen, *totals)
     parts = [growth.without for growth in estimate.growths if growth.without is not None]
     without = risk * np.mean(parts, axis=0) if parts else None
     return _with_ends(risk, unique, *_intervals(estimate, expected, seen), without)
 
 
-def assess_sizes(
+def assess_class_sizes(
     growth: PopulationSizes, people: NDArray[np.int64], *, correctness: float, uniqueness: float
-) -> CrowdRecords:
-    """The risk of a record of each class size, where only that is known, raked to the same averages over `people`."""
+) -> EntryRisks:
+    """The risk of a record of each class size, if only class sizes are known; raked to these means over `people`."""
     seen, total = growth.seen, int(people.sum())
     shares = growth.expected_inverse * seen
     risk, unique = _rake_records(shares, growth.unique, seen, correctness * total, uniqueness * total, people)
     return _with_ends(risk, unique, 1.0 / growth.high, 1.0 / growth.low)
 
 
-def _with_ends(risk: Floats, unique: Floats, low: Floats, high: Floats, without: Any = None) -> CrowdRecords:
-    """The records with intervals that hold their risk.
+def _with_ends(risk: Floats, unique: Floats, low: Floats, high: Floats, without: Any = None) -> EntryRisks:
+    """The entries with intervals extended to contain their risk.
 
-    Whoever is unique with a chance above that of the tail may have 1/F = 1, also where growths pooled miss it.
+    If P(F = 1) is above the tail probability, the upper end is 1, even if no growth showed it.
     """
     high = np.where(unique > _TAIL, 1.0, np.maximum(high, risk))
-    return CrowdRecords(risk, unique, np.minimum(low, risk), high, without)
+    return EntryRisks(risk, unique, np.minimum(low, risk), high, without)
 
 
 def _draw_to_chances(
-    estimate: CrowdEstimate, model: CrowdModel, seen: NDArray[np.int64], chances: CrowdRecords
+    estimate: CrowdEstimate, model: CrowdModel, seen: NDArray[np.int64], chances: EntryRisks
 ) -> tuple[Floats, Floats]:
-    """E[f/F] and P(F = 1): shares of the growths drawn towards the model's chances, raked to them by stratum."""
+    """E[f/F] and P(F = 1): means over the growths, averaged with the model's probabilities.
+
+    Within each stratum, the probabilities are first raked to the totals of the growths.
+    """
     count = len(estimate.growths)
     inverse, unique = (
         np.sum([getattr(growth, name) for growth in estimate.growths], axis=0) for name in ("inverse", "unique")
@@ -142,27 +148,27 @@ def _draw_to_chances(
             float(inverse[own].sum()) / count,
             float(unique[own].sum()) / count,
         )
-    if model.hidden:  # records that are alike have one F, in whatever strata they were drawn
+    if model.hidden:  # equal records have one F, even if they are in different strata
         risk, alone = model.mean_of_class(risk), model.mean_of_class(alone)
     shares = (inverse + _CHANCES * risk) / (count + _CHANCES) * seen
     return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
 
 
-def _number_cells(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> NDArray[np.int64]:
-    """The cell of every record: those in one have classes of one size, and about the same a and r."""
+def _number_groups(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> NDArray[np.int64]:
+    """The group of every record: records of one group have one class size and about equal a and r."""
     return join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
 
 
-def _by_chance(f: NDArray[np.int64], a: Floats, r: Floats) -> CrowdRecords:
-    """The risk of records by the model's chances."""
+def _assess_groups(f: NDArray[np.int64], a: Floats, r: Floats) -> EntryRisks:
+    """The risk of each group by the model's probabilities alone."""
     least, most = (f + quantile_of_others(level, a, r) for level in (_TAIL, 1.0 - _TAIL))
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
-    return CrowdRecords(risk, unique, 1.0 / most, 1.0 / least)
+    return EntryRisks(risk, unique, 1.0 / most, 1.0 / least)
 
 
 def quantile_of_others(level: float, evidence: Floats, odds: Floats) -> Floats:
-    """The smallest number that NB(a, r) does not exceed with at least this chance, `evidence` being a and `odds` r.
+    """The quantile of NB(a, r) at `level`; `evidence` is a and `odds` is r.
 
     >>> quantile_of_others(0.5, np.array([1.0]), np.array([1.0]))  # none with a chance of 1/2
     array([0.])
@@ -172,39 +178,42 @@ def quantile_of_others(level: float, evidence: Floats, odds: Floats) -> Floats:
 
 
 def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Floats:
-    """E[1/F] for F = f + NB(a, r), `evidence` being a and `odds` r.
+    """E[1/F] for F = f + NB(a, r); `evidence` is a and `odds` is r.
 
-    With 1 − t = (e^u − 1)/r the integrand falls as e^(−(a − 1) u); nodes are dense at u = 0.
+    With the substitution 1 − t = (e^u − 1)/r the integrand falls as e^(−(a − 1) u), so nodes are dense near u = 0.
 
     >>> expected_inverse(np.array([1]), np.array([1.0]), np.array([1.0])).round(6)  # Σ 2^−(k + 1)/(k + 1) = ln 2
     array([0.693147])
     """
     mean, variance = f + evidence * odds, evidence * odds * (1.0 + odds)
-    found = np.asarray((1.0 + variance / mean**2) / mean)
+    result = np.asarray((1.0 + variance / mean**2) / mean)
     few = np.minimum(evidence, mean) < _CERTAIN
     place, r = 0.5 * (_NODES + 1.0), odds[few, None]
     u = np.log1p(r) * place**2
     weights = _NODE_WEIGHTS * place * np.log1p(r) / r
     t = np.maximum(1.0 - np.expm1(u) / r, 1e-300)
-    found[few] = np.sum(weights * np.exp((f[few, None] - 1.0) * np.log(t) - (evidence[few, None] - 1.0) * u), axis=1)
-    return found
+    result[few] = np.sum(weights * np.exp((f[few, None] - 1.0) * np.log(t) - (evidence[few, None] - 1.0) * u), axis=1)
+    return result
 
 
 def _risk_without(
     model: CrowdModel, risk: Floats, seen: NDArray[np.int64], asked: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """For each column the risk of some records if nobody knew it: of those alike in the others, some are in it too."""
+    """For each column, the risk of the records `asked` for an attacker who does not know it.
+
+    The class of a record then grows by the factor that is observed in the sample.
+    """
     sizes = sizes_without(np.stack(model.codes[model.hidden :]), asked)
-    found = np.empty(sizes.shape, dtype=np.float32)
-    for column, alike in enumerate(sizes):
-        found[column] = risk[asked] * seen[asked] / alike
-    return found
+    without = np.empty(sizes.shape, dtype=np.float32)
+    for column, coarser in enumerate(sizes):
+        without[column] = risk[asked] * seen[asked] / coarser
+    return without
 
 
-def tell_columns(model: CrowdModel, records: CrowdRecords) -> Floats:
-    """For each column of the model, the share of the records at highest risk that stand out by it most.
+def tell_columns(model: CrowdModel, records: EntryRisks) -> Floats:
+    """For each column of the model, the share of records at highest risk whose risk would fall most without it.
 
-    Without that column their risk would fall most. They are a hundredth of all records, and 100 at least.
+    The records at highest risk are a hundredth of all records, at least 100.
     """
     count = max(_FEWEST_AT_RISK, round(_AT_RISK * model.people))
     asked = np.argsort(-records.risk, kind="stable")[:count]
@@ -218,9 +227,9 @@ def tell_columns(model: CrowdModel, records: CrowdRecords) -> Floats:
 def _rake_records(
     share: Floats, chance: Floats, seen: NDArray[np.int64], correctness: float, uniqueness: float, people: Any = 1
 ) -> tuple[Floats, Floats]:
-    """E[1/F] and P(F = 1) of records, raked to these sums of them; `share` is E[f/F], `chance` P(F = 1).
+    """E[1/F] and P(F = 1) of records, raked to the sums `correctness` and `uniqueness`.
 
-    Each entry stands for so many `people`.
+    `share` is E[f/F] and `chance` P(F = 1) before raking. Each entry stands for `people` records.
     """
     alone, times = seen == 1, np.broadcast_to(people, seen.shape).astype(np.float64)
     # of a record alone in the sample: E[1/F] = p + (1 − p) q, q = E[1/F | F > 1] ≤ 1/2
@@ -233,7 +242,7 @@ def _rake_records(
 
 
 def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
-    """Move shares between 0 and 1 by one amount on the log-odds scale, so that Σ scale · share is `total`."""
+    """Shift the log-odds of shares between 0 and 1 by one amount, so that Σ scale · share is `total`."""
     most = float(scale.sum())
     assert abs(total - 0.5 * most) <= 0.5 * most + 1e-9 * (1.0 + most), "no shares from 0 to 1 add up to this"
     if total <= 1e-14 * most:
@@ -250,7 +259,7 @@ def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
 
 
 def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Ends of the 95 % interval of 1/F, from the classes of records with about as many people and as likely values."""
+    """Ends of the 95 % interval of 1/F, from pooled growths of records with similar class sizes and probabilities."""
     group = np.where(seen < 8, seen, np.floor(np.log2(seen)) + 5.0)
     low, high = np.empty(seen.size), np.empty(seen.size)
     lows = np.stack([growth.low for growth in estimate.growths]) / seen
@@ -265,7 +274,7 @@ def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64])
 
 
 def _equal_parts(members: NDArray[np.int64], parts: int) -> list[NDArray[np.int64]]:
-    """Parts of about the same size, one a row: those that are longer by one first, as `np.array_split` has them."""
+    """Parts of about equal size as rows of at most two matrices: first the longer parts, as in `np.array_split`."""
     size, longer = divmod(members.size, parts)
     split = longer * (size + 1)
     blocks = (members[:split].reshape(longer, size + 1), members[split:].reshape(parts - longer, size))

@@ -1,4 +1,4 @@
-"""Survey designs: how many people each record stands for, strata, and clusters that were drawn whole."""
+"""Survey designs: weights (people that each record represents), strata, and clusters that were sampled whole."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import counted, percent, whole
 
-_NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
-_LARGEST_COUNTRY, _MOST_EACH = 1.5e9, 100_000  # people, and of them for each record on average
+_NEAR = 0.01  # relative tolerance for the sum of weights
+_LARGEST_COUNTRY, _MOST_EACH = 1.5e9, 100_000  # people in all, and average number of people per record
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
-_STEP, _MOST_STRATA = 0.4, 8  # least width of a stratum of weights on the log scale, and how many there are at most
+_STEP, _MOST_STRATA = 0.4, 8  # smallest width of a stratum of weights on the log scale, and largest number of strata
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,20 +33,20 @@ class Weights:
 
     @property
     def normalised(self) -> bool:
-        """True if they add up to the number of records or to fewer: then they say nothing about the population."""
+        """True if the weights add up to the number of records or less; then they do not give the population's size."""
         return self.total <= self.values.size * (1.0 + _NEAR)
 
     @property
     def is_implausible(self) -> bool:
-        """Whether they add up to more people than any country has, or one record to more than any survey lets it."""
+        """True if the weights add up to more people than any country has, or are larger than in any survey."""
         return self.total > _LARGEST_COUNTRY or self.total > _MOST_EACH * self.values.size
 
     def are_of_some_strata(self, population: int) -> bool:
-        """True if weights that count people stand for fewer than the population has."""
+        """True if the weights count people and add up to fewer than the population."""
         return not self.normalised and self.total < population * (1.0 - _NEAR)
 
     def scaled_to(self, population: int) -> Weights:
-        """The weights made to add up to the population, with a note where they did not."""
+        """The weights rescaled to add up to the population, with a note if they did not."""
         if abs(self.total / population - 1.0) <= _NEAR:
             return self
         note = (
@@ -57,12 +57,12 @@ class Weights:
         return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
 
     def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """F̂ of every class: the weights of its records added up, never fewer than its records."""
+        """F̂ of every class: the sum of its records' weights, but at least its number of records."""
         return np.maximum(np.bincount(numbers, weights=self.values), np.bincount(numbers))
 
 
 def read_weights(table: Table, name: str, *, population_is_given: bool = False) -> Weights:
-    """The weight column of a table, checked: positive numbers that are not clearly something else."""
+    """Read and check the weight column of a table: positive numbers that are not clearly something else."""
     ((_, column),) = table.read(table.require([name], "weight column"))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
         raise InputError(
@@ -87,10 +87,10 @@ def read_weights(table: Table, name: str, *, population_is_given: bool = False) 
 
 
 def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = False) -> None:
-    """Refuse a column that is clearly something else than a weight: it makes every risk smaller.
+    """Refuse a column that is clearly not a sampling weight, because it would make every risk too small.
 
-    A name such as `wt` may mean the weight of a body. Where the population is given the sum does not count, so whoever
-    names such a column as the weight is believed.
+    A name such as `wt` may mean the weight of a body. If the population is given, the sum of weights is not used, so
+    such a column is accepted.
     """
     if looks.topic == "body" and population_is_given:
         return
@@ -105,13 +105,13 @@ def refuse_other_columns(looks: SuggestedRole, *, population_is_given: bool = Fa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Sampling design of records that were not drawn one by one with about equal chances.
+    """Sampling design of records that were not sampled independently with about equal chances.
 
     Attributes:
-        effect: how many of these records tell as much as one drawn on its own with equal chances (Kish, 1965).
-        strata: the stratum of each record, from 0; None where there is one only.
+        effect: the design effect: number of these records that inform as much as one simple random record (Kish, 1965).
+        strata: the stratum of each record, from 0; None if there is only one.
         shares: the share of each stratum among the people who are not in the sample.
-        clusters: the cluster of each record, from 0; None where records were drawn one by one.
+        clusters: the cluster of each record, from 0; None if records were sampled independently.
     """
 
     effect: float
@@ -120,12 +120,12 @@ class Design:
     clusters: NDArray[np.int64] | None = None
 
     def note(self, *, used: bool) -> str:
-        """Note on the effect of the design on an estimate that uses it, or does not."""
-        alike = f"(records count as {percent(1.0 / self.effect)} of as many"
-        differ = f"weights differ {alike} with equal weights)"
+        """Note on the design, for an estimate that uses it or not."""
+        equivalent = f"(records count as {percent(1.0 / self.effect)} of as many"
+        differ = f"weights differ {equivalent} with equal weights)"
         grown = "those with similar weights were grown to the people they stand for"
         if self.clusters is not None:
-            differ = f"whole clusters were drawn {alike} drawn one by one)"
+            differ = f"whole clusters were drawn {equivalent} drawn one by one)"
             grown = "the population was grown after one record of each cluster"
         if used:
             return f"{differ}: {grown}"
@@ -133,7 +133,7 @@ class Design:
 
 
 def read_groups(table: Table, name: str, what: str) -> NDArray[np.int64]:
-    """The strata or clusters of a table's records as codes, checked: every record has one, and there are several."""
+    """Read the strata or clusters of a table as codes; refuse missing values and a column with one value."""
     (column,) = encode(table.backend, table.require([name], f"{what} column"))
     if column.has_null:
         raise UnsupportedError(f"some records have no {what} in {name!r}; fill them or leave the records out")
@@ -145,11 +145,11 @@ def read_groups(table: Table, name: str, what: str) -> NDArray[np.int64]:
 def design_of(
     weights: Weights, strata: NDArray[np.int64] | None = None, clusters: NDArray[np.int64] | None = None
 ) -> Design | None:
-    """The design of a sample; None where records were drawn one by one and weights hardly differ.
+    """The design of a sample; None if records were sampled independently and weights hardly differ.
 
-    Given its chance of being drawn, a record tells as much of the people not drawn as any other with that chance
-    (Rosenbaum and Rubin, 1983), so that strata of similar weights are enough; strata that were given are divided by
-    them. Of each cluster one record is heard, which stands for all of its records.
+    Records with equal sampling chances are equally informative about the people not sampled (Rosenbaum and Rubin,
+    1983), so strata of similar weights are enough; given strata are divided further by weights. One record of each
+    cluster represents all its records.
     """
     values = weights.values
     own = np.arange(values.size) if clusters is None else clusters
@@ -160,19 +160,19 @@ def design_of(
     uneven = np.mean((values * cluster_sizes) ** 2) / np.mean(values * cluster_sizes) ** 2 - 1.0 >= _UNEVEN**2
     if clusters is None and strata is None and not uneven:
         return None
-    found = np.zeros(values.size, dtype=np.int64) if strata is None else strata
+    combined = np.zeros(values.size, dtype=np.int64) if strata is None else strata
     if uneven:
-        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * cluster_sizes))
-    found = np.unique(found, return_inverse=True)[1]
-    left = np.maximum(np.bincount(found, weights=values - 1.0), 0.0)
-    if left.size < 2 or left.sum() <= 0.0:
+        combined = combined * _MOST_STRATA + _strata_of_weights(np.log(values * cluster_sizes))
+    combined = np.unique(combined, return_inverse=True)[1]
+    not_sampled = np.maximum(np.bincount(combined, weights=values - 1.0), 0.0)
+    if not_sampled.size < 2 or not_sampled.sum() <= 0.0:
         return None if clusters is None else Design(effect, clusters=clusters)
-    return Design(effect, found, left / left.sum(), clusters)
+    return Design(effect, combined, not_sampled / not_sampled.sum(), clusters)
 
 
 def _strata_of_weights(logs: NDArray[np.float64]) -> NDArray[np.int64]:
     """Strata of similar weights, from their logs."""
     low, high = np.quantile(logs, [0.01, 0.99])
     bins = int(min(max(round((high - low) / _STEP), 2), _MOST_STRATA))
-    found: NDArray[np.int64] = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
-    return found
+    strata: NDArray[np.int64] = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
+    return strata

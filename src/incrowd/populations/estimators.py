@@ -23,14 +23,14 @@ from incrowd.populations.constraints import (
 )
 from incrowd.populations.copula_fit import fit_by_monte_carlo, fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
-from incrowd.populations.crowd_records import CrowdRecords, assess_records, assess_sizes, tell_columns
+from incrowd.populations.crowd_records import EntryRisks, assess_class_sizes, assess_records, tell_columns
 from incrowd.populations.fitted_sample import (
     FitOptions,
     FittedSample,
     MethodEstimate,
     estimate_from_class_sizes,
     estimate_from_crowd,
-    note_alone,
+    note_class_sizes_only,
 )
 from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_uniques
 from incrowd.populations.marginals import CodedColumns
@@ -44,7 +44,7 @@ METHODS: tuple[EstimatorName, ...] = get_args(EstimatorName)
 """Names of the methods."""
 
 FEWEST_DRAWN = 1_000_000
-"""Synthetic people behind estimates for several populations, some of which are far larger than the sample."""
+"""Smallest number of synthetic people for estimates for several populations."""
 
 
 def check_method(method: str) -> None:
@@ -85,8 +85,8 @@ def estimate_risk(
 
 def estimate_with_records(
     sample: Sample, method: EstimatorName = "combined", *, options: FitOptions, started: float | None = None
-) -> tuple[PopulationRisk, CrowdRecords | None]:
-    """The estimate of a method, and the risk of every record where the method tells records apart by their values."""
+) -> tuple[PopulationRisk, EntryRisks | None]:
+    """The estimate of a method, and the risk of every record if the method distinguishes records by their values."""
     started = time.perf_counter() if started is None else started
     seed = require_seed(options.seed)
     if sample.sizes.people == 1:
@@ -104,10 +104,10 @@ def estimate_with_records(
 
 def _add_highest(
     sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None, *, leave_out: bool = False
-) -> tuple[PopulationRisk, CrowdRecords | None]:
-    """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them.
+) -> tuple[PopulationRisk, EntryRisks | None]:
+    """The estimate with the highest risk of a record, and the risk of every record by the crowd model, raked to it.
 
-    Where records are not modelled, the highest is that of a class size, if the method knows class sizes.
+    If records are not modelled, the highest risk is that of a class size, if the method uses class sizes.
     """
     if risk.population == risk.people:
         highest = 1.0 / int(sample.sizes.sizes[0])
@@ -128,10 +128,10 @@ def _add_highest(
     return replace(risk, highest=highest, highest_interval=interval), records
 
 
-def assess_by_size(sample: Sample, risk: PopulationRisk) -> CrowdRecords:
+def assess_by_size(sample: Sample, risk: PopulationRisk) -> EntryRisks:
     """The risk of a record of each class size, raked to the estimate."""
     growth = estimate_by_posterior(sample.class_size_model, risk.population).class_growth
-    return assess_sizes(growth, sample.sizes.sizes * sample.sizes.counts, **_averages(sample, risk))
+    return assess_class_sizes(growth, sample.sizes.sizes * sample.sizes.counts, **_averages(sample, risk))
 
 
 def _averages(sample: Sample, risk: PopulationRisk) -> dict[str, float]:
@@ -140,8 +140,8 @@ def _averages(sample: Sample, risk: PopulationRisk) -> dict[str, float]:
     return {"correctness": risk.sample_to_population, "uniqueness": uniqueness}
 
 
-def _add_telling(sample: Sample, risk: PopulationRisk, records: CrowdRecords | None) -> PopulationRisk:
-    """The estimate with the columns that make the records at highest risk stand out, most first."""
+def _add_telling(sample: Sample, risk: PopulationRisk, records: EntryRisks | None) -> PopulationRisk:
+    """The estimate with `telling_columns`: the columns that matter most for the records at highest risk, in order."""
     if records is None:
         return risk
     shares = dict(zip(sample.crowd_columns, tell_columns(sample.crowd_model, records).tolist(), strict=True))
@@ -160,9 +160,9 @@ def estimate_risks(
 ) -> tuple[PopulationRisk, ...]:
     """The combined estimate for each of the populations `at`, fitted once.
 
-    One growth of the sample serves all populations on its way, and one synthetic population is read at every N. It has
-    `drawn` people, between a million and five; by default as many as the largest population. At the sample's own
-    population the estimate is that of `estimate_risk`; `tell` adds the columns that make records stand out there.
+    One growth of the sample passes through all populations, and one synthetic population is evaluated at every N. It
+    has `drawn` people, between one and five million; by default the largest population, within this range. For the
+    sample's own population the estimate equals that of `estimate_risk`, and `tell` adds its `telling_columns`.
     """
     if not at:
         raise InputError("an empty list of populations; give at least one number")
@@ -171,30 +171,33 @@ def estimate_risks(
     populations = {one.population for one in samples}
     wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
-    is_alone = populations == {sample.population}
+    is_single = populations == {sample.population}
     options = FitOptions(seed, 1, False, part(progress, 0.0, 0.9), leave_out=tell)
-    fitted = FittedSample(sample, options, populations, None if is_alone else wanted)
+    fitted = FittedSample(sample, options, populations, None if is_single else wanted)
 
-    def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
-        found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
-        risk = limit_classes(_as_result(one, found, "combined", seed), most)
-        if not alone and one.population > people:
+    def estimate_one(one: Sample, *, single_population: bool = False) -> PopulationRisk:
+        if one.population == people:
+            estimate = _count_whole_population(one)
+        else:
+            estimate = fitted.estimate(one, single_population=single_population)
+        risk = limit_classes(_as_result(one, estimate, "combined", seed), most)
+        if not single_population and one.population > people:
             return risk
-        risk, records = _add_highest(one, risk, found.crowd)
+        risk, records = _add_highest(one, risk, estimate.crowd)
         return _add_telling(one, risk, records) if tell else risk
 
-    if is_alone and sample.population > people:
-        risks: tuple[PopulationRisk, ...] = (estimate_one(sample, alone=True),) * len(samples)
+    if is_single and sample.population > people:
+        risks: tuple[PopulationRisk, ...] = (estimate_one(sample, single_population=True),) * len(samples)
     else:
         risks = make_monotone([estimate_one(one) for one in samples])
         if sample.population in populations and sample.population > people:
-            risks = pass_through(risks, estimate_one(sample, alone=True))
+            risks = pass_through(risks, estimate_one(sample, single_population=True))
     progress("along the populations", 1.0)
     return risks
 
 
 def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int) -> PopulationRisk:
-    """The estimate as a result, within the certain limits and inside its own interval."""
+    """The estimate as a result, limited to its certain range and contained in its interval."""
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
     notes, parts = [*sample.notes, *estimate.notes], dict(estimate.parts)
@@ -229,7 +232,7 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
 
 
 def _count_whole_population(sample: Sample) -> MethodEstimate:
-    """The risk where everybody is in the table."""
+    """The counted risk of a table that is the whole population."""
     note = "the table is the whole population: the answer is counted, not estimated"
     correctness, uniques = sample.sizes.correctness, float(sample.sizes.uniques)
     return MethodEstimate(
@@ -249,7 +252,7 @@ def _by_posterior(sample: Sample, options: FitOptions) -> MethodEstimate:
 
 
 def _scatter(sample: Sample) -> float:
-    """Spread of 1/F among the records, taken from the class sizes for every method."""
+    """Relative variance of 1/F among the records, from the posterior of class sizes for every method."""
     return estimate_by_posterior(sample.class_size_model, sample.population).scatter
 
 
@@ -300,7 +303,7 @@ def _by_copulas(sample: Sample, options: FitOptions, kinds: Sequence[str]) -> Me
 
 
 def _by_anchored(sample: Sample, options: FitOptions) -> MethodEstimate:
-    found = anchored.fit_anchored(
+    fitted = anchored.fit_anchored(
         _columns(sample, pairs=True),
         sample.sizes,
         sample.population,
@@ -308,21 +311,21 @@ def _by_anchored(sample: Sample, options: FitOptions) -> MethodEstimate:
         draws=options.draws,
         progress=part(options.progress, 0.0, 0.9),
     )
-    estimate = found.sample_to_population
+    estimate = fitted.sample_to_population
     return MethodEstimate(
         estimate,
         interval_around("anchored", estimate, sample, scatter=_scatter(sample)),
-        found.population_uniques,
-        found.uniques_ratio,
+        fitted.population_uniques,
+        fitted.uniques_ratio,
         anchored.ASSUMPTIONS,
-        (*found.notes, copula.PATENT),
-        still_unique_interval=interval_of_uniques("anchored", found.uniques_ratio, estimate, sample),
+        (*fitted.notes, copula.PATENT),
+        still_unique_interval=interval_of_uniques("anchored", fitted.uniques_ratio, estimate, sample),
     )
 
 
 def _by_combined(sample: Sample, options: FitOptions) -> MethodEstimate:
     fitted = FittedSample(sample, options, {sample.population}, None)
-    return fitted.estimate(sample, alone=True)
+    return fitted.estimate(sample, single_population=True)
 
 
 def _by_crowd(sample: Sample, options: FitOptions) -> MethodEstimate:
@@ -330,7 +333,7 @@ def _by_crowd(sample: Sample, options: FitOptions) -> MethodEstimate:
     if reason is not None:
         raise UnsupportedError(f"the crowd model needs the records, but {reason}; use method='combined'")
     if max(sample.columns().sizes) < 2:
-        return note_alone(estimate_from_class_sizes(sample), "all records are alike")
+        return note_class_sizes_only(estimate_from_class_sizes(sample), "all records are alike")
     population = sample.population
     crowd = grow_sample(
         sample.crowd_model,
@@ -344,7 +347,7 @@ def _by_crowd(sample: Sample, options: FitOptions) -> MethodEstimate:
 
 
 class Estimator(NamedTuple):
-    """A method: what it does to a sample, and how a report explains it."""
+    """A method: its function, and its explanation in reports."""
 
     estimate: Callable[[Sample, FitOptions], MethodEstimate]
     explanation: Explanation

@@ -1,7 +1,7 @@
-"""A sample fitted by everything that its columns allow, and the combined estimate for any population.
+"""The combined estimate for any population, from all models that can be fitted to a sample.
 
-Without columns the class sizes answer alone. With the records the crowd model answers, joined with the anchored copula
-where the sample is small; where the records cannot be grown, the copula and the class sizes do.
+Without columns, the posterior of the class sizes is used alone. With records, the crowd model is used, combined with
+the anchored copula if the sample is small. If the records cannot be grown, copula and posterior are combined.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ class MethodEstimate:
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """Options of an estimate: the seed, the number of draws, and if it is the reference."""
+    """Options of an estimate.
+
+    `reference` fits published copulas by Monte Carlo; `leave_out` also counts the classes without each column.
+    """
 
     seed: int
     draws: int
@@ -51,34 +54,34 @@ class FitOptions:
 
 
 def estimate_from_class_sizes(sample: Sample) -> MethodEstimate:
-    """The estimate of the class sizes alone."""
-    found = estimate_by_posterior(sample.class_size_model, sample.population)
-    estimate, still_unique = found.sample_to_population, found.still_unique
-    deviation = combined.log_deviation(found.interval)
+    """The estimate from the posterior of the class sizes alone."""
+    posterior = estimate_by_posterior(sample.class_size_model, sample.population)
+    estimate, still_unique = posterior.sample_to_population, posterior.still_unique
+    deviation = combined.log_deviation(posterior.interval)
     return MethodEstimate(
         estimate,
-        interval_around("posterior", estimate, sample, scatter=found.scatter, deviation=deviation),
-        found.population_uniques,
+        interval_around("posterior", estimate, sample, scatter=posterior.scatter, deviation=deviation),
+        posterior.population_uniques,
         still_unique,
         posterior_estimator.ASSUMPTIONS,
-        found.notes,
+        posterior.notes,
         still_unique_interval=interval_of_uniques("posterior", still_unique, estimate, sample, deviation=deviation),
     )
 
 
-def note_alone(estimate: MethodEstimate, reason: str) -> MethodEstimate:
+def note_class_sizes_only(estimate: MethodEstimate, reason: str) -> MethodEstimate:
     return replace(estimate, notes=(*estimate.notes, f"the posterior estimator alone: {reason}"))
 
 
-def why_class_sizes_alone(sample: Sample) -> str | None:
-    """Why the class sizes answer alone, or None where a copula joins them."""
+def why_class_sizes_only(sample: Sample) -> str | None:
+    """The reason why only class sizes can be used; None if other models can be fitted."""
     reason = sample.why_no_columns()
     if reason is not None:
         return reason
-    telling = sample.telling_columns.sizes
-    if max(telling) < 2:
+    column_sizes = sample.informative_columns.sizes
+    if max(column_sizes) < 2:
         return "all records are alike"
-    if sample.design is None and len(telling) < 2:
+    if sample.design is None and len(column_sizes) < 2:
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 
@@ -86,29 +89,33 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
 def _estimate_without_records(
     sample: Sample, fitted: anchored.AnchoredEstimate, trials: Sequence[ClassSizeFit]
 ) -> MethodEstimate:
-    """The estimate of the copula and the class sizes together."""
-    sizes = estimate_by_posterior(sample.class_size_model, sample.population)
-    both = combined.combine(fitted, sizes, trials)
-    estimate, deviation = both.sample_to_population, both.deviation
-    parts = [("anchored", both.anchored), ("posterior", both.posterior), ("weight of class sizes", both.weight)]
-    if both.corrected is not None:
-        parts.insert(2, ("posterior, corrected", both.corrected))
+    """The combination of the copula and the posterior of the class sizes."""
+    posterior = estimate_by_posterior(sample.class_size_model, sample.population)
+    combination = combined.combine(fitted, posterior, trials)
+    estimate, deviation = combination.sample_to_population, combination.deviation
+    parts = [
+        ("anchored", combination.anchored),
+        ("posterior", combination.posterior),
+        ("weight of class sizes", combination.weight),
+    ]
+    if combination.corrected is not None:
+        parts.insert(2, ("posterior, corrected", combination.corrected))
     return MethodEstimate(
         estimate,
-        interval_around("combined", estimate, sample, scatter=sizes.scatter, deviation=deviation),
-        both.population_uniques,
-        both.still_unique,
+        interval_around("combined", estimate, sample, scatter=posterior.scatter, deviation=deviation),
+        combination.population_uniques,
+        combination.still_unique,
         combined.ASSUMPTIONS,
-        (*sizes.notes, *fitted.notes, copula.PATENT),
+        (*posterior.notes, *fitted.notes, copula.PATENT),
         tuple(parts),
-        interval_of_uniques("combined", both.still_unique, estimate, sample, deviation=deviation),
+        interval_of_uniques("combined", combination.still_unique, estimate, sample, deviation=deviation),
     )
 
 
 def estimate_from_crowd(
     sample: Sample, crowd: CrowdEstimate, fitted: anchored.AnchoredEstimate | None
 ) -> MethodEstimate:
-    """The estimate of the crowd model and, where it is given, the copula."""
+    """The estimate of the crowd model, combined with the copula `fitted` unless it is None."""
     estimate, uniqueness, parts = combined.join_crowd(crowd, fitted, sample.sizes)
     still_unique = uniqueness / sample.sizes.uniqueness if sample.sizes.uniques else None
     notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
@@ -128,14 +135,14 @@ def estimate_from_crowd(
 
 
 class FittedSample:
-    """A sample fitted once, by everything that its columns allow, for several populations larger than it.
+    """A sample with its models, fitted once for several populations larger than the sample.
 
-    `drawn` is how many synthetic people the copula draws for all of them; None: what the sample's own needs.
+    `drawn` is the number of synthetic people for all populations; None for the number that `sample.population` needs.
     """
 
     def __init__(self, sample: Sample, options: FitOptions, populations: Collection[int], drawn: int | None) -> None:
         self.sample, self.options = sample, options
-        self.reason = why_class_sizes_alone(sample)
+        self.reason = why_class_sizes_only(sample)
         self.crowd: dict[int, CrowdEstimate] = {}
         self.copula: anchored.AnchoredEstimate | None = None
         self.dependence: anchored.Dependence | None = None
@@ -157,9 +164,9 @@ class FittedSample:
                 progress=part(options.progress, 0.0, 0.7),
             )
         with ThreadPoolExecutor(1) as pool:
-            # its records are asked for afterwards, whatever the copula says
+            # fitted in parallel: the risk of every record needs it later
             modelled = pool.submit(lambda: sample.crowd_model) if sample.is_modelled_ungrown() else None
-            # the copula does not know of weights
+            # the copula does not use weights
             if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
                 self.copula = self._fit_copula(self.drawn, sample.population)
             if self.no_records is not None and self.copula is not None:
@@ -182,21 +189,21 @@ class FittedSample:
             progress=progress,
         )
 
-    def estimate(self, sample: Sample, *, alone: bool) -> MethodEstimate:
-        """The estimate for one of the populations; `alone`: as if no other population were asked for."""
+    def estimate(self, sample: Sample, *, single_population: bool) -> MethodEstimate:
+        """The estimate for one population; with `single_population`, as if only this population were requested."""
         if self.reason is not None:
-            return note_alone(estimate_from_class_sizes(sample), self.reason)
+            return note_class_sizes_only(estimate_from_class_sizes(sample), self.reason)
         fitted = self.copula
         if fitted is not None:
             own = anchored.people_drawn(sample.sizes.people, sample.population)
-            if alone and own != self.drawn:
+            if single_population and own != self.drawn:
                 fitted = self._fit_copula(own, sample.population)
             fitted = fitted.at(sample.population)
         if self.no_records is None:
             return estimate_from_crowd(sample, self.crowd[sample.population], fitted)
         assert fitted is not None
         trials = self.trials
-        if alone and fitted.copula is not (self.copula and self.copula.copula):
+        if single_population and fitted.copula is not (self.copula and self.copula.copula):
             trials = combined.fit_trials(fitted, seed=[self.options.seed])
-        found = _estimate_without_records(sample, fitted, trials)
-        return replace(found, notes=(*found.notes, f"by copula and class sizes, because {self.no_records}"))
+        estimate = _estimate_without_records(sample, fitted, trials)
+        return replace(estimate, notes=(*estimate.notes, f"by copula and class sizes, because {self.no_records}"))

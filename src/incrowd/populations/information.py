@@ -1,9 +1,9 @@
-"""Mutual information of two columns, and of a bivariate normal cut into the same values.
+"""Mutual information of two columns, and of a bivariate normal distribution cut into their values.
 
-The plug-in information of a small sample is biased upwards. A correlation is therefore chosen so that the
-*expected plug-in* information of as many records equals the observed one: the same bias stands on both sides. The
-observed margins are samples already, with fewer rare values than the population has, and samples of them have fewer
-still; `shuffled_information` is what two independent columns with exactly these margins show.
+The plug-in information of a small sample is biased upwards. So the correlation is chosen such that the *expected
+plug-in* information of a sample of this size equals the observed one: both sides have the same bias. The observed
+margins have fewer rare values than the population, and samples from them have fewer still; `shuffled_information` is
+the expected information of two independent columns with exactly the observed margins.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from incrowd.special import Floats
 
 _LOWEST, _STEP = np.log(1e-15), 0.02  # the table over log p
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
-_TOLERANCE = 5e-4  # of a correlation, and of information as a share of it
-_LARGEST = 0.995  # beyond it two columns are one, and the normal's cells are thinner than the quadrature
+_TOLERANCE = 5e-4  # absolute for a correlation, relative for information
+_LARGEST = 0.995  # largest correlation; above it, cells of the normal are too thin for the quadrature
 
 
 def observed_information(
@@ -28,9 +28,9 @@ def observed_information(
     strata: NDArray[np.int64] | None = None,
     times: NDArray[np.int64] | None = None,
 ) -> float:
-    """Plug-in mutual information in nats of two coded columns, within strata where there are any.
+    """Plug-in mutual information in nats of two coded columns; conditional on `strata` if given.
 
-    Entry i stands for `times[i]` records, for one where there are none.
+    Entry i stands for `times[i]` records, or for one if `times` is None.
 
     >>> observed_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
     0.693147...
@@ -43,7 +43,7 @@ def observed_information(
 
 
 def information_of_counts(joint: NDArray[Any], one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Plug-in mutual information in nats of two columns, by how often values occur together, and each by itself.
+    """Plug-in mutual information in nats of two columns, from their joint and marginal counts.
 
     >>> information_of_counts(np.array([2, 2]), np.array([2, 2]), np.array([2, 2]))
     0.693147...
@@ -89,7 +89,7 @@ def expected_log_table(people: int) -> Floats:
     log_p = np.arange(_LOWEST, _STEP, _STEP)
     p = np.minimum(np.exp(log_p), 1.0)[:, None]
     t = np.exp(np.arange(-46.0, 4.0, 0.2))
-    # 1 − 1e-16 is as near to 1 as numbers come; a full 1 would be the logarithm of 0
+    # limited to 1 − 1e-16: at 1, log1p would take the logarithm of 0
     inside = -np.expm1((people - 1) * np.log1p(np.maximum(p * np.expm1(-t), 1e-16 - 1.0)))
     table: Floats = 0.2 * (np.exp(-t) * inside).sum(axis=1)
     table.flags.writeable = False
@@ -127,7 +127,7 @@ def expected_information(cells: Floats, sizes: Floats, weights: Floats) -> float
 
 
 def shuffled_information(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Expected plug-in information of two columns with these counts of their values, if one of them is shuffled.
+    """Expected plug-in information of two columns with these counts of values, if one column is shuffled at random.
 
     >>> round(shuffled_information(np.array([1, 1]), np.array([1, 1])), 4)  # the order does not matter
     0.6931
@@ -144,8 +144,8 @@ def shuffled_information(first: NDArray[np.int64], second: NDArray[np.int64]) ->
 def matching_correlation(first: Floats, second: Floats, information: float, sizes: Floats, weights: Floats) -> float:
     """The ρ in [0, 1) at which the expected plug-in information equals `information`.
 
-    It rises with ρ; below its value at 0 there is no dependence to be seen and the answer is 0. Regula falsi
-    (Illinois) over ρ², in which information is nearly straight.
+    The expected information rises with ρ; if it is larger than `information` already at ρ = 0, the result is 0. Solved
+    by regula falsi (Illinois) in ρ², in which the information is nearly linear.
     """
 
     def excess(square: float) -> float:
@@ -158,7 +158,7 @@ def matching_correlation(first: Floats, second: Floats, information: float, size
     at_high = excess(high)
     if at_high <= 0:
         return _LARGEST
-    moved = 0  # the end that moved last: 1 the upper, −1 the lower
+    moved = 0  # end of the bracket that moved last: 1 the upper, −1 the lower
     for _ in range(40):
         square = (low * at_high - high * at_low) / (at_high - at_low)
         value = excess(square)

@@ -1,19 +1,18 @@
-"""Intervals of population estimates: what is certain, and how wrong each method usually is.
+"""Intervals of population estimates: certain limits, and the measured error of each method.
 
-A model's own standard deviation is the noise it would have if it were right. On top comes its error, which was measured
-on real tables and grows with the distance from n to N. Both are added on the log-odds scale, where they do not depend
-much on B:
+A model's own standard deviation assumes that the model is right. Its model error was measured on real tables; it grows
+with N/n. The variances are added on the log-odds scale, where they hardly depend on B:
 
     s² = c₀² + c₁² log²(N/n) + noise² + c₂² deviation²
 
-`noise` is that of the sample's own 1/F around their mean: B has the variance v (1 − n/N)/n, v that of 1/F among the
-records, which the posterior knows (`scatter` is v/(B(1 − B))); `deviation` is what the method itself states. The
-constants are those under which 95 % of the truths lie inside on the tables used for tuning.
+`noise` is the sampling error of the mean of 1/F: B has the variance v (1 − n/N)/n, where v is the variance of 1/F among
+the records, from the posterior (`scatter` is v/(B(1 − B))). `deviation` is the method's own standard deviation. The
+constants are such that 95 % of the true values are inside the intervals on the tables used for tuning.
 
-The error of the crowd model, and of what it is joined with, falls with the size of the sample: half its interval is
-c log(N/n)/n^¼ on the log-odds scale, at least what the noise asks for, and wider where the population is larger than
-the people that were grown. Where weights are unequal n is divided by the design effect, 1 + their squared coefficient
-of variation; the other methods, which do not use weights, get an error for it of their own.
+The error of the crowd model (also combined with the copula) falls with the size of the sample: half its interval is
+c log(N/n)/n^¼ on the log-odds scale, at least the sampling error, and wider if the population is larger than the number
+of people grown. If weights are unequal, n is divided by the design effect, 1 + their squared coefficient of variation.
+Methods that do not use weights get an additional error instead.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _Error(NamedTuple):
-    """Usual error of a method on the log-odds scale: at least, for each unit of log(N/n), and by its own deviation."""
+    """Error of a method on the log-odds scale: c₀ (`least`), c₁ (`growth`) and c₂ (`own`) of the formula above."""
 
     least: float
     growth: float
@@ -72,7 +71,7 @@ def interval_around(
 ) -> tuple[float, float]:
     """The 95 % interval of an estimate of B, within the certain limits; `deviation` is that of log B.
 
-    Where all records are unique nothing in the sample contradicts a risk of 1, so the interval reaches up to it.
+    If all records are unique, nothing in the sample contradicts a risk of 1, so the upper end is 1.
     """
     certain = certain_limits(sample.sizes, sample.population)
     if estimate <= 0.0 or estimate >= 1.0:
@@ -94,15 +93,15 @@ def interval_around(
 def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: float) -> tuple[float, float]:
     """The 95 % interval of an estimate of B by the crowd model, within the certain limits.
 
-    `grown` is how many people were grown, `variance` that of 1/F among the records.
+    `grown` is the number of people grown, `variance` the variance of 1/F among the records.
     """
     certain = certain_limits(sample.sizes, sample.population)
     if estimate <= 0.0 or estimate >= 1.0:
         return certain
     people, room = sample.sizes.people, 1.0 - estimate
-    telling = people / sample.design_effect
-    usual = CROWD_ERROR * math.log(sample.population / people) / telling**0.25
-    noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
+    effective = people / sample.design_effect
+    usual = CROWD_ERROR * math.log(sample.population / people) / effective**0.25
+    noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / effective) / (estimate * room)
     width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
     low, high = _within_certain(estimate, width, certain, sample.sizes)
     return min(low, estimate), max(high, estimate)
@@ -122,9 +121,9 @@ def interval_of_uniques(
 ) -> tuple[float, float] | None:
     """The 95 % interval of P(unique in the population | unique in the sample); None for a method without one.
 
-    Made as `interval_around` is; the noise is that of a share of the sample's uniques. An estimate of fewer than half a
-    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply; and
-    a lower end of less than half a person is nobody.
+    Computed like `interval_around`; the sampling error is that of a share of the sample's uniques. An estimate within
+    half a person of 0 or of all uniques is moved to half a person, the resolution of so few uniques. A lower end below
+    half a person becomes 0.
     """
     if still_unique is None or method not in ERRORS_OF_UNIQUES or not sample.sizes.uniques:
         return None
@@ -145,14 +144,14 @@ def _share(log_odds: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * log_odds))
 
 
-_ROUNDED_DOWN = 1 - 8 * sys.float_info.epsilon  # so that a limit that is reached is not above it by rounding
+_ROUNDED_DOWN = 1 - 8 * sys.float_info.epsilon  # keeps rounding errors from putting the limit above an exact value
 
 
 def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
     """Limits of B whatever the population looks like: (Σ √f)²/(nN) ≤ B ≤ K/n, the sum over the sample's classes.
 
-    Above, because F ≥ f. Below by Cauchy–Schwarz, because the F of the sample's classes add up to N at most:
-    (Σ √f)² = (Σ √(f/F) √F)² ≤ Σ f/F · N. K/N is no limit for a given sample, only for the average of all samples.
+    Upper limit: F ≥ f. Lower limit by Cauchy–Schwarz, as the F of the sample's classes add up to at most N:
+    (Σ √f)² = (Σ √(f/F) √F)² ≤ Σ f/F · N. K/N is a limit for the mean over samples only, not for a given sample.
 
     >>> certain_limits(ClassSizes.from_sizes([19, 1]), 100)
     (0.0143..., 0.1)
@@ -163,6 +162,6 @@ def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
 
 
 def bound_estimate(sizes: ClassSizes, population: int, estimate: float) -> float:
-    """The estimate of B, moved to the nearer certain limit where it lies outside of them."""
+    """The estimate of B, moved to the nearest certain limit if it is outside."""
     low, high = certain_limits(sizes, population)
     return min(max(estimate, low), high)

@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd._support.compiled import njit
 
-_BLOCK = 256  # records whose normals are correlated at once, so many that a processor works on several at a time
+_BLOCK = 256  # records processed together, so that the compiler can vectorise the inner loops
 
 
 @njit(cache=True, nogil=True)
@@ -72,10 +72,10 @@ def expected_log_sum(chances, lowest, step, table):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def draw_keys(normals, factor, edges, starts, guide, steps, marks, low, high, keys):  # type: ignore[no-untyped-def]
-    """A key for every synthetic record: correlated normals, cut at the edges of each column, each value's mark added.
+    """A key for every synthetic record: correlated normals, cut at the edges of each column; the key adds up marks.
 
-    `edges` and `marks` hold all columns one after the other, column j from `starts[j]`; `guide[j]` says for each step
-    of `width` from `low` where the search for the value begins: by halves while many values are left, then one by one.
+    `edges` and `marks` hold all columns one after the other, column j from `starts[j]`. `guide` holds, from `steps[j]`,
+    the index at which the search for the value starts, for each step of `width` from `low`.
     """
     columns, rows = factor.shape[0], normals.shape[0]
     block, correlated = np.empty((columns, _BLOCK)), np.empty(_BLOCK)
@@ -106,7 +106,7 @@ def draw_keys(normals, factor, edges, starts, guide, steps, marks, low, high, ke
 
 @njit(cache=True, nogil=True)
 def sort_keys(keys):  # type: ignore[no-untyped-def]
-    """Keys of 64 bits in ascending order, byte after byte from the lowest: hashes are sorted so without comparisons."""
+    """Radix sort of 64-bit keys, one byte at a time from the lowest."""
     counts = np.zeros((8, 256), dtype=np.int64)
     for key in keys:
         for place in range(8):
@@ -155,9 +155,9 @@ def grow_class(  # type: ignore[no-untyped-def]
 ):
     """Distribution of a class's size in the population, F = seen + BetaBinomial(more; first, second), at each point.
 
-    Cells: `mass[i]` for X = start + i exactly, by the recursion of the beta-binomial from its highest cell, `peak`,
-    whose log chance is `log_peak`; behind them bins with these `edges` (in log X), where the chance is that of the
-    class's share, a beta density. `mass` is the mean over the points by their `shares`; `moments` are E 1/F and E 1/F².
+    `mass[i]` is the probability of X = start + i, by the beta-binomial's recursion from its mode `peak`, whose log
+    probability is `log_peak`. Then follow bins with these `edges` (in log X), with the beta density of the class's
+    share. `mass` is the mean over the points with weights `shares`; `moments` are E 1/F and E 1/F² at each point.
     """
     exact = mass.size - (edges.size - 1)
     last = min(exact, int(more - start) + 1)
@@ -194,7 +194,7 @@ def grow_class(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def fill_exact(mass, last, more, first, second, start, peak, highest):  # type: ignore[no-untyped-def]
-    """Chances of the beta-binomial from `start` on, up and down from the cell `peak`, until they no longer count."""
+    """Probabilities of the beta-binomial from `start` on, computed up and down from `peak` until negligible."""
     value = highest
     for i in range(peak, last):
         if value < 1e-16:
@@ -215,8 +215,8 @@ def fill_exact(mass, last, more, first, second, start, peak, highest):  # type: 
 def shuffled_x_log_x(one, other, one_times, other_times, people):  # type: ignore[no-untyped-def]
     """Σ E[X ln X] over the cells of two columns whose values are shuffled: X is hypergeometric.
 
-    Values that occur `one[i]` times in the first column occur `one_times[i]` times among its values, and so for the
-    other. Each distribution is summed from its mode outwards until nothing more is added.
+    `one_times[i]` values of the first column occur `one[i]` times each; `other` and `other_times` describe the second
+    column. Each distribution is summed from its mode outwards until terms are negligible.
     """
     total = 0.0
     for i in range(one.size):

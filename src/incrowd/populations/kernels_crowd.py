@@ -40,7 +40,7 @@ def _uniform(state):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _row(table, key):  # type: ignore[no-untyped-def]
-    """The row of a key in an open-addressing table whose first column is the key, or where it would go."""
+    """The row of a key in an open-addressing hash table whose first column is the key; the free row if not present."""
     mask = np.uint64(table.shape[0] - 1)
     place = key & mask
     while table[place, 0] != 0 and table[place, 0] != key:
@@ -60,23 +60,23 @@ def rehash(table, larger):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def number_cells(first, second, width, cells):  # type: ignore[no-untyped-def]
-    """Number the combinations of two codes as `number_groups` does, where few are possible."""
-    known = np.full(cells, -1, dtype=np.int32)
+    """Number the combinations of two codes like `number_groups`, by a lookup table for few possible combinations."""
+    number_of_cell = np.full(cells, -1, dtype=np.int32)
     numbers = np.empty(first.size, dtype=np.int64)
     used = 0
     for place in range(first.size):
         cell = np.int64(first[place]) * width + second[place]
-        if known[cell] < 0:
-            known[cell] = used
+        if number_of_cell[cell] < 0:
+            number_of_cell[cell] = used
             used += 1
-        numbers[place] = known[cell]
+        numbers[place] = number_of_cell[cell]
     return numbers
 
 
 @njit(cache=True, nogil=True)
 def number_groups(first, second, room):  # type: ignore[no-untyped-def]
-    """Number the combinations of two codes from 0 in the order in which they come; `room` is a power of two."""
-    keys, known = np.zeros(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
+    """Number the combinations of two codes from 0 in order of first occurrence; `room` is a power of two."""
+    keys, number_of_row = np.zeros(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
     numbers = np.empty(first.size, dtype=np.int64)
     used, mask = 0, np.uint64(room - 1)
     for place in range(first.size):
@@ -85,9 +85,9 @@ def number_groups(first, second, room):  # type: ignore[no-untyped-def]
         while keys[row] != 0 and keys[row] != key:
             row = (row + np.uint64(1)) & mask
         if keys[row] == 0:
-            keys[row], known[row] = key, used
+            keys[row], number_of_row[row] = key, used
             used += 1
-        numbers[place] = known[row]
+        numbers[place] = number_of_row[row]
     return numbers
 
 
@@ -106,7 +106,7 @@ def count_contexts(context, pair_of):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _count_without(row, context, pair_of, records, same, values, left_out):  # type: ignore[no-untyped-def]
-    """The counts of a record's context, of context and value, and of its values, without what is left out with it."""
+    """Counts of a record's context, of context and value, and of distinct values, without the record or its cluster."""
     if left_out.shape[1]:
         group, pair = records[context[row]] - left_out[0, row], same[pair_of[row]] - left_out[1, row]
         distinct = values[context[row]] - left_out[2, row]
@@ -128,37 +128,37 @@ def counts_without(rows, context, pair_of, records, same, values, left_out):  # 
 
 @njit(cache=True, nogil=True)
 def update_chances(context, pair_of, records, same, values, left_out, d, theta, base, following):  # type: ignore[no-untyped-def]
-    """Each record's chance without itself, and that of the next person, from those by the level below, in place."""
+    """Update `base` (leave-one-out) and `following` (next person) in place from the level below to this level."""
     for row in range(context.size):
         group, pair, distinct = _count_without(row, context, pair_of, records, same, values, left_out)
         kept = max(pair - d, 0.0) if pair > 0 else 0.0
         base[row] = (kept + (theta + d * distinct) * base[row]) / (group + theta)
-        alike = records[context[row]]
+        in_context = records[context[row]]
         known = np.float64(same[pair_of[row]]) - d
-        following[row] = (known + (theta + d * values[context[row]]) * following[row]) / (alike + theta)
+        following[row] = (known + (theta + d * values[context[row]]) * following[row]) / (in_context + theta)
 
 
 @njit(cache=True, nogil=True)
 def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # type: ignore[no-untyped-def]
-    """Log-likelihood of leaving each record out, for every discount and strength of one level.
+    """Leave-one-out log-likelihood for every discount and strength of one level.
 
-    `group`, `pair` and `distinct` are the counts of the context, of context and value, and of the values in the
-    context, without the record itself; `base` is the chance by the level below.
+    `group`, `pair` and `distinct` are the counts of the context, of context and value, and of distinct values in the
+    context, without the record itself; `base` is the probability by the level below.
     """
-    found = np.zeros((discounts.size, strengths.size))
+    likelihoods = np.zeros((discounts.size, strengths.size))
     for i in range(discounts.size):
         for j in range(strengths.size):
             d, theta, total = discounts[i], strengths[j], 0.0
             for row in range(base.size):
                 kept = max(pair[row] - d, 0.0) if pair[row] > 0 else 0.0
                 total += np.log((kept + (theta + d * distinct[row]) * base[row]) / (group[row] + theta))
-            found[i, j] = total
-    return found
+            likelihoods[i, j] = total
+    return likelihoods
 
 
 @njit(inline="always", cache=True)
 def _count_class(classes, used, whole):  # type: ignore[no-untyped-def]
-    """Count a person in their class, of which `whole` is the sum of the marks."""
+    """Count a person in their class; `whole` is the sum of the marks of their values."""
     key = _mix(whole) | np.uint64(1)
     row = _row(classes, key)
     if classes[row, 0] == 0:
@@ -172,7 +172,7 @@ def _count_class(classes, used, whole):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _count_pair(pairs, used, key, mark):  # type: ignore[no-untyped-def]
-    """Count a value, of which the mark is given, in the context of a key."""
+    """Count a value, given by its mark, in the context with this key."""
     key = _mix(key + mark) | np.uint64(1)
     row = _row(pairs, key)
     if pairs[row, 0] == 0:
@@ -183,7 +183,7 @@ def _count_pair(pairs, used, key, mark):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _open_group(groups, used, key):  # type: ignore[no-untyped-def]
-    """The row of a context, which is made where there is none."""
+    """The row of a context, which is added if it does not exist."""
     row = _row(groups, key)
     if groups[row, 0] == 0:
         groups[row, 0] = key
@@ -193,7 +193,7 @@ def _open_group(groups, used, key):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _group_key(levels, level, marks):  # type: ignore[no-untyped-def]
-    """The key of a person's context at a level, by the marks of their values."""
+    """The key of a person's context at a level, from the marks of their values."""
     key = np.uint64(level + 1) * _GOLDEN
     for place in range(levels.start[level], levels.end[level]):
         key += marks[levels.context[place]]
@@ -202,7 +202,7 @@ def _group_key(levels, level, marks):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-def]
-    """The key of the context of somebody who is like the person of the marks at the level above."""
+    """The key of the context of person `other`, whose context at the level above equals that of the marks."""
     key = np.uint64(level + 1) * _GOLDEN
     for place in range(levels.start[level], levels.fresh[level]):
         key += marks[levels.context[place]]
@@ -214,7 +214,7 @@ def _other_key(levels, level, marks, values, other):  # type: ignore[no-untyped-
 
 @njit(inline="always", cache=True)
 def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
-    """Place in the pool for this many values (a power of two): one that was freed, or the end."""
+    """Start of a block of the pool for this many values (a power of two): a free block, or the end of the pool."""
     place = 0
     while 1 << place < size:
         place += 1
@@ -229,7 +229,7 @@ def _take_room(pool, free, used, size):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", cache=True)
 def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
-    """Leave a place of the pool to others."""
+    """Add a block of the pool to the list of free blocks."""
     place = 0
     while 1 << place < size:
         place += 1
@@ -239,14 +239,14 @@ def _leave_room(pool, free, begin, size):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # type: ignore[no-untyped-def]
-    """Count a person in the context of every level; `keys` to `begins` are what was found there."""
+    """Count a person in the context of every level; `keys`, `rows`, `counts` and `begins` are their table entries."""
     values, groups, pairs, pool, used = urn.values, urn.groups, urn.pairs, urn.pool, urn.used
     for level in range(levels.column.size):
         above, count, begin, row = levels.above[level], counts[level], begins[level], np.uint64(rows[level])
         if above >= 0 and counts[above] == 0:
             continue
         column = levels.column[level]
-        # without a discount it does not matter how many have a value
+        # counts of single values matter only if there is a discount
         is_discounted, is_stored = levels.discount[level] > 0.0, above < 0 or counts[above] > 1
         key = keys[level] if is_stored else _group_key(levels, level, marks)
         if count == 0:
@@ -277,11 +277,11 @@ def _count_levels(levels, urn, person, marks, keys, rows, counts, begins):  # ty
 
 @njit(cache=True, nogil=True)
 def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
-    """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
+    """Add people `start` to `stop` - 1; with `drawn` their values are drawn, otherwise `urn.values` has them.
 
-    The arrays are those of `Levels` and `Urn`. Where there are strata the first column is the stratum of the sampling
-    design, which is no part of a record's class. Returns the first person who was not added: `stop`, or whoever did not
-    fit into one of the arrays, which the caller enlarges.
+    The arrays are those of `Levels` and `Urn`. If there are strata, the first column is the stratum, which is not part
+    of a record's class. Returns the first person who was not added: `stop`, or the person for whom an array is too
+    small, which the caller then enlarges.
     """
     values, value_counts, value_sizes = urn.values, urn.value_counts, urn.value_sizes
     groups, pairs, classes, pool, used = urn.groups, urn.pairs, urn.classes, urn.pool, urn.used
@@ -298,12 +298,12 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
         if used[GROUPS] + more > group_limit or used[PAIRS] + more > pair_limit or used[CLASSES] + 1 > class_limit:
             return person
         before, level, room, whole = random[0], 0, 0, np.uint64(0)
-        tells = drawn or not silent.size or not silent[person]
+        is_heard = drawn or not silent.size or not silent[person]
         for column in range(columns):
             accepted = False
             is_new[column] = False
             value = -1 if drawn else values[column, person]
-            while tells and level < depth and levels.column[level] == column:
+            while is_heard and level < depth and levels.column[level] == column:
                 count, begin, above = 0, 0, levels.above[level]
                 if above < 0 or counts[above] > 1:
                     keys[level] = _group_key(levels, level, marks)
@@ -322,7 +322,7 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
                 if drawn and not accepted and count > 0:
                     place, chance = begin + np.int64(_uniform(random) * count), _uniform(random)  # type: ignore[assignment]
                     d, theta = levels.discount[level], levels.strength[level]
-                    # a value that is there once bounds the chance from below, one without a discount from above
+                    # limits of the acceptance probability that need no lookup: a count of 1, and no discount
                     if chance < (1.0 - d) * count / (count + theta):
                         accepted, value = True, values[column, begin] if count == 1 else pool[place]
                     elif count > 1 and chance < count / (count + theta):
@@ -336,8 +336,8 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
                 value = np.searchsorted(strata, _uniform(random), side="right")
             elif drawn and not accepted:
                 known = person - unheard
-                alike = np.int64(_uniform(random) * known)
-                taken = values[column, heard[alike] if alike < heard.size else alike + unheard]
+                index = np.int64(_uniform(random) * known)
+                taken = values[column, heard[index] if index < heard.size else index + unheard]
                 d, theta = levels.margin[column, 0], levels.margin[column, 1]
                 if _uniform(random) < (1.0 - d / value_counts[column, taken]) * known / (known + theta):
                     value = taken
@@ -349,12 +349,12 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
             marks[column] = _mark(column, value)
             if column >= hidden:
                 whole += marks[column]
-        if tells and used[POOL] + room > pool.size:
+        if is_heard and used[POOL] + room > pool.size:
             random[0] = before
             for column in range(columns):
                 value_sizes[column] -= is_new[column]
             return person
-        if tells:
+        if is_heard:
             _count_levels(levels, urn, person, marks, keys, rows, counts, begins)
             for column in range(columns):
                 value_counts[column, values[column, person]] += 1
@@ -364,19 +364,19 @@ def add_people(levels, urn, start, stop, drawn):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-def]
-    """The size of the class of each of the first `people`, of whom the first `hidden` columns are not compared."""
-    found = np.empty(people, dtype=np.int64)
+    """The class size of each of the first `people`; the first `hidden` columns are not compared."""
+    sizes = np.empty(people, dtype=np.int64)
     for person in range(people):
         whole = np.uint64(0)
         for column in range(hidden, values.shape[0]):
             whole += _mark(column, values[column, person])
-        found[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
-    return found
+        sizes[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
+    return sizes
 
 
 @njit(cache=True, nogil=True)
 def class_sizes_without(values, asked, room):  # type: ignore[no-untyped-def]
-    """For each column, how many of all people are like each of those `asked` for in every other column.
+    """For each column and each person of `asked`, the number of people with equal values in all other columns.
 
     `room`, the size of a hash table, is a power of two.
     """

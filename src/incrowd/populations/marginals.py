@@ -1,6 +1,6 @@
-"""Columns as codes, here or in a cluster, and their marginal distributions, as observed and smoothed for unseen values.
+"""Dictionary-encoded columns and their marginal distributions, observed or smoothed for unseen values.
 
-Of columns that stay in a cluster the values, and every pair of them, are counted there, and only the counts come.
+For columns in a cluster, values and pairs of values are counted there, and only the counts are sent here.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from incrowd.tables import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedColumns:
-    """The quasi-identifiers as whole numbers, one row for each column; `sizes[j]` is how many values column j has.
+    """The quasi-identifiers as codes, one row for each column; `sizes[j]` is the number of values of column j.
 
-    Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
-    it occurs; None where each stands for itself.
+    If records were counted in a cluster, entries are distinct records and `times` their counts; otherwise `times` is
+    None and entries are records. `names` are the columns' names, if they are those of a table.
     """
 
     codes: NDArray[np.int64]
     sizes: tuple[int, ...]
     times: NDArray[np.int64] | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def people(self) -> int:
@@ -71,14 +72,14 @@ def occurrences(codes: NDArray[np.int64], times: NDArray[np.int64] | None, size:
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
-_RARE = 2  # a column whose rarest value was seen more often has shown all its values
+_RARE = 2  # if a column's rarest value was seen more often than this, no unseen values are assumed
 
 
 def smooth_marginal(counts: NDArray[np.int64], population: int) -> Floats:
-    """Chances of a column's values, with values the sample has not seen placed evenly among the seen ones.
+    """Probabilities of a column's values, with unseen values inserted evenly among the seen ones.
 
-    A Pitman–Yor model of the column's counts gives a value seen c times (c − d)/(n + α); what is left,
-    (α + K d)/(n + α), is shared by the expected number of values that appear as the sample grows to `population`.
+    By a Pitman–Yor model of the column's counts, a value seen c times has probability (c − d)/(n + α). The remaining
+    (α + K d)/(n + α) is divided among the expected number of values that appear as the sample grows to `population`.
     """
     people, seen = int(counts.sum()), counts.size
     model = fit_column(counts) if counts.min() <= _RARE else None
@@ -89,16 +90,15 @@ def smooth_marginal(counts: NDArray[np.int64], population: int) -> Floats:
     if unseen < 1:
         return counts / people
     chances = (counts - model.d) / (people + model.alpha)
-    left = (model.alpha + seen * model.d) / (people + model.alpha)
+    remaining = (model.alpha + seen * model.d) / (people + model.alpha)
     places = np.floor((np.arange(unseen) + 0.5) * (seen + 1) / unseen).astype(np.int64)
-    return np.insert(chances, places, left / unseen)
+    return np.insert(chances, places, remaining / unseen)
 
 
 def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
     """The model of one column's counts; None for a constant column.
 
-    Where every record has a value of its own the counts set no upper limit; the model then is the one under which that
-    happens as often as not.
+    If all values are distinct, the counts do not bound α from above; then α is such that this has probability 1/2.
     """
     people = int(counts.sum())
     if counts.size == 1:
@@ -113,13 +113,12 @@ def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsInEngine(CodedColumns):
-    """Marginal and pair counts for a copula, from columns with too many combinations to be read here.
+    """Marginal and pair counts for a copula, of columns with too many combinations of values to be sent here.
 
-    `codes` is empty: there are no entries, only contingency tables, each counted when it is first asked for.
+    `codes` is empty: instead of entries there are contingency tables of pairs, each counted on first use (`known`).
     """
 
     table: Table | None = None
-    names: tuple[str, ...] = ()
     values: tuple[pa.Array, ...] = ()
     tallies: tuple[NDArray[np.int64], ...] = ()
     known: dict[tuple[str, str], ColumnPair] = field(default_factory=dict)
@@ -137,8 +136,8 @@ class ColumnsInEngine(CodedColumns):
             self.codes[chosen],
             tuple(self.sizes[j] for j in chosen),
             None,
-            self.table,
             tuple(self.names[j] for j in chosen),
+            self.table,
             tuple(self.values[j] for j in chosen),
             tuple(self.tallies[j] for j in chosen),
             self.known,
@@ -162,20 +161,20 @@ class ColumnsInEngine(CodedColumns):
 
 
 def columns_in_engine(table: Table, names: Sequence[str]) -> ColumnsInEngine:
-    """The columns with their values counted; constant ones are left out."""
-    found: list[tuple[Coded, NDArray[np.int64]]] = []
+    """The columns with the counts of their values; constant columns are left out."""
+    varying: list[tuple[Coded, NDArray[np.int64]]] = []
     for name in names:
         counted = table.backend.counted_rows([name])
         (column,) = encode(counted.backend, [name])
         if column.size > 1:
-            found.append((column, occurrences(column.codes, counted.times, column.size)))
-    sizes = tuple(column.size for column, _ in found)
+            varying.append((column, occurrences(column.codes, counted.times, column.size)))
+    sizes = tuple(column.size for column, _ in varying)
     return ColumnsInEngine(
-        np.empty((len(found), 0), dtype=np.int64),
+        np.empty((len(varying), 0), dtype=np.int64),
         sizes,
         None,
+        tuple(column.name for column, _ in varying),
         table,
-        tuple(column.name for column, _ in found),
-        tuple(column.values for column, _ in found),
-        tuple(tally for _, tally in found),
+        tuple(column.values for column, _ in varying),
+        tuple(tally for _, tally in varying),
     )

@@ -1,4 +1,4 @@
-"""The posterior estimator: a Pitman–Yor model of the class sizes, conditioned on the sample. Class sizes are enough."""
+"""The posterior estimator: a Pitman–Yor model of the class sizes, conditioned on the sample's class sizes only."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ EXPLANATION = Explanation(
     "The posterior of a Pitman–Yor model of the class sizes, given those of the sample.",
     "Pitman & Yor 1997; Archer, Park & Pillow 2014 (prior).",
 )
-_POINTS = 24  # points that stand for the posterior of (d, α) where a distribution is worked out for each class size
+_POINTS = 24  # points that represent the posterior of (d, α) when a distribution is computed for each class size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorEstimate:
-    """The estimate of B and what follows from the same posterior.
+    """The estimate of B, and other quantities from the same posterior.
 
-    `still_unique` is P(F = 1 | f = 1), None where nobody is unique; `scatter` the variance of 1/F among the records, as
-    a share of the largest one possible, B(1 − B); `fit` the most probable model (None where all people are alike or all
-    are unique), `class_growth` the population sizes of the sample's classes.
+    - `still_unique`: P(F = 1 | f = 1); None if nobody is unique.
+    - `scatter`: variance of 1/F among the records, divided by its largest possible value B(1 − B).
+    - `fit`: the most probable model; None if all people are in one class or all are unique.
+    - `class_growth`: distributions of the population sizes of the sample's classes.
     """
 
     sample_to_population: float
@@ -45,10 +46,10 @@ class PosteriorEstimate:
 
 
 def _one_sided_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
-    """The posterior of (d, α) where all people are alike or all are unique, and a note on what that means.
+    """The posterior of (d, α) if all people are in one class or all are unique, and a note on what that means.
 
-    In these two cases the data bound the model on one side only. The geometric model (d = 0) is used with values of
-    α under which the chance of such a sample is uniform on 0 to 1: at the middle value it is one half.
+    In these two cases the data bound α on one side only. The model with d = 0 is used, with values of α at which the
+    probability of such a sample is uniformly distributed on 0 to 1; at the middle value it is 1/2.
     """
     chance = (np.arange(_POINTS) + 0.5) / _POINTS
     if sizes.classes == 1:
@@ -65,9 +66,9 @@ def _one_sided_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSizeModel:
-    """The model of a sample's class sizes, which holds for every population.
+    """The model of a sample's class sizes, for any population.
 
-    `fit` is None where the data bound `posterior` on one side only, which a note says.
+    `fit` is None if the data bound `posterior` on one side only; then a note says so.
     """
 
     sizes: ClassSizes

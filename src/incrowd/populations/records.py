@@ -16,7 +16,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.classical import benedetti_franconi_risk
-from incrowd.populations.crowd_records import CrowdRecords
+from incrowd.populations.crowd_records import EntryRisks
 from incrowd.populations.estimators import (
     EstimatorName,
     assess_by_size,
@@ -37,9 +37,9 @@ BY_SIZE = "the risk of a record is that of the size of its class, not of its val
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordRisk(Result):
-    """The risk of every record. It is held by class; arrays over records are made on request, as in `risks["risk"]`.
+    """The risk of every record. It is stored by class; `risks["risk"]` returns an array with one entry per record.
 
-    `of_class` has one entry for each class of the sample; `classes.numbers` says which class each record is in.
+    `of_class` has arrays with one entry for each class of the sample; `classes.numbers` is the class of each record.
     """
 
     sample: Sample
@@ -58,8 +58,8 @@ class RecordRisk(Result):
         return self.of_class[column][self.classes.numbers]
 
     @property
-    def telling_columns(self) -> dict[str, float]:
-        """The columns that make records stand out, each with the share of records it does so for, most first."""
+    def telling_columns_of_all(self) -> dict[str, float]:
+        """By column, the share of all records whose risk would fall most without it, in descending order."""
         if TELLING not in self.of_class:
             return {}
         records = np.bincount(self.classes.numbers)
@@ -80,7 +80,7 @@ class RecordRisk(Result):
         return arrow
 
     def to_native(self) -> Any:
-        """The table with the added columns as the caller's kind of frame; Arrow where a file was read."""
+        """The table with the added columns, as the caller's kind of frame; Arrow if a file was read."""
         assert self.sample.table is not None
         return to_native(self.to_arrow(), self.sample.table.native)
 
@@ -104,29 +104,29 @@ def record_risk(
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
-    """The chance to name each record in the population, from its own values by the crowd model.
+    """Estimate for each record the chance that it is named correctly in the population, from its values.
 
-    The records add up to the estimates of `population_risk` with the same method and seed. Where the columns cannot be
-    used (people with several records, one telling column, another method) the risk is that of the size of the record's
-    class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
-    the weights of the record's own class, is added, and ranked where the risk itself does not use them.
+    The mean over the records is the estimate of `population_risk` with the same method and seed. If the columns cannot
+    be used (people with several records, one informative column, another method), the risk depends only on the size of
+    the record's class, by the posterior of class sizes, and a note says so. With `weights`, the Benedetti–Franconi risk
+    is added, which uses the weights of the record's class; records are ranked by it if the risk does not use weights.
 
     Args:
         data: a table: a path, a frame or a `Table`.
         population: how many people the table was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the table, instead of `population`.
-        weights: the column that says how many people each record stands for, instead of `population`.
-        person: the column that says whose record a row is, where people have several.
-        strata: the column that says in which stratum each record was drawn; needs `weights`.
-        cluster: the column that says with which cluster (household, village) each record was drawn.
-        method: as for `population_risk`; only "combined" and "crowd" tell records apart by their values.
-        seed: of the grown populations.
-        progress: called with what is done and the share that is done.
+        weights: the column with the number of people that each record represents, instead of `population`.
+        person: the column that identifies the person of each record, if people have several.
+        strata: the column with the stratum in which each record was drawn; needs `weights`.
+        cluster: the column with the cluster (household, village) with which each record was drawn.
+        method: an estimator of `population_risk`; only "combined" and "crowd" use the values of each record.
+        seed: seed of the grown populations.
+        progress: progress callback.
 
     Returns:
-        For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which records
-        that are alike share. Where the risk is that of its values, also `telling_column`, the column without which
+        For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which equal
+        records share. If the risk depends on the record's values, also `telling_column`, the column without which
         the risk would fall most, and `risk_without_it`.
 
     Raises:
@@ -182,23 +182,23 @@ def write_record_risk(
 ) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
-    The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
-    engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
-    The records add up to the estimates of `population_risk` with the same method and seed all the same.
+    Unlike in `record_risk`, the risk depends only on the size of a record's class, so that the engine joins a short
+    list to the records. DuckDB writes a file and Spark a folder; rows are in no particular order. The mean over the
+    records is the estimate of `population_risk` with the same method and seed.
 
     Args:
         data: a table: a path, a frame or a `Table`.
-        out: where to write.
+        out: the file or folder to write.
         population: how many people the table was drawn from.
         quasi_identifiers: the columns an attacker knows.
         fraction: the share of the population that is in the table, instead of `population`.
-        method: as for `population_risk`.
-        seed: of the grown populations.
-        force: whether an existing file may be replaced.
-        progress: called with what is done and the share that is done.
+        method: an estimator of `population_risk`.
+        seed: seed of the grown populations.
+        force: replace an existing file or folder.
+        progress: progress callback.
 
     Returns:
-        Where it was written.
+        The path that was written, or the address of a store.
 
     Raises:
         InputError: the population is not known, or no table was given.
@@ -219,24 +219,24 @@ def write_record_risk(
     )
 
 
-def _risk_columns(found: CrowdRecords, sizes: NDArray[np.int64], place: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The added columns, without the rank, for classes of these sizes; `place` says where each is in `found`."""
+def _risk_columns(records: EntryRisks, sizes: NDArray[np.int64], index: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, for classes of these sizes; class i is entry `index[i]` of `records`."""
     return {
         "class_size": sizes,
-        "risk": found.risk[place],
-        "risk_low": found.low[place],
-        "risk_high": found.high[place],
-        "risk_unique": found.unique[place],
+        "risk": records.risk[index],
+        "risk_low": records.low[index],
+        "risk_high": records.high[index],
+        "risk_unique": records.unique[index],
     }
 
 
 def _risk_of_sizes(sample: Sample, headline: PopulationRisk, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The added columns for classes of these sizes, where only that is known of them."""
+    """The added columns for classes of these sizes, if the risk depends on the class size only."""
     return _risk_columns(assess_by_size(sample, headline), sizes, np.searchsorted(sample.sizes.sizes, sizes))
 
 
-def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The added columns from the risk of every record; those of one class are alike.
+def _risk_of_values(records: EntryRisks, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The added columns by class, from the risk of every record; records of one class have one risk.
 
     The telling column is the one without which the risk would be lowest.
     """
@@ -250,8 +250,8 @@ def _risk_of_values(records: CrowdRecords, classes: Classes, names: Sequence[str
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rank of every class by falling risk, counted in records: 1 + how many records have a higher one."""
-    distinct, place = np.unique(-risk, return_inverse=True)
-    of_each = np.bincount(place, weights=records, minlength=distinct.size)
+    """Rank of every class by descending risk, counted in records: 1 + the number of records with a higher risk."""
+    distinct, inverse = np.unique(-risk, return_inverse=True)
+    of_each = np.bincount(inverse, weights=records, minlength=distinct.size)
     before = np.concatenate([[0.0], np.cumsum(of_each)[:-1]])
-    return (1 + before[place]).astype(np.int64)
+    return (1 + before[inverse]).astype(np.int64)

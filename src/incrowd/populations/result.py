@@ -21,14 +21,16 @@ class Explanation(NamedTuple):
 class PopulationRisk(Result):
     """Rate at which a record of the sample, matched against the population, is named correctly.
 
-    `sample_to_population` (B) is the estimate and `interval` holds it with 95 % probability. `population_uniques` is
-    the expected number of people alone in their class in the whole population, `still_unique` P(unique in the
-    population | unique in the sample), None where nobody is unique in the sample, and `still_unique_interval` holds it
-    with 95 % probability. `highest` is E[1/F] of the record at highest risk, and `highest_interval` holds its 1/F and
-    reaches to the highest end of any record; both are None where the estimate does not tell records apart.
-    `telling_columns` are those that make the records at highest risk (a hundredth of them, 100 at least) stand out,
-    each with the share of them whose risk would fall most without it; empty where it was not asked for. `parts` are the
-    estimates a combination was made of.
+    All intervals are at 95 %.
+
+    - `sample_to_population` (B): the estimate, with its `interval`.
+    - `population_uniques`: expected number of people who are alone in their class in the whole population.
+    - `still_unique`: P(unique in the population | unique in the sample); None if nobody is unique in the sample.
+    - `highest`: E[1/F] of the record at highest risk. `highest_interval` goes from the lower end of its 1/F to the
+      largest upper end of any record. Both are None if the estimate does not distinguish records.
+    - `telling_columns`: by column, the share of the records at highest risk (a hundredth of all, at least 100) whose
+      risk would fall most without it; empty if not requested.
+    - `parts`: the estimates that a combined estimate consists of.
     """
 
     people: int
@@ -74,15 +76,20 @@ class PopulationRisk(Result):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval; the estimate twice where there is none."""
+        """The interval; the estimate twice if there is none."""
         return self.interval or (self.sample_to_population, self.sample_to_population)
 
     @property
-    def population_uniques_interval(self) -> tuple[float, float] | None:
-        """Holds `population_uniques` with 95 % probability; None where the method has no interval for it.
+    def still_unique_at_most(self) -> float:
+        """The upper end of `still_unique`; the estimate if it has no interval, and 0 if nobody is unique."""
+        return self.still_unique_interval[1] if self.still_unique_interval else self.still_unique or 0.0
 
-        The sample's uniques stand for those of the population, with the interval of `still_unique`. Where nobody is
-        unique in a sample of n, a share of up to 1 − 0.05^(1/n), about 3/n, may be in the population.
+    @property
+    def population_uniques_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of `population_uniques`; None if the method has none.
+
+        It scales the sample's uniques by the interval of `still_unique`. If nobody is unique in a sample of n, the
+        upper end is a share of 1 − 0.05^(1/n), about 3/n, of the population.
         """
         if self.population_uniques is None or self.interval is None:
             return None
@@ -109,7 +116,7 @@ class PopulationRisk(Result):
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity(Result):
-    """The risk for several populations; `assumed` is the one the others are compared with."""
+    """The risk for several populations; the others are compared with `assumed`."""
 
     assumed: PopulationRisk
     risks: tuple[PopulationRisk, ...]
@@ -143,7 +150,7 @@ class Sensitivity(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicalEstimate(Result):
-    """One classical estimate: expected population uniques, B where the method has one, or why there is none."""
+    """One classical estimate: expected population uniques, B if the method has it, or the reason why there is none."""
 
     method: str
     population: int

@@ -1,4 +1,4 @@
-"""The sample that every estimator starts from: class sizes, columns where there is a table, and the population."""
+"""The sample that every estimator starts from: class sizes, columns if there is a table, and the population."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ Made = TypeVar("Made")
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
 """Records of the largest sample that is grown person by person; a larger one takes too much memory."""
-_BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
+_BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # measured memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """A sample and the population it stands for; `table` is None where only class sizes were given.
+    """A sample and its population; `table` is None if only class sizes were given.
 
-    Columns and the model of the class sizes are made once, for all populations that the sample is put to.
+    Columns and models do not depend on the population. They are cached in `_made`, which is shared with copies of the
+    sample for other populations.
     """
 
     sizes: ClassSizes
@@ -54,7 +55,7 @@ class Sample:
         return self.sizes.people / self.population
 
     def why_no_columns(self) -> str | None:
-        """Why the columns cannot be used, or None where they can."""
+        """The reason why the columns cannot be used; None if they can."""
         if self.table is None:
             return "only class sizes were given, not the table"
         if self.person is not None:
@@ -62,52 +63,51 @@ class Sample:
         return None
 
     def columns(self, *, pairs: bool = False) -> CodedColumns:
-        """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart.
+        """The quasi-identifiers as codes, without constant columns.
 
-        Of a table in a cluster the combinations of values come here, counted; where they are too many and `pairs` are
-        enough, those of every two columns.
+        A table in a cluster sends its distinct records with counts. If these are too many and `pairs` is True, it sends
+        contingency tables of pairs of columns instead.
+
+        Raises:
+            TooManyDistinctError: there are too many distinct records, and `pairs` is False.
         """
-        assert self.table is not None
-        table = self.table
-        found = self._once("columns", lambda: self._encode(table))
-        if isinstance(found, CodedColumns):
-            return found
-        if not pairs:
-            raise found
-        return self._once("pairs", lambda: columns_in_engine(table, self.names))
+        return self._once("columns or pairs", self._columns_or_pairs) if pairs else self._once("columns", self._encode)
+
+    def _columns_or_pairs(self) -> CodedColumns:
+        try:
+            return self.columns()
+        except TooManyDistinctError:
+            assert self.table is not None
+            return columns_in_engine(self.table, self.names)
 
     def _once(self, name: str, make: Callable[[], Made]) -> Made:
-        """Make something at the first call, for all populations that the sample is put to."""
+        """Return a cached value; it is computed at the first call."""
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]  # type: ignore[no-any-return]
 
-    def _encode(self, table: Table) -> CodedColumns | TooManyDistinctError:
-        """The columns as codes, or the error that says that there are too many combinations."""
-        try:
-            counted = table.backend.counted_rows(self.names)
-        except TooManyDistinctError as error:
-            return error
+    def _encode(self) -> CodedColumns:
+        assert self.table is not None
+        counted = self.table.backend.counted_rows(self.names)
         needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
-        require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
-        every = list(zip(self.names, encode(counted.backend, self.names), strict=True))
-        coded = [column for _, column in every if column.size > 1]
-        self._made["names"] = [name for name, column in every if column.size > 1]
+        require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, self.table.memory)
+        coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
         if not coded:
             return CodedColumns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes, times = np.stack([column.codes.astype(np.int64) for column in coded]), counted.times
-        if times is not None:  # a cluster has no order of rows, so that of their values makes estimates repeatable
+        if times is not None:  # a cluster has no order of rows: sorted by value, estimates are reproducible
             order = np.lexsort(codes[::-1])
             codes, times = codes[:, order], times[order]
-        return CodedColumns(codes, tuple(column.size for column in coded), times)
+        sizes, names = tuple(column.size for column in coded), tuple(column.name for column in coded)
+        return CodedColumns(codes, sizes, times, names)
 
     @property
-    def telling_columns(self) -> CodedColumns:
-        """The columns without those that another one determines."""
-        return self._once("telling", lambda: informative(self.columns(pairs=True)))
+    def informative_columns(self) -> CodedColumns:
+        """The columns without those whose values another column determines."""
+        return self._once("informative", lambda: informative(self.columns(pairs=True)))
 
     def why_no_records(self) -> str | None:
-        """Why the sample cannot be grown record by record, or None where it can; the columns must be usable."""
+        """The reason why the sample cannot be grown record by record; None if it can. The columns must be usable."""
         columns = self.columns(pairs=True)
         if columns.people > MOST_RECORDS:
             return f"more than {MOST_RECORDS:,} records are too many to grow"
@@ -116,7 +116,7 @@ class Sample:
         return None
 
     def is_modelled_ungrown(self) -> bool:
-        """True if the records are too many to grow, but can be modelled; those of a whole population need neither."""
+        """True if the records are too many to grow but can be modelled; False for a whole population."""
         if self.why_no_columns() is not None or self.population == self.sizes.people:
             return False
         columns = self.columns(pairs=True)
@@ -135,15 +135,16 @@ class Sample:
     @property
     def crowd_columns(self) -> list[str]:
         """The names of the crowd model's columns, in its order."""
-        return [self._made["names"][place] for place in self.crowd_model.order]
+        names = self.columns().names
+        return [names[place] for place in self.crowd_model.order]
 
     @property
     def design(self) -> Design | None:
-        """The strata and clusters of the records; None where all were drawn one by one with about the same chance."""
-        known = self.weights
-        if known is None and self.clusters is not None:
-            known = Weights(np.full(self.clusters.size, 2.0))  # whatever the population, each stands for as many
-        return None if known is None else self._once("design", lambda: design_of(known, self.strata, self.clusters))
+        """The strata and clusters of the records; None if records were sampled independently with equal chances."""
+        weights = self.weights
+        if weights is None and self.clusters is not None:
+            weights = Weights(np.full(self.clusters.size, 2.0))  # any equal weights above 1
+        return None if weights is None else self._once("design", lambda: design_of(weights, self.strata, self.clusters))
 
     @property
     def design_effect(self) -> float:
@@ -168,7 +169,7 @@ def read_sample(
     cluster: str | None = None,
     sizes: ClassSizes | None = None,
 ) -> Sample:
-    """Count the classes of a table (or take class sizes as they are) and settle N; `sizes` where already counted."""
+    """Count the classes of a table, or take given class sizes, and determine N; `sizes` are those already counted."""
     by_record = weights or strata or cluster
     if isinstance(data, ClassSizes):
         if by_record is not None or person is not None:
@@ -188,40 +189,40 @@ def read_sample(
             "strata do not say how many people are in each; give the column of weights too", hint="weights"
         )
     is_given = population is not None or fraction is not None
-    known = None if weights is None else read_weights(table, weights, population_is_given=is_given)
+    weight_values = None if weights is None else read_weights(table, weights, population_is_given=is_given)
     in_strata = None if strata is None else read_groups(table, strata, "stratum")
     in_clusters = None if cluster is None else read_groups(table, cluster, "cluster")
     if sizes is not None:
         pass
-    elif known is None:
+    elif weight_values is None:
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     else:
         sizes = assign_classes(table, names, person).sizes
-    people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
-    if known is not None:
-        if in_strata is not None and known.are_of_some_strata(people):
+    people = settle_population(sizes.people, population=population, fraction=fraction, weights=weight_values)
+    if weight_values is not None:
+        if in_strata is not None and weight_values.are_of_some_strata(people):
             raise UnsupportedError(
-                f"the weights of all strata in the table stand for {whole(known.total)} of {people:,} people, so the "
-                f"table has some strata only and says nothing about the people of the others; give the population of "
-                f"these strata, or a table that has all",
+                f"the weights of all strata in the table stand for {whole(weight_values.total)} of {people:,} people, "
+                "so the table has some strata only and says nothing about the people of the others; give the "
+                "population of these strata, or a table that has all",
                 hint="population",
             )
-        known = known.scaled_to(people)
+        weight_values = weight_values.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
-    every_note = (*notes, *(known.notes if known else ()))
-    return Sample(sizes, people, table, tuple(names), person, known, every_note, in_strata, in_clusters)
+    every_note = (*notes, *(weight_values.notes if weight_values else ()))
+    return Sample(sizes, people, table, tuple(names), person, weight_values, every_note, in_strata, in_clusters)
 
 
 def settle_population(
     people: int, *, population: float | None = None, fraction: float | None = None, weights: Weights | None = None
 ) -> int:
-    """N: as given, or from the sampling fraction, or the sum of the weights."""
+    """Return N: the given population, the one that the sampling fraction implies, or the sum of the weights."""
     if population is not None and fraction is not None:
         raise InputError("give the population or the sampling fraction, not both")
     given: dict[str, Any] = {"population": population, "sampling fraction": fraction}
-    for what, value in given.items():
+    for name, value in given.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-            raise InputError(f"the {what} must be a number; {type(value).__name__} was given")
+            raise InputError(f"the {name} must be a number; {type(value).__name__} was given")
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise InputError(f"the sampling fraction must be above 0 and at most 1; {fraction:g} was given")

@@ -1,7 +1,7 @@
-"""Cell suppression: few cells blanked, the important ones last, so that k records share what is left of each.
+"""Local cell suppression: few cells are blanked, so that at least k records are equal; important columns come last.
 
-A blank counts as a value: records are alike where they show the same values and are blank in the same columns. With
-wildcards it may be any value, which needs fewer blanks; see `incrowd.protection.wildcards`.
+A blank counts as a value: records are equal if they show the same values and are blank in the same columns. With
+wildcards a blank may stand for any value, which needs fewer blanks; see `incrowd.protection.wildcards`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def blank(problem: Problem) -> Recoding:
 
 
 def _write_blanks(problem: Problem, blanked: NDArray[np.bool_], kept_rows: NDArray[np.int64] | None) -> Recoding:
-    """The columns with blanks; a value that is shown is as it was."""
+    """The columns with blanks; every other cell keeps its value."""
     columns, changed = {}, {}
     kept = slice(None) if kept_rows is None else kept_rows
     for place, column in enumerate(problem.columns):
-        shown = column.is_filled  # a null is blank already
-        changed[column.name] = int(np.count_nonzero((blanked[:, place] & shown)[kept]))
+        is_filled = column.is_filled  # a null is blank already
+        changed[column.name] = int(np.count_nonzero((blanked[:, place] & is_filled)[kept]))
         if changed[column.name]:
             values = column.values if column.has_distances else as_written(column.values)
             cells = values.take(pa.array(column.codes))
@@ -48,9 +48,9 @@ def _write_blanks(problem: Problem, blanked: NDArray[np.bool_], kept_rows: NDArr
 
 
 def _ladders(problem: Problem) -> list[list[Level]]:
-    """A value as it is, or blank; only as it is in columns that stay."""
-    nothing_between = Hierarchy("blank", lambda _: [])
-    ladders = [nothing_between.levels(column) for column in problem.columns]
+    """Two levels for every column, the value itself or blank; one level for columns to keep."""
+    two_levels = Hierarchy("blank", lambda _: [])
+    ladders = [two_levels.levels(column) for column in problem.columns]
     for ladder, column in zip(ladders, problem.columns, strict=True):
         if column.name in problem.wishes.keep:
             ladder.pop()

@@ -1,4 +1,4 @@
-"""One protection from the method to the checked table."""
+"""Runs a method, builds the released table and checks its guarantee."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from incrowd.tables import Table, read_table
 class BuiltRelease(NamedTuple):
     """A recoding, the table it makes, and what was counted on that table.
 
-    `generalised` is the table with all its ranges and sets, and `ranges` the same as it is counted; `quasi_identifiers`
-    are their columns in the released one.
+    `table` is the released table and `quasi_identifiers` its columns that hold them. `generalised` is the table with
+    ranges and sets, before other output forms are applied, and `ranges` is `generalised` as a `Table`.
     """
 
     recoding: Recoding
@@ -39,7 +39,7 @@ class BuiltRelease(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReleaseBuilder:
-    """Runs a method, builds the released table and counts its guarantee. `removed` are columns that are left out."""
+    """Runs a method, builds the released table and counts its guarantee. `removed` are the columns to leave out."""
 
     table: Table
     problem: Problem
@@ -84,32 +84,34 @@ class ReleaseBuilder:
 
     @property
     def _by_bound(self) -> bool:
-        """True if t is asked for, but not as a number."""
+        """True if t="bound" is asked for: the t that strata reach."""
         return self.problem.demand.by_strata and self.problem.demand.t is None
 
     def _run_by_strata(self) -> BuiltRelease:
-        """Make classes of one record of every stratum."""
+        """Build classes of one record of every stratum (algorithm S4) and compare their t with its bound."""
         problem, method, n = self.problem, METHODS[self.method], self.problem.rows
         assert method.run_by_strata is not None
         strata = strata_for(n, problem.demand.k, problem.demand.t)
         bound = bound_on_t(n, strata)
         built = self._build(replace(method.run_by_strata(problem, strata), bound=bound, settings={"strata": strata}))
-        asked, reached = built.guarantee.asked_t, built.guarantee.t
-        if reached is not None and asked is not None and reached > asked and not built.guarantee.holds:
+        asked_t, reached_t = built.guarantee.asked_t, built.guarantee.t
+        if reached_t is not None and asked_t is not None and reached_t > asked_t and not built.guarantee.holds:
             raise UnsupportedError(
-                f"S4 with classes of {strata:,} reaches t = {reached:.4g}, not {asked:.4g}: "
+                f"S4 with classes of {strata:,} reaches t = {reached_t:.4g}, not {asked_t:.4g}: "
                 f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
                 f"use the partition, which merges classes until t is reached",
                 hint="method=partition",
             )
-        if asked is None and reached is not None and reached > bound + 1e-12:
-            self.notes.append(f"{self._why_past_the_bound(strata)}: t is {reached:.4g}, past the bound of {bound:.4g}")
+        if asked_t is None and reached_t is not None and reached_t > bound + 1e-12:
+            self.notes.append(
+                f"{self._why_past_the_bound(strata)}: t is {reached_t:.4g}, past the bound of {bound:.4g}"
+            )
         return built
 
     def _why_past_the_bound(self, strata: int) -> str:
         """Why S4's bound on t does not hold: records left over by the class size, equal sensitive values, or both."""
-        left, rows, values = self.problem.rows % strata, self.problem.rows, self.problem.sensitive[0].size
-        reasons = [f"{left:,} of {rows:,} records are left over by classes of {strata:,}"] if left else []
+        left_over, rows, values = self.problem.rows % strata, self.problem.rows, self.problem.sensitive[0].size
+        reasons = [f"{left_over:,} of {rows:,} records are left over by classes of {strata:,}"] if left_over else []
         reasons += [f"{rows:,} records have {values:,} different sensitive values"] if values < rows else []
         return " and ".join(reasons) + ", and the bound is for neither" if len(reasons) > 1 else reasons[0]
 
@@ -123,18 +125,18 @@ class ReleaseBuilder:
         )
 
     def _require_no_lost_values(self, built: BuiltRelease) -> None:
-        """Refuse ranges and sets that tell a value which only suppressed rows have; fixed labels tell none."""
+        """Refuse ranges and sets that name a value which only suppressed rows have; fixed labels name none."""
         recoding = built.recoding
         for column in self.problem.columns if recoding.kept_rows is not None else ():
             is_kept = find_kept(column, recoding.kept_rows)
             if is_kept.all() or column.name not in recoding.columns:
                 continue
             text = as_text(column.values)
-            kept, lost = ({*text.filter(pa.array(chosen)).to_pylist()} for chosen in (is_kept, ~is_kept))
+            kept_values, lost_values = ({*text.filter(pa.array(flags)).to_pylist()} for flags in (is_kept, ~is_kept))
             tables = [table for table in (built.generalised, built.table) if column.name in table.column_names]
             labels = {label for table in tables for label in table[column.name].unique().cast(pa.string()).to_pylist()}
-            labels -= kept | recoding.fixed_labels.get(column.name, set())
-            if any(not lost.isdisjoint(values_in_label(label)) for label in labels):
+            labels -= kept_values | recoding.fixed_labels.get(column.name, set())
+            if any(not lost_values.isdisjoint(values_in_label(label)) for label in labels):
                 raise UnsupportedError(
                     f"{self.method} would tell values of {column.name!r} that only suppressed rows have; "
                     "ask for a smaller k, or give its hierarchy as a file"
@@ -167,18 +169,20 @@ class ReleaseBuilder:
                 self.outputs, self.problem.columns, self.problem.hierarchies, recoding.kept_rows, recoding.promises_k
             ).write
             released = build_release(write(generalised))
-            limits = {name: (f"{name}_low", f"{name}_high") for name, kind in self.outputs.items() if kind == "bounds"}
-            names = [released_name for name in names for released_name in limits.get(name, (name,))]
+            bound_columns = {
+                name: (f"{name}_low", f"{name}_high") for name, kind in self.outputs.items() if kind == "bounds"
+            }
+            names = [released_name for name in names for released_name in bound_columns.get(name, (name,))]
         self.problem.progress("checking", 0.9)
-        secrets = self.problem.sensitive
-        stated = {column.name: column.stated for column in secrets if column.stated}
-        ranges = read_table(generalised)  # once, so that what is encoded for one question serves the next
+        sensitive = self.problem.sensitive
+        stated = {column.name: column.stated for column in sensitive if column.stated}
+        ranges = read_table(generalised)  # read once: the table caches its encoded columns
         guarantee, classes = count_guarantee(
             ranges if released is generalised and not stated else read_table(released, scales=stated),
             names,
             self.problem.demand,
             promises_k=recoding.promises_k,
-            sensitive=[column.name for column in secrets],
+            sensitive=[column.name for column in sensitive],
             person=self.person,
             bound=recoding.bound,
             perturbed=[column.name for column in self.problem.columns if column.name in recoding.perturbed],
@@ -186,7 +190,7 @@ class ReleaseBuilder:
         return BuiltRelease(recoding, released, generalised, ranges, tuple(names), guarantee, classes)
 
     def _columns(self, recoding: Recoding) -> dict[str, Any]:
-        """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""
+        """The columns of the input in their order, with recoded columns and pseudonyms in place of the originals."""
         replaced: dict[str, Any] = dict(recoding.columns)
         if self.person is not None:
             replaced[self.person] = draw_pseudonyms(self._encode_person(), self.key)

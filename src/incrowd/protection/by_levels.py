@@ -1,7 +1,8 @@
 """Local recoding along hierarchies: every class gets the finest labels that its members share.
 
-Combinations of levels are tried from the least loss to the largest; records that k or more share at one of them become
-classes there and take no further part. What is left, and classes that could be smaller, are gathered record by record.
+Combinations of levels are tried in ascending order of loss. Groups of k or more records that are equal at a combination
+become classes and are not considered again. The remaining records, and classes of 2k or more, are then grouped record
+by record.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
 from incrowd.protection.merge_classes import find_diverse, merge_until_diverse, require_diverse, sensitive_codes
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Grouping, split_by_group
+from incrowd.protection.recoding import Grouping
 
-_FEWEST_VISITS, _VISITS = 2**24, 64  # records looked at, over all levels: in any table, and for each of its rows
+_FEWEST_VISITS, _VISITS = 2**24, 64  # limit on records visited over all levels: at least, and per row
 _PART = 1024  # records among which a class picks its members
 
 
 def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
     """Classes of k records or more along the levels of every column.
 
-    Records that cannot be in a class are in none; there are none of these where `*` is the last level of every column.
+    A record that fits no class is left out. Where `*` is the last level of every column, every record fits one.
     """
-    shared, left = _classes_at_levels(problem, ladders)
-    work = _Work(problem, ladders)
-    gathered, loose = work.gather(left)
-    made = Grouping.chain([work.split(shared), gathered])
-    made = work.join(made, loose) if made.ends.size else made
-    return _make_diverse(problem, ladders, made) if problem.demand.l is not None else made
+    at_levels, remaining = _classes_at_levels(problem, ladders)
+    kernels = _LevelKernels(problem, ladders)
+    gathered, loose = kernels.gather(remaining)
+    classes = Grouping.chain([kernels.split(at_levels), gathered])
+    classes = kernels.join(classes, loose) if classes.ends.size else classes
+    return _make_diverse(problem, ladders, classes) if problem.demand.l is not None else classes
 
 
 def settle_kept_rows(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """The kept rows in order, None where they are all; raises where more are left out than may be suppressed."""
+    """The kept rows in ascending order, None if all are kept; raises if more are left out than may be suppressed."""
     left_out = problem.rows - rows.size
     if not left_out:
         return None
@@ -49,42 +50,42 @@ def require_few_left_out(problem: Problem, left_out: int) -> None:
     """Refuse to leave more records out than may be suppressed."""
     if left_out > problem.options.suppress * problem.rows:
         raise UnsupportedError(
-            f"{left_out:,} of {problem.rows:,} records have no class within the wishes; wish for less, or allow rows "
-            "to be suppressed",
+            f"{left_out:,} of {problem.rows:,} records have no class within the wishes ({problem.wishes}); "
+            "ask for less, or allow rows to be suppressed",
             hint="suppress",
         )
 
 
 def _classes_at_levels(problem: Problem, ladders: list[list[Level]]) -> tuple[Grouping, NDArray[np.int64]]:
-    """Classes at the levels of least loss, and the records that are left."""
+    """Classes at the levels of least loss, and the records in no class."""
     costs = loss_by_level(problem, ladders)
-    left, ones = np.arange(problem.rows), np.ones(problem.rows, dtype=np.int64)
+    remaining, weights = np.arange(problem.rows), np.ones(problem.rows, dtype=np.int64)
     codes = [column.codes for column in problem.columns]
-    listed, sizes = [left[:0]], [left[:0]]
+    members, sizes = [remaining[:0]], [remaining[:0]]
     visits = max(_FEWEST_VISITS, _VISITS * problem.rows)
     for _, node in ascending_nodes(costs):
-        if left.size < problem.demand.smallest or visits < 0:
+        if remaining.size < problem.demand.smallest or visits < 0:
             break
-        visits -= left.size
+        visits -= remaining.size
         levels = [ladder[level] for ladder, level in zip(ladders, node, strict=True)]
-        numbers, people = number_classes(levels, codes, ones[: left.size])
-        good = people >= problem.demand.k
-        if problem.demand.l is not None and good.any():
+        numbers, people = number_classes(levels, codes, weights[: remaining.size])
+        is_class = people >= problem.demand.k
+        if problem.demand.l is not None and is_class.any():
             by_class = np.argsort(numbers, kind="stable")
-            good &= find_diverse(problem.demand, sensitive_codes(problem, left[by_class]), np.cumsum(people))
-        if good.any():
-            inside = good[numbers]
-            chosen = np.flatnonzero(inside)
-            listed.append(left[chosen[np.argsort(numbers[chosen], kind="stable")]])
-            sizes.append(people[good])
-            left = left[~inside]
-            codes = [column.codes[left] for column in problem.columns]
-            problem.progress("making classes along hierarchies", 1 - left.size / problem.rows)
-    return Grouping(np.concatenate(listed), np.cumsum(np.concatenate(sizes))), left
+            is_class &= find_diverse(problem.demand, sensitive_codes(problem, remaining[by_class]), np.cumsum(people))
+        if is_class.any():
+            is_taken = is_class[numbers]
+            chosen = np.flatnonzero(is_taken)
+            members.append(remaining[chosen[np.argsort(numbers[chosen], kind="stable")]])
+            sizes.append(people[is_class])
+            remaining = remaining[~is_taken]
+            codes = [column.codes[remaining] for column in problem.columns]
+            problem.progress("making classes along hierarchies", 1 - remaining.size / problem.rows)
+    return Grouping(np.concatenate(members), np.cumsum(np.concatenate(sizes))), remaining
 
 
-class _Work:
-    """Codes and levels as the compiled loops take them; values are renumbered so that those of a group are together."""
+class _LevelKernels:
+    """Calls of the compiled loops over levels. Values are renumbered so that the values of a group are consecutive."""
 
     def __init__(self, problem: Problem, ladders: list[list[Level]]) -> None:
         self.problem = problem
@@ -106,7 +107,7 @@ class _Work:
         self.tree = (np.concatenate(groups), np.concatenate(costs), offsets, sizes, depths)
 
     def split(self, grouping: Grouping) -> Grouping:
-        """Classes of 2k or more cut into smaller ones; where l is asked for, only into such as are diverse."""
+        """Cut classes of 2k or more into smaller ones; with l, only where every smaller class is diverse."""
         from incrowd.protection import kernels_levels
 
         order, ends, smallest = grouping.order, grouping.ends, self.problem.demand.smallest
@@ -116,42 +117,40 @@ class _Work:
         if self.problem.demand.l is None:
             return Grouping(order, smaller)
         diverse = find_diverse(self.problem.demand, sensitive_codes(self.problem, order), smaller)
-        owner = np.searchsorted(ends, smaller - 1, side="right")
-        all_diverse = np.bincount(owner, weights=~diverse) == 0
-        return Grouping(order, np.sort(np.concatenate([ends[~all_diverse], smaller[all_diverse[owner]]])))
+        parent = np.searchsorted(ends, smaller - 1, side="right")
+        all_diverse = np.bincount(parent, weights=~diverse) == 0
+        return Grouping(order, np.sort(np.concatenate([ends[~all_diverse], smaller[all_diverse[parent]]])))
 
-    def gather(self, left: NDArray[np.int64]) -> tuple[Grouping, NDArray[np.int64]]:
-        """Classes of k among the records that no level joined, and the records that are in none."""
+    def gather(self, rows: NDArray[np.int64]) -> tuple[Grouping, NDArray[np.int64]]:
+        """Classes of k among the records without a class, and the records that still have none."""
         from incrowd.protection import kernels, kernels_levels
 
         smallest = self.problem.demand.smallest
         domain = np.maximum([column.size - 1 for column in self.problem.columns], 1)
-        points = (self.codes[left] / domain * self.problem.weights).astype(np.float32)
-        left = left.copy()
+        points = (self.codes[rows] / domain * self.problem.weights).astype(np.float32)
+        rows = rows.copy()
         limit = max(_PART, 8 * smallest)
-        parts = kernels.split(points, left, 0, left.size, smallest, limit, np.empty(left.size, dtype=np.float32))
-        codes, ends = self.codes[left], np.empty(left.size // smallest + 1, dtype=np.int64)
-        classes, loose, sizes = [left[:0]], [left[:0]], [left[:0]]
+        parts = kernels.split(points, rows, 0, rows.size, smallest, limit, np.empty(rows.size, dtype=np.float32))
+        codes, ends = self.codes[rows], np.empty(rows.size // smallest + 1, dtype=np.int64)
+        classes, loose, sizes = [rows[:0]], [rows[:0]], [rows[:0]]
         for start, end in pairwise(parts):
             filled, stop = kernels_levels.gather(
-                codes, left, start, end, smallest, smallest, self.rarity, self.tree, ends, 0
+                codes, rows, start, end, smallest, smallest, self.rarity, self.tree, ends, 0
             )
-            classes.append(left[start:stop])
-            loose.append(left[stop:end])
+            classes.append(rows[start:stop])
+            loose.append(rows[stop:end])
             sizes.append(np.diff(ends[:filled], prepend=start))
         return Grouping(np.concatenate(classes), np.cumsum(np.concatenate(sizes))), np.concatenate(loose)
 
     def join(self, grouping: Grouping, loose: NDArray[np.int64]) -> Grouping:
-        """Put loose records into the classes that they cost least to join."""
+        """Put each record without a class into the class where it adds the least loss, if it fits one."""
         from incrowd.protection import kernels_levels
 
         codes = self.codes[np.concatenate([grouping.order, loose])]
         joined = kernels_levels.join_classes(codes, grouping.ends, loose.size, self.tree)
         class_of = np.concatenate([np.repeat(np.arange(grouping.ends.size), grouping.sizes), joined[joined >= 0]])
-        order = np.concatenate([grouping.order, loose[joined >= 0]])
-        return Grouping(
-            order[np.argsort(class_of, kind="stable")], np.cumsum(np.bincount(class_of, minlength=grouping.ends.size))
-        )
+        classes = Grouping.by_class(class_of)
+        return Grouping(np.concatenate([grouping.order, loose[joined >= 0]])[classes.order], classes.ends)
 
 
 def _make_diverse(problem: Problem, ladders: list[list[Level]], grouping: Grouping) -> Grouping:
@@ -169,7 +168,7 @@ def _make_diverse(problem: Problem, ladders: list[list[Level]], grouping: Groupi
 
 
 def regions_of(problem: Problem, ladders: list[list[Level]]) -> NDArray[np.int64]:
-    """The region of every record: records that share the last level of every column, and so may share a class."""
+    """The region of every record: only records with equal labels at the last level of all columns may share a class."""
     top, codes = [ladder[-1] for ladder in ladders], [column.codes for column in problem.columns]
     return number_classes(top, codes, np.ones(problem.rows, dtype=np.int64))[0].astype(np.int64)
 
@@ -177,6 +176,6 @@ def regions_of(problem: Problem, ladders: list[list[Level]]) -> NDArray[np.int64
 def merge_by_region(
     grouping: Grouping, region_of: NDArray[np.int64], merge: Callable[[Grouping], Grouping]
 ) -> Grouping:
-    """Merge the classes of every region by themselves; each class lies in one. `merge` may leave records out."""
-    regions = split_by_group(region_of[grouping.order[grouping.ends - 1]])
+    """Merge classes region by region; every class lies in one region. `merge` may leave records out."""
+    regions = Grouping.by_class(region_of[grouping.order[grouping.ends - 1]]).members
     return Grouping.chain(merge(grouping.take(classes)) for classes in regions)

@@ -1,7 +1,7 @@
-"""Protecting a table whose rows are not here: its backend cuts it into cells, and workers protect them.
+"""Protecting a table in a cluster: its backend cuts the table into blocks, and workers protect the rows of each block.
 
-What the workers do with the rows of a cell, `CellRecoding`, is the code that protects tables on one machine. It is sent
-to them by name, so that they need this package installed.
+Workers run the same code as one machine does (`BlockRecoding`). It is pickled by name, so that they need this package
+installed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress
 from incrowd.backends import Backend, Coded
-from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
+from incrowd.backends.block_protection import BlockJob, ColumnValues, RankedBlocks, TreeBlocks
 from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
@@ -33,20 +33,20 @@ from incrowd.protection.result import Protected
 from incrowd.protection.validate import SettledColumns, check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
-_CLASSES_A_CELL = 20  # a cell has at least so many classes
+_CLASSES_A_BLOCK = 20  # the fewest classes in a block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellRecoding:
-    """Local recoding of the rows of a cell, with the scales of the whole table.
+class BlockRecoding:
+    """Local recoding of the rows of a block, with the scales of the whole table.
 
     Attributes:
         names: the quasi-identifiers.
         values: their values in the whole table, in order.
         counts: how often each value occurs in the whole table.
         demand: what the protected table must satisfy.
-        aim: the loss that classes are kept small by.
-        scales: the scales that somebody has given the quasi-identifiers.
+        aim: the loss that classes keep small.
+        scales: the scales that the user stated for the quasi-identifiers.
         sensitive: the sensitive column, if there is one.
         sensitive_values: its values in the whole table, in order.
     """
@@ -65,33 +65,29 @@ class CellRecoding:
         return self._problem(columns).points()
 
     def distances(self, columns: list[Coded]) -> NDArray[np.float64]:
-        """Every row's distance to zero, which the paper's algorithms sort by."""
+        """Every row's distance to zero, the sort key of the paper's algorithms."""
         return distance_to_zero(self._problem(columns))
 
     def protect(
         self, columns: list[Coded], sensitive: Coded | None, classes: NDArray[np.int64] | None
     ) -> dict[str, pa.Array]:
-        """The protected quasi-identifiers of a cell as text: of given classes, or of those of the partition."""
+        """The protected quasi-identifiers of a block as text, by the given classes (None: those of the partition)."""
         problem = self._problem(columns, sensitive)
-        if classes is None:
-            grouping = partition_classes(problem)
-        else:
-            _, sizes = np.unique(classes, return_counts=True)
-            grouping = Grouping(np.argsort(classes, kind="stable"), np.cumsum(sizes))
-        made = generalise_classes(problem, grouping).columns
+        grouping = partition_classes(problem) if classes is None else Grouping.by_class(classes)
+        recoded = generalise_classes(problem, grouping).columns
         for column in columns:
-            if column.name not in made:  # nothing changed in this cell, but it may have in others
-                made[column.name] = as_written(column.values).take(pa.array(column.codes))
-        return {name: column.cast(pa.string()) for name, column in made.items()}
+            if column.name not in recoded:  # unchanged in this block, but perhaps not in others
+                recoded[column.name] = as_written(column.values).take(pa.array(column.codes))
+        return {name: column.cast(pa.string()) for name, column in recoded.items()}
 
     def written_values(self) -> list[pa.Array]:
-        """The values of every quasi-identifier as they are written where they are not changed."""
+        """The values of every quasi-identifier as unchanged cells show them."""
         return [as_written(values) for values in self.values]
 
     def _problem(self, columns: list[Coded], sensitive: Coded | None = None) -> Problem:
-        secrets = () if sensitive is None else (sensitive,)
+        sensitive_columns = () if sensitive is None else (sensitive,)
         columns = [replace(column, stated=scale) for column, scale in zip(columns, self.scales, strict=True)]
-        return Problem(columns, columns[0].codes.size, self.demand, secrets, self.aim, tallies=self.counts)
+        return Problem(columns, columns[0].codes.size, self.demand, sensitive_columns, self.aim, tallies=self.counts)
 
 
 def protect_in_cluster(
@@ -107,50 +103,50 @@ def protect_in_cluster(
     force: bool,
     progress: Progress,
 ) -> Protected:
-    """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted.
+    """Protect a table in its cluster; the workers write it, and it gets its name after the guarantee was counted.
 
-    `recoded` tells that hierarchies, wishes or kinds of output are asked for; with `warn`, notes tell of kept columns
-    that somebody may know.
+    `recoded` is True if hierarchies, wishes or output forms are asked for, which a cluster refuses. With `warn`, notes
+    name kept columns that an attacker may know.
     """
     _check_columns(table, settled, recoded=recoded)
     _check_demand(demand, method)
-    names, removed = settled.known, settled.removed
-    sensitive = settled.secrets[0] if settled.secrets else None
-    left = settled.without_role(table.columns) if warn else []
-    work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows, table.scales)
-    job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
-    cells = table.backend.protect_cells(job)
-    found = cells.checked
-    if cells.cells is not None:
-        work.settings["cells"] = cells.cells
+    names, removed = settled.quasi_identifiers, settled.removed
+    sensitive = settled.sensitive[0] if settled.sensitive else None
+    kept = settled.without_role(table.columns) if warn else []
+    callbacks = _ClusterJob(tuple(names), demand, method, sensitive, aim, kept, table.rows, table.scales)
+    job = BlockJob(names, sensitive, callbacks.plan, callbacks.check, removed, out, force, progress)
+    done = table.backend.protect_blocks(job)
+    checked = done.checked
+    if done.blocks is not None:
+        callbacks.settings["cells"] = done.blocks
     return Protected(
-        table=cells.frame,
+        table=done.frame,
         method=method,
         quasi_identifiers=tuple(names),
         demand=demand,
-        guarantee=found.guarantee,
-        classes=found.classes,
-        changed_cells=cells.changed,
+        guarantee=checked.guarantee,
+        classes=checked.classes,
+        changed_cells=done.changed,
         rows=table.rows,
         suppressed_rows=0,
         removed=tuple(removed),
         notes=(
             *settled.notes,
-            *found.warnings,
-            *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
+            *checked.warnings,
+            *warn_of_nearly_unique(((one.column, one.distinct) for one in checked.roles), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
             "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
             "evaluate a sample on this machine to see them",
         ),
-        settings=work.settings,
+        settings=callbacks.settings,
         sensitive=(sensitive,) if sensitive else (),
-        kept_column_warnings=found.warnings,
+        kept_column_warnings=checked.warnings,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
-    """Guarantee as counted on the protected table."""
+    """Guarantee and class sizes counted on the protected table, and the roles and warnings of its kept columns."""
 
     guarantee: Guarantee
     classes: ClassSizes
@@ -159,89 +155,92 @@ class _Checked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Work:
-    """Request to the backend: how rows are protected, and what the result must satisfy."""
+class _ClusterJob:
+    """The two callbacks of a block job: `plan` chooses how rows are protected, `check` counts the result."""
 
     names: tuple[str, ...]
     demand: Demand
     method: str
     sensitive: str | None
     aim: str | None
-    left: Sequence[str]
+    kept: Sequence[str]
     rows: int
     scales: Mapping[str, Scale]
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def plan(self, columns: Sequence[ColumnValues]) -> tuple[CellRecoding, TreeCells | RankedCells]:
-        """Rule by which rows are protected, made from the values of the columns."""
-        known = columns[: len(self.names)]
-        check_values([one.column for one in known])
-        recoding = CellRecoding(
+    def plan(self, columns: Sequence[ColumnValues]) -> tuple[BlockRecoding, TreeBlocks | RankedBlocks]:
+        """Choose how rows are recoded and how the table is cut into blocks, from the values of the columns."""
+        quasi_identifiers = columns[: len(self.names)]
+        check_values([one.column for one in quasi_identifiers])
+        recoding = BlockRecoding(
             self.names,
-            tuple(one.column.values for one in known),
-            tuple(one.counts for one in known),
+            tuple(one.column.values for one in quasi_identifiers),
+            tuple(one.counts for one in quasi_identifiers),
             self.demand,
-            settle_aim(self.aim, [one.column for one in known]),
-            tuple(one.column.stated for one in known),
+            settle_aim(self.aim, [one.column for one in quasi_identifiers]),
+            tuple(one.column.stated for one in quasi_identifiers),
             self.sensitive,
             columns[-1].column.values if self.sensitive else None,
         )
         if self.method == "partition":
             is_diverse = self._is_diverse if self.demand.l is not None else None
-            return recoding, TreeCells(_CLASSES_A_CELL * self.demand.smallest, is_diverse)
+            return recoding, TreeBlocks(_CLASSES_A_BLOCK * self.demand.smallest, is_diverse)
         if self.method == "sorted":
-            return recoding, RankedCells(self.demand.k)
+            return recoding, RankedBlocks(self.demand.k)
         self.settings["strata"] = strata_for(self.rows, self.demand.k, self.demand.t)
-        return recoding, RankedCells(self.settings["strata"], by_sensitive=True)
+        return recoding, RankedBlocks(self.settings["strata"], by_sensitive=True)
 
     def _is_diverse(self, counts: NDArray[Any]) -> bool:
-        """True if rows are l-diverse, from how often each sensitive value occurs among them."""
+        """True if rows with these counts of sensitive values are l-diverse."""
         shares = counts[counts > 0] / counts.sum()
         reached = np.exp(-(shares @ np.log(shares))) if self.demand.diversity == "entropy" else shares.size
         return bool(reached >= (self.demand.l or 0))
 
     def check(self, backend: Backend) -> _Checked:
-        """Count the protected table as it is, and stop if it is not what was asked, or not all of it."""
+        """Count the guarantee on the written table; refuse a table that misses it or lacks rows."""
         written = Table(backend)
         backend.scales.update({name: scale for name, scale in self.scales.items() if name == self.sensitive})
         bound = bound_on_t(self.rows, self.settings["strata"]) if self.method == "tcloseness" else None
         guarantee, classes = self._count_guarantee(written, bound)
         if not guarantee.holds or classes.records != self.rows:
-            wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {self.rows:,} rows were written"
-            raise UnsupportedError(f"{self.method} cannot give what was asked: {wrong}; nothing was written")
-        roles = suggest_roles(written, self.left) if self.left else ()
+            reason = "; ".join(guarantee.broken) or f"{classes.records:,} of {self.rows:,} rows were written"
+            raise UnsupportedError(f"{self.method} cannot give what was asked: {reason}; nothing was written")
+        roles = suggest_roles(written, self.kept) if self.kept else ()
         warnings = tuple(warn_of_known_columns(written, self.names, roles, guarantee.k))
         return _Checked(guarantee, classes, roles, warnings)
 
     def _count_guarantee(self, written: Table, bound: float | None) -> tuple[Guarantee, ClassSizes]:
         demand, sensitive = self.demand, [self.sensitive] if self.sensitive else []
-        found = measure(written, quasi_identifiers=self.names, sensitive=sensitive)
-        facts = found.sensitive[0] if found.sensitive else None
-        reached = None
+        measured = measure(written, quasi_identifiers=self.names, sensitive=sensitive)
+        facts = measured.sensitive[0] if measured.sensitive else None
+        reached_l = None
         if facts is not None and demand.l is not None:
-            reached = facts.entropy_l if demand.diversity == "entropy" else float(facts.distinct)
+            reached_l = facts.entropy_l if demand.diversity == "entropy" else float(facts.distinct)
         kind = demand.diversity if demand.l is not None else None
         distance = facts.t if facts is not None else None
-        return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
+        filled = None if facts is None else facts.filled_distinct
+        return Guarantee(
+            *(demand.k, measured.k, demand.l, reached_l, kind, demand.t, distance, bound), filled_l=filled
+        ), measured.sizes
 
 
 def _check_columns(table: Table, settled: SettledColumns, *, recoded: bool) -> None:
-    """Refuse columns and ways to write them that a cluster does not have."""
+    """Refuse person columns, place codes, several sensitive columns and recoding options."""
     if settled.person is not None or recoded:
-        what = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
-        raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies and wishes")
-    if places := [name for name in settled.known if table.scale_of(name) == "place"]:
+        refused = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
+        raise UnsupportedError(f"{refused} not looked at in a cluster; protect records, without hierarchies and wishes")
+    if places := [name for name in settled.quasi_identifiers if table.scale_of(name) == "place"]:
         raise UnsupportedError(
             f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal", hint="scales"
         )
-    if len(settled.secrets) > 1:
+    if len(settled.sensitive) > 1:
         raise UnsupportedError(
-            f"{len(settled.secrets)} sensitive columns at once are not protected in a cluster; give one"
+            f"{len(settled.sensitive)} sensitive columns at once are not protected in a cluster; give one"
         )
 
 
 def _check_demand(demand: Demand, method: str) -> None:
-    """Refuse what is not done in a cluster."""
+    """Refuse demands and methods that a cluster does not support."""
     if demand.k_map is not None:
         raise UnsupportedError("k-map is not counted in a cluster; protect a sample here")
     if demand.limits_shares:

@@ -1,4 +1,4 @@
-"""Algorithm S3: every column is coarsened by itself. It guarantees nothing, and serves as a comparison."""
+"""Algorithm S3: every column is coarsened independently. It guarantees no k, and serves as a baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.interval_labels import equal_parts
 from incrowd.protection.method_options import CoarsenOptions
-from incrowd.protection.problem import Problem
+from incrowd.protection.problem import Problem, require_known
 from incrowd.protection.recoding import Recoding, recode_columns
 
 
@@ -27,15 +27,13 @@ def coarsen(problem: Problem) -> Recoding:
             hint="resolution",
         )
     by_column = resolution if isinstance(resolution, Mapping) else {}
-    unknown = [name for name in {**by_column, **levels} if name not in {c.name for c in problem.columns}]
-    if unknown:
-        raise InputError(f"coarsening is told about {', '.join(map(repr, unknown))}, not a quasi-identifier")
+    require_known("a resolution or a level", [*by_column, *levels], [column.name for column in problem.columns])
 
     def label(column: Coded) -> pa.Array | None:
         if column.name in levels:
             return pa.array(_at_level(problem, column, levels[column.name]), pa.string())
-        wanted = by_column.get(column.name) if isinstance(resolution, Mapping) else resolution
-        return None if wanted is None else pa.array(equal_parts(column, parts_of(wanted)), pa.string())
+        parts = by_column.get(column.name) if isinstance(resolution, Mapping) else resolution
+        return None if parts is None else pa.array(equal_parts(column, parts_of(parts)), pa.string())
 
     return replace(recode_columns(problem, label), promises_k=False)
 

@@ -1,4 +1,4 @@
-"""The codebook of a release: what was done to every column, without a cell."""
+"""The codebook of a release: how every column was changed. It holds no cell."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ _CORRECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Variable(Result):
-    """One released column: its role and type, what was done to it, how it is written, the share of changed cells.
+    """One released column: its role, type and treatment, the form of its cells, and the share of changed cells.
 
-    `correction` says how an analysis is corrected for it, `parameters` are those of its steps, in order.
+    `correction` says how to correct an analysis for the treatment. `parameters` are those of its perturbation steps, in
+    order.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Codebook(Result):
     shuffled: bool = False
 
     def to_ddi(self) -> dict[str, Any]:
-        """The codebook under the element names of DDI Codebook 2.5, with what it has no element for beside them."""
+        """The codebook as DDI Codebook 2.5; facts without a DDI element are in elements `anonymisation`."""
         variables = [
             {
                 "@name": one.name,
@@ -94,7 +95,7 @@ class Codebook(Result):
         }
 
     def to_markdown(self) -> str:
-        """The codebook as a page to read."""
+        """The codebook as a Markdown page."""
         return "\n".join(self._lines()) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -128,10 +129,10 @@ class Codebook(Result):
                 )
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the codebook: `.json` under DDI's element names, `.md` to read.
+        """Write the codebook to a file: `.json` with DDI's element names, or `.md`.
 
         Raises:
-            InputError: the file exists already, or its name ends otherwise.
+            InputError: the file exists already, or has another extension.
         """
         target = Path(path)
         if target.suffix.lower() not in (".json", ".md"):
@@ -154,7 +155,7 @@ def make_codebook(protected: Protected) -> Codebook:
         protected: what `protect` returned.
 
     Returns:
-        The codebook; it holds names of columns and counts, and no cell, but the categories in the matrix of PRAM.
+        The codebook. It holds column names and counts; the only values are the categories in the matrix of PRAM.
 
     >>> from incrowd import protect
     >>> safe = protect({"age": [30, 31, 62, 64]}, quasi_identifiers=["age"], k=2, output="midpoint", identifiers=[])
@@ -163,10 +164,10 @@ def make_codebook(protected: Protected) -> Codebook:
     """
     table = read_table(protected.table)
     types = {field.name: _type_of(field.type) for field in table.to_arrow().schema}
-    owner = {name: name for name in table.columns}
+    original_of = {name: name for name in table.columns}
     for name, kind in protected.outputs.items():
         if kind == "bounds":
-            owner |= {f"{name}_low": name, f"{name}_high": name}
+            original_of |= {f"{name}_low": name, f"{name}_high": name}
     return Codebook(
         protected.method,
         protected.method_help,
@@ -175,15 +176,16 @@ def make_codebook(protected: Protected) -> Codebook:
         protected.rows,
         protected.suppressed_rows,
         protected.removed,
-        tuple(_describe(protected, name, owner[name], types[name]) for name in table.columns),
+        tuple(_describe(protected, name, original_of[name], types[name]) for name in table.columns),
         protected.shuffled,
     )
 
 
 def _describe(protected: Protected, name: str, original: str, kind: str) -> Variable:
+    """The codebook's entry of a released column `name` that was made from the column `original`."""
     if original in protected.pseudonymised:
-        by = "pseudonyms under a secret key" if protected.keyed else "random numbers that nothing can reproduce"
-        return Variable(name, "person", kind, f"replaced by {by}", changed=1.0)
+        pseudonyms = "pseudonyms under a secret key" if protected.keyed else "random numbers that nothing can reproduce"
+        return Variable(name, "person", kind, f"replaced by {pseudonyms}", changed=1.0)
     role = "sensitive" if original in protected.sensitive else "other"
     steps = protected.settings.get("treatments", {}).get(original)
     if steps:
@@ -199,15 +201,20 @@ def _describe(protected: Protected, name: str, original: str, kind: str) -> Vari
         )
     if original not in protected.quasi_identifiers:
         return Variable(name, role, kind, "as in the original")
+    return _describe_quasi_identifier(protected, name, original, kind)
+
+
+def _describe_quasi_identifier(protected: Protected, name: str, original: str, kind: str) -> Variable:
+    """The codebook's entry of a quasi-identifier that was recoded or blanked, or did not change."""
     changed = protected.changed_cells.get(original, 0) / max(protected.rows, 1)
     hierarchy = (protected.hierarchies or {}).get(original)
-    usual = "range" if hierarchy is None else "label"
-    crowd = protected.guarantee.asked_k
+    default_output = "range" if hierarchy is None else "label"
+    k = protected.guarantee.asked_k
     verb = "blanked" if protected.method == "blank" else "generalised"
     if protected.guarantee.wildcards:
         verb = "blanked where fewer match; a blank may be any value,"
-    treatment = verb if crowd is None else f"{verb} within classes of {crowd:,} or more"
-    output = protected.outputs.get(original, usual)
+    treatment = verb if k is None else f"{verb} within classes of {k:,} or more"
+    output = protected.outputs.get(original, default_output)
     is_recoded = changed > 0 and protected.method != "blank"
     return Variable(
         name,
@@ -227,7 +234,7 @@ def _parameters(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _type_of(kind: pa.DataType) -> str:
-    """A column's type in a word."""
+    """The type of a column in plain words."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     tests = {
         "text": (pa.types.is_string, pa.types.is_large_string),

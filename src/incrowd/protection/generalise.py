@@ -1,4 +1,4 @@
-"""Full-domain generalisation: one coding for the whole file, the best the hierarchies allow."""
+"""Full-domain generalisation: one hierarchy level for every column, the combination with the smallest loss."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ from incrowd.protection.merge_classes import find_diverse, find_within, secret_c
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, find_kept, recode_columns
 
-_MOST_NODES = 1_000_000  # combinations of levels that are looked at
-_MOST_HELD = 2**24  # representatives that are held over all tables of classes
-_OF_CLASSES = ("discernibility", "class size")  # measures that only counted classes tell
-_SMALLER = 0.5  # a table of classes is held if it is this much smaller than the one it was made of
+_MOST_NODES = 1_000_000  # combinations of levels that are visited
+_MOST_CACHED = 2**24  # representatives in all cached tables of classes
+_CLASS_MEASURES = ("discernibility", "class size")  # measures that need the sizes of classes
+_SMALLER = 0.5  # a table of classes is cached if it is at most this share of its source
 
 
 class _Classes(NamedTuple):
-    """One record for every class (and combination of secrets in it) at some levels, and for how many it stands."""
+    """Classes at a node: one representative record for each class and combination of sensitive values in it.
+
+    `weight` is the number of records that each representative stands for.
+    """
 
     codes: list[NDArray[np.unsignedinteger]]
     secrets: list[NDArray[np.unsignedinteger]]
@@ -40,13 +43,13 @@ class _Classes(NamedTuple):
 
 
 def generalise(problem: Problem) -> Recoding:
-    """Search the lattice of levels for the smallest loss, with at most a share of rows suppressed.
+    """Search the generalisation lattice for the smallest loss, with at most a share of rows suppressed.
 
-    Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
-    suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
+    Columns without a hierarchy get an automatic one. Nodes are visited in ascending order of their loss without
+    suppression, a lower bound of their loss with suppression; the search ends when no further node can be better.
     """
     measure = problem.options.measure or ("granularity" if problem.hierarchies else "association")
-    if measure in _OF_CLASSES and problem.wishes.importance:
+    if measure in _CLASS_MEASURES and problem.wishes.importance:
         raise InputError(
             f"{measure} is a measure of classes, in which no column weighs more than another; leave "
             "the importance out, or measure granularity, entropy or association",
@@ -70,38 +73,39 @@ def generalise(problem: Problem) -> Recoding:
 
 
 class _Search:
-    """Counts classes at levels, each time from the smallest table of classes at finer levels that is held."""
+    """Search of the lattice. Classes at a node are counted from the smallest cached table of a finer node."""
 
     def __init__(self, problem: Problem, ladders: list[list[Level]], measure: str) -> None:
         self.problem, self.ladders, self.measure = problem, ladders, measure
         self.limit = limit = float(problem.options.suppress)
         demand = problem.demand
         self.by_share = demand.t is not None or demand.limits_shares
-        self.secrets = problem.sensitive if demand.l is not None or self.by_share else ()
-        # a class that misses any but distinct diversity may spoil one that has it, so more may fail higher up
+        self.sensitive = problem.sensitive if demand.l is not None or self.by_share else ()
+        # with suppression and any demand but distinct l, merging a failing class with a passing one may make both
+        # fail, so a finer node can pass although a coarser one fails
         distinct = demand.diversity == "distinct" and not self.by_share
-        self.fails_downwards = limit == 0.0 or not self.secrets or distinct
-        self.tables = [secret_codes(column) for column in self.secrets] if self.by_share else []
-        codes, secrets = ([column.codes for column in columns] for columns in (problem.columns, self.secrets))
-        self.held = [_Classes(codes, secrets, np.ones(problem.rows, dtype=np.int64))]
-        self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
-        self.held_sizes = np.array([problem.rows])
-        # labels lose the values of suppressed rows, which only a table of all rows shows
-        self.room = 0 if demand.population is not None and limit > 0.0 else _MOST_HELD
+        self.fails_downwards = limit == 0.0 or not self.sensitive or distinct
+        self.distributions = [secret_codes(column) for column in self.sensitive] if self.by_share else []
+        codes, secrets = ([column.codes for column in columns] for columns in (problem.columns, self.sensitive))
+        self.cached = [_Classes(codes, secrets, np.ones(problem.rows, dtype=np.int64))]
+        self.cached_nodes = np.zeros((1, len(ladders)), dtype=np.int64)
+        self.cached_sizes = np.array([problem.rows])
+        # labels lose the values of suppressed rows, and only a table of all rows shows which values these are
+        self.room = 0 if demand.population is not None and limit > 0.0 else _MOST_CACHED
         self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
         shape = tuple(map(len, ladders))
         self.is_failing = np.zeros(shape, dtype=np.bool_) if math.prod(shape) <= MOST_LISTED else None
-        # what a node costs at least: coarser classes are larger, and fewer
-        self.least = np.zeros(shape) if self.is_failing is not None and self.measure in _OF_CLASSES else None
+        # a lower bound of every node's cost: coarser nodes have fewer and larger classes
+        self.lower_bound = np.zeros(shape) if self.is_failing is not None and self.measure in _CLASS_MEASURES else None
         self.notes: tuple[str, ...] = ()
 
     def run(self) -> Node:
-        """The levels with the smallest loss."""
-        best, least = None, math.inf
+        """The node with the smallest loss."""
+        best, lowest_cost = None, math.inf
         combinations = math.prod(len(ladder) for ladder in self.ladders)
         costs = loss_by_level(self.problem, self.ladders, self.measure)
         for visited, (loss, node) in enumerate(ascending_nodes(costs, self.is_failing)):
-            if loss >= least and self.measure not in _OF_CLASSES:
+            if loss >= lowest_cost and self.measure not in _CLASS_MEASURES:
                 break
             if visited >= _MOST_NODES:
                 self.notes = (
@@ -112,16 +116,16 @@ class _Search:
                 break
             if visited % 64 == 0:
                 self.problem.progress("searching levels", min(visited / combinations, 1.0))
-            if self._must_fail(node) or (self.least is not None and self.least[node] >= least):
+            if self._must_fail(node) or (self.lower_bound is not None and self.lower_bound[node] >= lowest_cost):
                 continue
             bad, people = self._count_at(node)
             if self.by_share and bad.any() and people[bad].sum() <= self.limit * self.problem.rows:
                 _, bad, people = self._settle(node)
             failing = int(people[bad].sum())
-            total = self._weigh(node, loss, bad, people)
+            cost = self._weigh(node, loss, bad, people)
             if failing <= self.limit * self.problem.rows:
-                if total < least and failing < self.problem.rows:
-                    best, least = node, total
+                if cost < lowest_cost and failing < self.problem.rows:
+                    best, lowest_cost = node, cost
             elif self.fails_downwards:
                 self._remember_failing(self._find_boundary(node)[0])
         if best is None:
@@ -131,7 +135,7 @@ class _Search:
         return best
 
     def _must_fail(self, node: Node) -> bool:
-        """True if a coarser node has failed, so that this one fails too."""
+        """True if a coarser node has failed, which implies that this node fails."""
         if self.is_failing is not None:
             return bool(self.is_failing[node])
         return bool((self.failed >= node).all(axis=1).any())
@@ -143,39 +147,42 @@ class _Search:
             self.failed = np.vstack([self.failed[~(self.failed <= node).all(axis=1)], node])
 
     def levels(self, node: Node) -> list[Level]:
-        """The level of every column."""
+        """The level of every column at a node."""
         return [ladder[level] for ladder, level in zip(self.ladders, node, strict=True)]
 
     def _weigh(self, node: Node, loss: float, bad: NDArray[np.bool_], people: NDArray[np.int64]) -> float:
-        """Cost of a node by the measure, with its bad classes suppressed; a coarser node costs no less."""
+        """Cost of a node by the measure, with failing classes suppressed; also raises the bounds of coarser nodes."""
         rows, failing = self.problem.rows, int(people[bad].sum())
         if self.measure == "discernibility":
-            lowest, total = float(np.sum(people**2)), float(np.sum(people[~bad] ** 2) + failing * rows)
+            bound, cost = float(np.sum(people**2)), float(np.sum(people[~bad] ** 2) + failing * rows)
         elif self.measure == "class size":
-            lowest, total = rows / people.size, rows / (np.count_nonzero(~bad) + (failing > 0))
+            bound, cost = rows / people.size, rows / (np.count_nonzero(~bad) + (failing > 0))
         else:
             return loss + failing / rows * (1.0 - loss)
-        if self.least is not None:
-            coarser = self.least[tuple(slice(level, None) for level in node)]
-            np.maximum(coarser, lowest, out=coarser)
-        return total
+        if self.lower_bound is not None:
+            coarser = self.lower_bound[tuple(slice(level, None) for level in node)]
+            np.maximum(coarser, bound, out=coarser)
+        return cost
 
     def _count_at(self, node: Node) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Flags of the classes that miss the demand at a node, and the size of every class."""
-        finer = (self.held_at <= node).all(axis=1)
-        source = self.held[int(np.argmin(np.where(finer, self.held_sizes, np.iinfo(np.int64).max)))]
+        """Boolean mask of the classes that fail the demand at a node, and the size of every class."""
+        finer = (self.cached_nodes <= node).all(axis=1)
+        source = self.cached[int(np.argmin(np.where(finer, self.cached_sizes, np.iinfo(np.int64).max)))]
         numbers, bad, people = self.count(source, node)
-        self._hold(source, node, numbers, people)
+        self._cache(source, node, numbers, people)
         return bad, people
 
     def count(
         self, source: _Classes, node: Node, failed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
-        """Class of each representative, flags of classes that fail or failed the demand, and sizes of the classes."""
+        """Class number of each representative, boolean mask of the failing classes, and the size of every class.
+
+        Classes in `failed` are failing already.
+        """
         demand = self.problem.demand
         numbers, people = number_classes(self.levels(node), source.codes, source.weight)
         bad = people < demand.k if failed is None else failed | (people < demand.k)
-        if self.secrets and not bad.all():
+        if self.sensitive and not bad.all():
             distinct = demand.diversity == "distinct" and not self.by_share
             times = np.ones_like(source.weight) if distinct else source.weight
             order = np.argsort(numbers, kind="stable")
@@ -186,20 +193,20 @@ class _Search:
             if self.by_share:
                 secrets = [
                     secret._replace(codes=codes.astype(np.int64))
-                    for secret, codes in zip(self.tables, source.secrets, strict=True)
+                    for secret, codes in zip(self.distributions, source.secrets, strict=True)
                 ]
                 bad |= ~find_within(demand, secrets, members, ends)
         while demand.population is not None and int(people[bad].sum()) <= self.limit * self.problem.rows:
             few = self._covers_few(source, node, numbers, bad)
             if not few.size:
                 break
-            bad[few] = True  # without their rows labels of other classes may cover fewer
+            bad[few] = True  # without the rows of these classes, labels of others may cover fewer people
         return numbers, bad, people
 
     def _covers_few(
         self, source: _Classes, node: Node, numbers: NDArray[np.uint32], bad: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        """The classes at some levels that cover too few people of the population once the bad ones are left out."""
+        """The classes at a node that cover too few people of the population after the failing ones are suppressed."""
         demand, columns = self.problem.demand, self.problem.columns
         assert demand.population is not None
         assert demand.k_map is not None
@@ -222,25 +229,25 @@ class _Search:
         return good[covered < demand.k_map]
 
     def _settle(self, node: Node) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
-        """The class of each row at some levels, which classes are left out, and how many records each has.
+        """Class number of each row at a node, boolean mask of the suppressed classes, and the size of every class.
 
-        t, beta and delta compare a class with the released table, which rows that are left out change: more may have to
-        go, until those that stay satisfy it among themselves.
+        t, beta and delta compare a class with the released table, which suppression changes. So further classes may
+        fail; they are suppressed until the remaining classes satisfy the demand among themselves.
         """
-        numbers, bad, people = self.count(self.held[0], node)
-        whole = self.tables
+        numbers, bad, people = self.count(self.cached[0], node)
+        of_all_rows = self.distributions
         while self.by_share and bad.any() and not bad.all():
             kept = np.flatnonzero(~bad[numbers])
-            self.tables = [secret_codes(column, kept) for column in self.secrets]
-            worse = self.count(self.held[0], node, bad)[1]
-            if np.array_equal(worse, bad):
+            self.distributions = [secret_codes(column, kept) for column in self.sensitive]
+            failing = self.count(self.cached[0], node, bad)[1]
+            if np.array_equal(failing, bad):
                 break
-            bad = worse
-        self.tables = whole
+            bad = failing
+        self.distributions = of_all_rows
         return numbers, bad, people
 
     def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
-        """The rows in classes that satisfy the demand at some levels, None for all."""
+        """The rows in classes that satisfy the demand at a node; None for all rows."""
         numbers, bad, _ = self._settle(node)
         kept = np.flatnonzero(~bad[numbers])
         if self.problem.rows - kept.size > self.limit * self.problem.rows:
@@ -251,23 +258,25 @@ class _Search:
             )
         return kept if bad.any() else None
 
-    def _hold(self, source: _Classes, node: Node, numbers: NDArray[np.uint32], people: NDArray[np.int64]) -> None:
-        """Keep the classes at a node where that is a much smaller table than the one they were counted from."""
-        if self.secrets:
-            others = [replace(column, codes=codes) for column, codes in zip(self.secrets, source.secrets, strict=True)]
+    def _cache(self, source: _Classes, node: Node, numbers: NDArray[np.uint32], people: NDArray[np.int64]) -> None:
+        """Cache the classes at a node if their table is much smaller than the one they were counted from."""
+        if self.sensitive:
+            others = [
+                replace(column, codes=codes) for column, codes in zip(self.sensitive, source.secrets, strict=True)
+            ]
             numbers, people = number_classes(self.levels(node), source.codes, source.weight, others)
         if people.size > _SMALLER * source.weight.size or people.size > self.room:
             return
         first = np.empty(people.size, dtype=np.int64)
         first[numbers] = np.arange(numbers.size)
         codes, secrets = ([column[first] for column in columns] for columns in (source.codes, source.secrets))
-        self.held.append(_Classes(codes, secrets, people))
-        self.held_at = np.vstack([self.held_at, node])
-        self.held_sizes = np.append(self.held_sizes, people.size)
+        self.cached.append(_Classes(codes, secrets, people))
+        self.cached_nodes = np.vstack([self.cached_nodes, node])
+        self.cached_sizes = np.append(self.cached_sizes, people.size)
         self.room -= people.size
 
     def _passes(self, node: Node) -> bool:
-        """True if a node passes; a node that is coarser than a passing one passes too."""
+        """True if a node passes; a node coarser than a passing one passes without counting."""
         if (self.passed <= node).all(axis=1).any():
             return True
         bad, people = self._count_at(node)
@@ -277,9 +286,9 @@ class _Search:
         return passes
 
     def _find_boundary(self, node: Node) -> tuple[Node, Node]:
-        """Two neighbours on the way up from a node that fails, column after column: the last that fails, and the next.
+        """The last failing node on a path from a failing node to the top of the lattice, and the node after it.
 
-        Where even the highest fails, it is both.
+        The path raises one column by one level at a time. If the top of the lattice fails, it is returned twice.
         """
         steps = sorted(
             (height / (len(ladder) - 1), column)
@@ -287,15 +296,15 @@ class _Search:
             for height in range(level, len(ladder) - 1)
         )
 
-        def after(taken: int) -> Node:
-            raised = Counter(column for _, column in steps[:taken])
+        def node_after(count: int) -> Node:
+            raised = Counter(column for _, column in steps[:count])
             return tuple(level + raised[column] for column, level in enumerate(node))
 
         low, high = 0, len(steps)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._passes(after(middle)):
+            if self._passes(node_after(middle)):
                 high = middle - 1
             else:
                 low = middle
-        return after(low), after(min(low + 1, len(steps)))
+        return node_after(low), node_after(min(low + 1, len(steps)))

@@ -1,4 +1,4 @@
-"""The guarantee of a protected table: what was asked for, and what is counted on the table itself."""
+"""The guarantee of a protected table: the demand, and the values counted on the table itself."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from incrowd.wording import listed
 class SensitiveGuarantee(Result):
     """Diversity and closeness counted for one sensitive column.
 
-    l is by the kind that was asked for, else distinct; delta is None where a class lacks a value, so that its members
-    certainly do not have it.
+    `l` is of the kind of diversity that was asked for, distinct by default. `delta` is None if a value is missing from
+    a class, because it is infinite then.
     """
 
     column: str
@@ -36,15 +36,17 @@ class SensitiveGuarantee(Result):
 
 @dataclass(frozen=True, slots=True)
 class Guarantee(Result):
-    """The guarantee that was asked for, and what was counted on the protected table itself.
+    """The guarantee that was asked for, and the values counted on the protected table itself.
 
-    `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
-    method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
-    With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
-    `k_map` are the fewest people of the population that a row fits; with `k_map_is_estimated` those that the smallest
-    class makes likely, 97.5 % for each class of a random sample by itself without the records that its ranges and sets
-    are drawn around, which is no guarantee.
-    `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
+    - `k`, `l` and `t` are counted; l and t are those of the worst `sensitive` column.
+    - `asked_k` is None if the method promises no k.
+    - `bound` is the t that S4 promises if all sensitive values are different (eq. 6).
+    - With `wildcards`, k is the fewest records that match any record, where a blank matches every value. With
+      `subsets`, records are compared by every combination of so many columns.
+    - `k_map` is the fewest people of the population that match a row. With `k_map_is_estimated` it is a lower
+      confidence limit (97.5 %) for the smallest class, taken alone and without the records that define its ranges and
+      sets; this is not a guarantee.
+    - `perturbed` are quasi-identifiers that were changed at random: people in a class by them are not really alike.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
@@ -65,6 +67,7 @@ class Guarantee(Result):
     asked_k_map: int | None = None
     k_map: int | None = None
     k_map_is_estimated: bool = False
+    filled_l: int | None = None
 
     @property
     def broken(self) -> list[str]:
@@ -92,7 +95,7 @@ class Guarantee(Result):
         return wrong
 
     def _reached(self) -> list[tuple[str, float | None, float | None]]:
-        """Column, l and t of every sensitive column; of the table where columns are not listed."""
+        """Name, l and t of every sensitive column; without listed columns, l and t of the table under an empty name."""
         return [(one.column, one.l, one.t) for one in self.sensitive] or [("", self.l, self.t)]
 
     @property
@@ -123,15 +126,22 @@ class Guarantee(Result):
                 crowd += f"; {fits} at least {self.k_map:,} people of the population (k-map)"
         crowd += self._shares()
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
-            return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
+            return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive) + self._without_missing
         if self.asked_l is not None:
             crowd += f"; every class is {self.l:.3g}-diverse ({self.diversity})"
         if self.asked_t is not None:
             crowd += f"; no class is more than {self.t:.3g} away from the whole table"
-        return crowd
+        return crowd + self._without_missing
+
+    @property
+    def _without_missing(self) -> str:
+        """Words on an l that rests on missing values; none where it does not."""
+        if self.asked_l is None or self.filled_l is None or self.filled_l >= self.asked_l:
+            return ""
+        return f"; a missing value counts as a value there: without it some class has {self.filled_l} different"
 
     def _shares(self) -> str:
-        """Guarantee on the share of a value, in the sensitive column where it is worst, in words."""
+        """Words for beta and delta, of the worst sensitive column."""
         text = ""
         if self.asked_beta is not None:
             most = max(one.beta for one in self.sensitive)
@@ -142,7 +152,7 @@ class Guarantee(Result):
         return text
 
     def _in_column(self, one: SensitiveGuarantee) -> str:
-        """Guarantee for one of several sensitive columns, in words."""
+        """Words for l and t of one of several sensitive columns."""
         diverse = f"every class is {one.l:.3g}-diverse ({self.diversity})" if self.asked_l is not None else ""
         close = f"no class is more than {one.t:.3g} away from the whole table" if self.asked_t is not None else ""
         return f"in {one.column} {' and '.join(filter(None, (diverse, close)))}"
@@ -159,46 +169,60 @@ def count_guarantee(
     bound: float | None = None,
     perturbed: Sequence[str] = (),
 ) -> tuple[Guarantee, Classes]:
-    """Count the guarantee on a protected table, whatever way it was made."""
+    """Count the guarantee on a protected table, independently of the method that made it; also returns its classes."""
     classes = assign_classes(table, quasi_identifiers, person)
-    found: list[SensitiveGuarantee] = []
-    if sensitive:
-        groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
-        for column in encode(table, list(sensitive)):
-            facts = measure_diversity(groups.numbers, column)
-            l = _reached_l(facts, demand, groups, column)  # noqa: E741
-            found.append(SensitiveGuarantee(column.name, l, facts.t, facts.beta, _reached_delta(facts, groups, column)))
-    return (
-        Guarantee(
-            demand.k if promises_k else None,
-            int(_matches(table, quasi_identifiers, demand) if demand.wildcards else classes.people.min()),
-            demand.l,
-            min((one.l for one in found), default=None),
-            demand.diversity if demand.l is not None else None,
-            demand.t,
-            max((one.t for one in found), default=None),
-            bound,
-            tuple(found),
-            tuple(perturbed),
-            demand.wildcards,
-            demand.subsets,
-            demand.beta,
-            demand.delta,
-            demand.k_map,
-            _fewest_people(table, quasi_identifiers, demand, classes),
-            demand.sample is not None,
-        ),
-        classes,
+    columns, filled_l = _count_sensitive(table, quasi_identifiers, demand, classes, sensitive, person)
+    guarantee = Guarantee(
+        asked_k=demand.k if promises_k else None,
+        k=_fewest_matches(table, quasi_identifiers, demand) if demand.wildcards else int(classes.people.min()),
+        asked_l=demand.l,
+        l=min((one.l for one in columns), default=None),
+        diversity=demand.diversity if demand.l is not None else None,
+        asked_t=demand.t,
+        t=max((one.t for one in columns), default=None),
+        bound=bound,
+        sensitive=columns,
+        perturbed=tuple(perturbed),
+        wildcards=demand.wildcards,
+        subsets=demand.subsets,
+        asked_beta=demand.beta,
+        asked_delta=demand.delta,
+        asked_k_map=demand.k_map,
+        k_map=_fewest_people(table, quasi_identifiers, demand, classes),
+        k_map_is_estimated=demand.sample is not None,
+        filled_l=filled_l,
     )
+    return guarantee, classes
 
 
-def _matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
-    """The fewest records that match one, a null standing for any value."""
+def _count_sensitive(
+    table: Table,
+    quasi_identifiers: list[str],
+    demand: Demand,
+    classes: Classes,
+    sensitive: Sequence[str],
+    person: str | None,
+) -> tuple[tuple[SensitiveGuarantee, ...], int | None]:
+    """Count diversity and closeness for every sensitive column, and the lowest distinct l without missing values."""
+    if not sensitive:
+        return (), None
+    groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
+    counted, filled = list[SensitiveGuarantee](), list[int]()
+    for column in encode(table, list(sensitive)):
+        facts = measure_diversity(groups.numbers, column)
+        l = _reached_l(facts, demand, groups, column)  # noqa: E741
+        counted.append(SensitiveGuarantee(column.name, l, facts.t, facts.beta, _reached_delta(facts, groups, column)))
+        filled.append(facts.filled_distinct)
+    return tuple(counted), min(filled)
+
+
+def _fewest_matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
+    """The fewest records that match any record, where a null matches every value."""
     return int(count_matches(encode(table, quasi_identifiers), demand.subsets).min())
 
 
 def _fewest_people(table: Table, quasi_identifiers: list[str], demand: Demand, classes: Classes) -> int | None:
-    """The fewest people of the population that a row fits, as counted or as the smallest class makes likely."""
+    """The fewest people of the population that match a row, counted, or estimated from the smallest class."""
     if demand.population is not None:
         return demand.population.smallest(table, quasi_identifiers)
     if demand.sample is None or demand.k_map is None:
@@ -207,7 +231,7 @@ def _fewest_people(table: Table, quasi_identifiers: list[str], demand: Demand, c
 
 
 def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
-    """The l that classes reach, by the kind that was asked for; of the recursive kind l where it holds, else 1."""
+    """The smallest l over classes, by the kind of diversity; for the recursive kind the asked l if it holds, else 1."""
     if demand.diversity == "entropy":
         return float(facts.entropy_l)
     if demand.diversity == "recursive" and demand.l is not None:
@@ -216,13 +240,13 @@ def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> flo
 
 
 def _reached_delta(facts: Any, classes: Classes, column: Any) -> float | None:
-    """The δ that classes reach, None where a class lacks a value."""
+    """The largest δ over classes; None if a value is missing from a class."""
     pairs, _ = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
     return float(facts.delta) if pairs.size == column.size * np.count_nonzero(np.bincount(classes.numbers)) else None
 
 
 def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
-    """Recursive (c, l)-diversity: in every class the commonest value is rarer than c times the l-th and rarer ones."""
+    """Recursive (c, l)-diversity: in every class r_1 < c (r_l + r_{l+1} + …), r_i the i-th largest count of a value."""
     assert demand.l is not None
     pairs, counts = count_numbers(classes.numbers.astype(np.int64) * column.size + column.codes)
     number = pairs // column.size

@@ -39,10 +39,10 @@ from incrowd.wording import counted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """One level of a hierarchy over a column: the group of every value, and what each group is called.
+    """One level of a hierarchy over a column: the group of every value, and the label of every group.
 
-    `from_values` says that labels are sets or ranges of the column's own values, `open_ended` that they are ranges of
-    which the first and the last do not tell the smallest and the largest value.
+    With `from_values`, labels are sets or ranges of the column's own values. With `open_ended`, they are ranges, of
+    which the first hides the smallest value of the column and the last hides the largest.
     """
 
     groups: NDArray[np.uint32]
@@ -52,28 +52,30 @@ class Level:
 
     @classmethod
     def of(cls, labels: Labels) -> Level:
-        """Make a level of the label of every value."""
+        """Make a level from the label of every value."""
         distinct: dict[str | None, int] = {}
         groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
         return cls(groups, list(distinct), *(isinstance(labels, kind) for kind in (ValueLabels, OpenEndedLabels)))
 
     def by_value(self) -> Labels:
-        """The label of every value, of the kind of labels that the level was made of."""
+        """The label of every value, in the class of labels that the level was made from."""
         kind = OpenEndedLabels if self.open_ended else ValueLabels if self.from_values else list
         return kind(self.labels[group] for group in self.groups)
 
     def tally(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of rows of each group, from the counts of every value."""
+        """Number of rows in each group, from the number of rows with each value."""
         return np.bincount(self.groups, weights=rows).astype(np.int64)
 
     def without_lost_values(self, column: Coded, is_kept: NDArray[np.bool_]) -> Level:
-        """The level with labels made only of values that a kept row has; its groups stay, and so do other labels."""
+        """The level with labels rebuilt from the values of kept rows only; groups and fixed labels do not change."""
         if not self.from_values or is_kept.all() or not is_kept.any():
             return self
         kept = np.flatnonzero(is_kept)
         kept = kept[np.argsort(self.groups[kept], kind="stable")]
         present, starts = np.unique(self.groups[kept], return_index=True)
-        labels: Labels = [ANYTHING] * len(self.labels)  # no cell bears the label of a group without kept values
+        labels: Labels = [ANYTHING] * len(
+            self.labels
+        )  # a group without kept values has no cell, so its label is never shown
         for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
             too_large = self.labels[group] == ANYTHING and not column.has_distances
             labels[group] = ANYTHING if too_large else label
@@ -100,15 +102,17 @@ class Hierarchy:
     rule: Callable[[Coded], list[Labels]]
 
     def levels(self, column: Coded) -> list[Level]:
-        """The values as they are, then every coarser level, the last one `*`."""
+        """The levels of a column, the finest first: its values themselves, every coarser level, then `*`."""
         plain: Labels = as_written(column.values).to_pylist()
         coarser = [labels for labels in self.rule(column) if set(labels) - {None} != {ANYTHING}]
         everything: Labels = [ANYTHING] * column.size
         levels = [Level.of(labels) for labels in [plain, *coarser, everything]]
-        for finer, wider in pairwise(levels):
+        for height, (finer, wider) in enumerate(pairwise(levels)):
             if np.unique(np.stack([finer.groups, wider.groups]), axis=1).shape[1] > len(finer.labels):
                 raise InputError(
-                    f"the hierarchy for {column.name!r} splits a group on its way up; every label must have one parent"
+                    f"the hierarchy for {column.name!r} splits a group on its way up: values that share a label at "
+                    f"level {height} have different labels at level {height + 1}; give every label one parent, by "
+                    "widths that divide each other (5,10,20), or by cut points that the level before has too"
                 )
         return levels
 
@@ -118,7 +122,7 @@ class Hierarchy:
 
         Args:
             path: the file, in UTF-8.
-            separator: of the cells of a line.
+            separator: the character between the cells of a line.
 
         Raises:
             InputError: the file cannot be read, or its lines differ in length.
@@ -136,7 +140,7 @@ class Hierarchy:
 
     @classmethod
     def from_rows(cls, lines: Sequence[Sequence[str]], *, name: str = "hierarchy") -> Hierarchy:
-        """Make a hierarchy of rows, each a value and its label at each coarser level."""
+        """Make a hierarchy from rows: each is a value and its label at each coarser level."""
         if not lines or len({len(line) for line in lines}) != 1 or len(lines[0]) < 2:
             raise InputError(f"{name}: every line needs a value and the same number of labels, at least one")
         distinct = {tuple(cell.strip() for cell in line) for line in lines}
@@ -160,7 +164,7 @@ class Hierarchy:
 
     @classmethod
     def parse(cls, text: str | os.PathLike[str]) -> Hierarchy:
-        """Make a hierarchy of a short text: a rule with its numbers, or the path of a file in ARX's layout.
+        """Make a hierarchy from a short text: a rule with its numbers, or the path of a file in ARX's layout.
 
         Args:
             text: "5,10,20" for intervals of these widths, "cuts:18,30,65/30" for ranges that begin at cut points, with
@@ -195,7 +199,7 @@ class Hierarchy:
 
     @classmethod
     def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
-        """Group numbers by each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
+        """Group numbers by intervals of each width from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
         return cls("intervals", lambda column: [grid(column, width, origin) for width in widths])
 
     @classmethod
@@ -208,14 +212,14 @@ class Hierarchy:
 
     @classmethod
     def prefixes(cls, keep: Sequence[int]) -> Hierarchy:
-        """Group codes by their first characters: keep 3, then 2 makes 93722 become 937**, 93***."""
+        """Group codes by their first characters: with `keep` 3, 2 the code 93722 becomes 937**, 93***."""
         return cls("prefixes", lambda column: [prefix_labels(column, length) for length in keep])
 
     @classmethod
     def places(cls) -> Hierarchy:
         """Group hierarchical codes: ICD, NACE, NUTS, ISCO, FIPS and postcodes as they are defined, others by prefixes.
 
-        Codes of a known system become its coarser codes; of other codes each level hides one character more.
+        Codes of a known system become its coarser codes. For other codes, each level hides one more character.
         """
         return cls("places", _coarser_codes)
 
@@ -226,38 +230,38 @@ class Hierarchy:
 
     @classmethod
     def quantiles(cls, groups: int) -> Hierarchy:
-        """Group numbers into so many ranges of about equally many records, then half as many, down to two."""
+        """Group numbers into `groups` ranges of about equally many records, then into half as many, down to two."""
         if not 1 <= groups <= MOST_PARTS:
             raise InputError(f"quantiles of {groups:,} groups; give 1 to {MOST_PARTS:,}")
-        joined = [2**level for level in range(groups.bit_length()) if 2**level < groups]
-        return cls("quantiles", lambda column: [quantile_parts(column, groups, several) for several in joined])
+        group_sizes = [2**level for level in range(groups.bit_length()) if 2**level < groups]
+        return cls("quantiles", lambda column: [quantile_parts(column, groups, size) for size in group_sizes])
 
     @classmethod
     def automatic(cls) -> Hierarchy:
-        """Build a hierarchy from the data: ranges with round limits for numbers, months to decades, prefixes of codes,
-        and for other text sets of rare values."""
+        """Build a hierarchy from the data: round intervals for numbers, months to decades for dates, prefixes for
+        codes, and sets of rare values for other text."""
         return cls("automatic", _automatic)
 
 
 def covered_by_labels(
     levels: Sequence[Level], is_kept: NDArray[np.bool_] | None = None
 ) -> dict[str, NDArray[np.int64]]:
-    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name.
+    """For every label, the dictionary codes of the values that have it at any level.
 
-    With `is_kept`, only values that a kept row has.
+    With `is_kept`, only values of kept rows.
     """
-    found: dict[str, set[int]] = {}
+    codes_of: dict[str, set[int]] = {}
     for level in levels:
         codes = np.arange(level.groups.size) if is_kept is None else np.flatnonzero(is_kept)
         for code, group in zip(codes.tolist(), level.groups[codes].tolist(), strict=True):
             label = level.labels[group]
             if label is not None:
-                found.setdefault(label, set()).add(code)
-    return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
+                codes_of.setdefault(label, set()).add(code)
+    return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in codes_of.items()}
 
 
 def prefix_labels(column: Coded, keep: int) -> Labels:
-    """Hide all but the first characters of codes; shorter codes stay as they are."""
+    """Hide all but the first `keep` characters of codes; shorter codes do not change."""
     if column.has_distances and not pa.types.is_integer(column.values.type):
         raise InputError(
             f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
@@ -281,7 +285,7 @@ def _coarser_codes(column: Coded) -> list[Labels]:
 
 
 def _read_numbers(text: str) -> list[float] | None:
-    """Numbers parted by commas, None where the text is anything else."""
+    """Numbers separated by commas; None for any other text."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -289,7 +293,7 @@ def _read_numbers(text: str) -> list[float] | None:
 
 
 def _read_points(text: str) -> list[float | date]:
-    """Cut points parted by commas: finite numbers, or days."""
+    """Cut points separated by commas: finite numbers, or dates."""
     points: list[float | date] = []
     for part in text.split(","):
         try:
@@ -313,20 +317,20 @@ def _automatic(column: Coded) -> list[Labels]:
 
 
 def is_category(column: Coded) -> bool:
-    """True if the values of a column have neither an order nor prefixes that tell what is alike."""
+    """True if the values of a column have no distances and no prefixes that show which values are similar."""
     return not (column.has_distances or column.scale == "place" or _code_length(column))
 
 
 def _code_length(column: Coded) -> int:
-    """Number of digits of every value; 0 if the values are not codes of one length."""
+    """Number of digits in every value; 0 if the values are not codes of equal length."""
     values = [value for value in as_text(column.values).to_pylist() if value is not None]
     length = len(values[0]) if values else 0
-    codes = length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values)
-    return length if codes else 0
+    are_codes = length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values)
+    return length if are_codes else 0
 
 
 def _rarest_together(column: Coded) -> list[Labels]:
-    """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
+    """Halve the number of groups at each level by joining the rarest ones, so common values stay single longest."""
     tally = np.bincount(column.codes, minlength=column.size)
     groups = [(int(tally[code]), [code]) for code in range(column.size)]
     heapq.heapify(groups)

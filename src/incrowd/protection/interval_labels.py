@@ -1,4 +1,4 @@
-"""Numbers and dates as fixed intervals: the label of every value of a column."""
+"""Interval labels: for every value of a column of numbers or dates, the fixed interval it lies in."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from incrowd.protection.recoding import (
 )
 
 Labels = list[str | None]
-MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
-LARGEST_SET = 1_000  # values that are written out; every record of a set repeats all of them
+MOST_PARTS = 1_000_000  # intervals of the domain of a column
+LARGEST_SET = 1_000  # values that a set lists; every cell repeats the whole list
 EPOCH = date(1970, 1, 1).toordinal()
 
 
 class ValueLabels(Labels):
-    """Labels made of the column's own values: sets of them, or ranges that begin and end at one."""
+    """Labels made from the column's own values: sets of values, or ranges between two values."""
 
 
 class OpenEndedLabels(ValueLabels):
-    """Ranges that begin and end at values of the column, but for the first and the last: see `widen`."""
+    """Ranges between values of the column; the first and the last range hide the extreme values (see `widen`)."""
 
 
 def label_groups(column: Coded, groups: Sequence[Sequence[int]], largest: float = math.inf) -> ValueLabels:
-    """The label of every value where ascending codes are grouped: sets, `*` for larger ones, and values alone."""
+    """The label of every value, given groups of ascending codes: a set, `*` if it is too large, or the single value."""
     labels: Labels = as_written(column.values).to_pylist()
     members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     for codes in groups:
@@ -52,11 +52,11 @@ def label_groups(column: Coded, groups: Sequence[Sequence[int]], largest: float 
 
 
 def equal_parts(column: Coded, parts: int) -> Labels:
-    """Algorithm S3: the domain in so many intervals of about the same length.
+    """Algorithm S3: cut the domain into `parts` intervals of about the same length.
 
-    Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8;
-    other numbers at equal distances, the upper end not included; text into runs of its ascending values, and
-    `*` for those of more than 1,000.
+    Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8.
+    Other numbers are cut at equal distances, and an interval excludes its upper end. Text is cut into runs of its
+    sorted values; a run of more than 1,000 values becomes `*`.
     """
     if not 1 <= parts <= MOST_PARTS:
         raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
@@ -81,7 +81,7 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
     if not column.has_distances:
         raise InputError(f"intervals for {column.name!r}, which is text; give its hierarchy as a file")
     place, whole, start = _places(column)
-    if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
+    if start:  # positions are counted from an integer too large for floats, so the origin is moved there exactly
         origin = -float((start - Fraction(origin)) % Fraction(width))
     edges = _edges_near(place, width, origin)
     if not np.isfinite(edges).all():
@@ -94,24 +94,25 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
 
 
 def _written_short(edges: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-    """Edges of twelve digits, where their distance allows for it: sums of tenths are written as tenths."""
+    """Edges rounded to twelve digits if their distance allows it, so that 0.1 + 0.2 is written as 0.3."""
     if not edges.size or not width * 1e11 > np.abs(edges).max():
         return edges
     return np.array([float(f"{edge:.12g}") for edge in edges])
 
 
 def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:
-    """The edges of the cells of a grid that hold ascending values and of their neighbours, not of all empty cells.
+    """Edges of the grid cells that hold values, and of their neighbours; edges of other empty cells are left out.
 
-    The edges are equal where cells are narrower than floats can tell, and infinite where they overflow."""
+    `place` is ascending. If cells are too narrow for floats, the edges are equal; if they overflow, infinite.
+    """
     with np.errstate(over="ignore"):
         cells = np.floor((place - origin) / width)
     if not np.abs(cells).max() < 2**52:
         return np.zeros(2)
-    number = cells - cells[0]
-    near = np.unique(np.concatenate([number + step for step in (-1, 0, 1, 2)]))
-    near = near[(near >= 0) & (near <= number[-1] + 1)]
-    with np.errstate(over="ignore", invalid="ignore"):  # looked at by the caller
+    cell_number = cells - cells[0]
+    near = np.unique(np.concatenate([cell_number + step for step in (-1, 0, 1, 2)]))
+    near = near[(near >= 0) & (near <= cell_number[-1] + 1)]
+    with np.errstate(over="ignore", invalid="ignore"):  # checked by the caller
         edges: NDArray[np.float64] = near * width + (origin + cells[0] * width)
     return edges
 
@@ -120,7 +121,7 @@ def round_widths(column: Coded) -> list[float]:
     """Widths of round intervals for a column, each a multiple of the one before: 5, 10, 20 for ages."""
     place, whole, _ = _places(column)
     span = float(place[-1] - place[0]) + whole
-    if not span / 20 > 0:  # one value, or values that a float hardly tells apart
+    if not span / 20 > 0:  # one value, or values too close for floats
         return []
     unit = Fraction(10) ** math.floor(math.log10(span / 20))
     widths = [float(unit * times) for times in (1, 5, 10, 20, 100)]
@@ -130,7 +131,7 @@ def round_widths(column: Coded) -> list[float]:
 def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
     """Cut into `parts` quantiles (about equally many records each), then join every `joined` neighbours.
 
-    The first and the last range do not tell the smallest and the largest value, which one person may have alone.
+    The first and the last range hide the extreme values, which may belong to a single person.
     """
     if not column.has_distances:
         raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
@@ -140,9 +141,9 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
 
 
 def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
-    """Ranges between cut points, each of which begins a range; a range ends at values that the column has.
+    """Ranges of the values between cut points; a cut point belongs to the range above it.
 
-    The first and the last range do not tell the smallest and the largest value, which one person may have alone.
+    The first and the last range hide the extreme values, which may belong to a single person.
     """
     if not column.has_distances:
         raise InputError(f"cut points for {column.name!r}, which is text; give its hierarchy as a file")
@@ -157,7 +158,7 @@ def cut_parts(column: Coded, points: Sequence[float | date]) -> Labels:
 
 
 def _value_ranges(column: Coded, part: NDArray[np.int64]) -> Labels:
-    """The range of every value, from the first to the last value of its part; a null stays null."""
+    """The range of every value: from the first to the last value of its part. A null stays null."""
     low, high = np.searchsorted(part, part), np.searchsorted(part, part, side="right") - 1
     filled = Coded(column.name, column.codes, column.values.slice(0, part.size))
     labels: Labels = interval_labels(filled, low, high).to_pylist()
@@ -167,9 +168,9 @@ def _value_ranges(column: Coded, part: NDArray[np.int64]) -> Labels:
 
 
 def widen(column: Coded, label: str | None, is_lowest: bool, is_highest: bool) -> str | None:
-    """The label of the lowest or highest range of a column without its extreme value.
+    """The label of the lowest or highest range of a column, widened so that it hides the extreme value.
 
-    Numbers have an open end, as in top and bottom coding; dates, also those with a time of day, end with their decade.
+    Ranges of numbers get an open end, as in top and bottom coding. Ranges of dates and timestamps end with the decade.
 
     >>> widen(Coded("pay", np.array([0, 1]), pa.array([1200, 9000])), "[1200;1800]", True, False)
     '[*;1800]'
@@ -185,7 +186,7 @@ def widen(column: Coded, label: str | None, is_lowest: bool, is_highest: bool) -
 
 
 def _decade_end(text: str, end: Literal[0, 1]) -> str:
-    """The first or the last day of a date's decade, or the first or last moment, written as the text is.
+    """The first or last day of a date's decade, or its first or last moment, in the format of the text.
 
     >>> _decade_end("1931-05-07", 0), _decade_end("2024-02-29 13:14:15.000Z", 1)
     ('1930-01-01', '2029-12-31 23:59:59.999Z')
@@ -198,7 +199,7 @@ def _decade_end(text: str, end: Literal[0, 1]) -> str:
 
 
 def calendar(column: Coded, months: int) -> Labels:
-    """Dates in intervals of so many months, counted from January of year 0."""
+    """Dates in intervals of `months` months, counted from January of year 0."""
     if not pa.types.is_temporal(column.values.type) or pa.types.is_time(column.values.type):
         raise InputError(f"calendar intervals for {column.name!r}, which holds no dates")
     labels: Labels = []
@@ -213,13 +214,13 @@ def calendar(column: Coded, months: int) -> Labels:
 
 
 def _month_start(month: int) -> int:
-    """The day a month begins on, months counted from January of year 0; the calendar ends with 9999-12-31."""
+    """The first day of a month as an ordinal; months are counted from January of year 0, up to December 9999."""
     year, number = divmod(month, 12)
     return date(max(year, 1), number + 1, 1).toordinal() if year <= date.max.year else date.max.toordinal() + 1
 
 
 def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
-    """Values as floats without the null, whether they are whole numbers (days for dates), and from where they count."""
+    """Positions of the values without the null, whether they are whole (numbers or days), and their offset."""
     values = column.values.slice(0, column.filled_size)
     if not len(values):
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
@@ -230,24 +231,24 @@ def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
 
 
 def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float64], whole: bool, start: int) -> Labels:
-    """The label of every value between ascending edges; a null stays null."""
-    where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
+    """The interval of every value, given ascending edges; a null stays null."""
+    part_of = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
     days = pa.types.is_temporal(column.values.type)
     names: dict[int, str] = {}
-    for part in np.unique(where).tolist():
+    for part in np.unique(part_of).tolist():
         low, high = edges[part], edges[part + 1] - 1 if whole else edges[part + 1]
         if whole:
             low, high = np.ceil(low), np.ceil(edges[part + 1]) - 1
         closing = "]" if whole or part == len(edges) - 2 else ")"
-        first, last = _write(low, days, start), _write(high, days, start)
+        first, last = _write_end(low, days, start), _write_end(high, days, start)
         names[part] = first if whole and low == high else f"[{first};{last}{closing}"
-    labels: Labels = [names[part] for part in where.tolist()]
+    labels: Labels = [names[part] for part in part_of.tolist()]
     return [*labels, None] if column.has_null else labels
 
 
-def _write(value: float, days: bool, start: int) -> str:
+def _write_end(value: float, days: bool, start: int) -> str:
     if days:
         day = int(value) + EPOCH
         return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
-    is_short = bool(start) or abs(value) < 1e16  # else hundreds of digits, most of which the number does not have
+    is_short = bool(start) or abs(value) < 1e16  # larger floats would be written with hundreds of meaningless digits
     return str(start + int(value)) if value == int(value) and is_short else repr(float(value))

@@ -1,7 +1,7 @@
-"""Set-valued tables (baskets, visits): any m items of somebody are had by k people, which is k^m-anonymity.
+"""k^m-anonymity of set-valued tables (baskets, visits): at least k people share any m items of a person.
 
-Rare items are generalised along their hierarchy, whole subtrees at a time (Terrovitis, Mamoulis & Kalnis 2008); items
-whose combinations are still rare are suppressed, each with the people in whose sets they are.
+Rare items are generalised along their hierarchy, whole subtrees at a time (Terrovitis, Mamoulis & Kalnis 2008). Where a
+combination of items is still rare, one of its items is suppressed for the people who have the combination.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class ProtectedItems(Result):
     """A protected table of items, one row for each item of a person, without repeats.
 
     Attributes:
-        table: the person, as a random number that nothing can reproduce, and the item, in the caller's kind of frame.
-        asked_k: any `known` items of somebody were to be had by so many people.
-        found: what was counted on the protected table; None where no item is left.
-        people: how many people there were, and `without_items` how many have none left.
-        items: how many items of people there were; `suppressed` and `generalised` of them.
+        table: the person, as a random number that cannot be reproduced, and the item, in the caller's kind of frame.
+        asked_k: how many people were to share any `known` items of a person.
+        found: the k^m-anonymity counted on the protected table; None if no item remains.
+        people: number of people in the original; `without_items` of them have no item in the protected table.
+        items: number of pairs of person and item in the original; `suppressed` and `generalised` of them.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"table"})
@@ -55,16 +55,16 @@ class ProtectedItems(Result):
 
     @property
     def sentence(self) -> str:
-        """The guarantee and what it took, in plain words."""
+        """The guarantee and the share of items it cost, in plain words."""
         if self.found is None:
             return "no item is shared by as many people as were asked for: nothing is left"
-        gone = f"{percent(self.suppressed / self.items)} of the items were left out"
+        cost = f"{percent(self.suppressed / self.items)} of the items were left out"
         if self.generalised:
-            gone += f" and {percent(self.generalised / self.items)} made coarser"
-        nothing = "person has" if self.without_items == 1 else "people have"
-        alone = f"; {self.without_items:,} {nothing} none left" if self.without_items else ""
+            cost += f" and {percent(self.generalised / self.items)} made coarser"
+        have = "person has" if self.without_items == 1 else "people have"
+        without = f"; {self.without_items:,} {have} none left" if self.without_items else ""
         known = counted(self.found.known, "item", "items")
-        return f"whoever knows up to {known} of somebody is left with at least {self.found.k:,} people; {gone}{alone}"
+        return f"whoever knows up to {known} of somebody is left with at least {self.found.k:,} people; {cost}{without}"
 
 
 def protect_items(
@@ -77,25 +77,25 @@ def protect_items(
     hierarchy: Hierarchy | str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> ProtectedItems:
-    """Make a table of items k^m-anonymous: any `known` items of somebody are had by at least k people.
+    """Make a table of items k^m-anonymous: at least k people share any `known` items of a person.
 
-    Only the person, as a random number, and the item are released; other columns are not looked at.
+    Only the person, as a random number, and the item are released; other columns are left out.
 
     Args:
         data: a long table with one row for each item of a person: whatever `read_table` reads.
         person: the column that says whose item it is.
         item: the column of items.
         known: how many items of a person an attacker may know.
-        k: the fewest people who share them.
-        hierarchy: along which rare items are made coarser; without one they are suppressed.
+        k: the fewest people who share these items.
+        hierarchy: the hierarchy along which rare items are generalised; without one they are suppressed.
         progress: called with what is done and how far it is.
 
     Returns:
-        The protected table and what it took.
+        The protected table, and counts of suppressed and generalised items.
 
     Raises:
         InputError: a column is missing or has nulls, or a number makes no sense.
-        UnsupportedError: people have too many sets of items to count.
+        UnsupportedError: there are too many sets of items to count.
 
     >>> visits = {"who": ["a", "a", "b", "b", "c"], "what": ["x", "y", "x", "y", "z"]}
     >>> safe = protect_items(visits, person="who", item="what", k=2)
@@ -107,14 +107,14 @@ def protect_items(
     progress("reading", 0.0)
     owner, codes = distinct_pairs(who.codes, what.codes, what.size)
     label_of, labels = _generalise_rare(owner, codes, what, hierarchy, k)
-    shown_owner, shown = distinct_pairs(owner, label_of[codes], len(labels))
-    keep = suppress_rare_sets(shown_owner, shown, k, known, memory=table.memory, progress=progress)
-    shown_owner, shown = shown_owner[keep], shown[keep]
-    released = release_rows({item: labels.take(pa.array(shown))}, replace(who, codes=shown_owner))
-    found = itemset_anonymity(released, person=person, item=item, known=known) if shown.size else None
+    shown_owner, kept_labels = distinct_pairs(owner, label_of[codes], len(labels))
+    keep = suppress_rare_sets(shown_owner, kept_labels, k, known, memory=table.memory, progress=progress)
+    shown_owner, kept_labels = shown_owner[keep], kept_labels[keep]
+    released = release_rows({item: labels.take(pa.array(kept_labels))}, replace(who, codes=shown_owner))
+    found = itemset_anonymity(released, person=person, item=item, known=known) if kept_labels.size else None
     if found is not None and found.k < k:
         raise UnsupportedError(f"items are shared by {found.k:,} people, and {k:,} were asked for; nothing is released")
-    is_left = np.isin(owner * len(labels) + label_of[codes], shown_owner * len(labels) + shown)
+    is_kept = np.isin(owner * len(labels) + label_of[codes], shown_owner * len(labels) + kept_labels)
     written = as_written(what.values).to_numpy(zero_copy_only=False)
     coarser = ~np.equal(as_text(labels).to_numpy(zero_copy_only=False)[label_of], written)[codes]
     return ProtectedItems(
@@ -124,13 +124,13 @@ def protect_items(
         who.size,
         who.size - np.unique(shown_owner).size,
         codes.size,
-        int(np.count_nonzero(~is_left)),
-        int(np.count_nonzero(is_left & coarser)),
+        int(np.count_nonzero(~is_kept)),
+        int(np.count_nonzero(is_kept & coarser)),
     )
 
 
 def _require_items(table: Table, person: str, item: str, known: int, k: int) -> tuple[Coded, Coded]:
-    """The person and item columns, if what is asked makes sense."""
+    """Check the request; return the person and item columns."""
     for name, number, least in (("known items", known, 1), ("k", k, 2)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise InputError(f"{name} must be a whole number of {least} or more; {number!r} was given")
@@ -141,92 +141,99 @@ def _require_items(table: Table, person: str, item: str, known: int, k: int) -> 
 
 
 def release_rows(columns: Mapping[str, pa.Array], who: Coded) -> pa.Table:
-    """The released table in the order of the people's new random numbers, so that theirs of before tells nothing."""
+    """The released table, sorted by the new random numbers of people, so that it hides the original order."""
     people = draw_pseudonyms(who)
     order = np.argsort(people.to_numpy(), kind="stable")
     return build_release({who.name: people, **columns}, order)
 
 
 def distinct_pairs(owner: NDArray[Any], codes: NDArray[Any], size: int) -> tuple[Codes, Codes]:
-    """People and items without repeats, in order of people."""
+    """Distinct pairs of person and item, sorted by person and then by item."""
     pairs = np.sort(owner.astype(np.int64) * size + codes)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # a sort is many times faster here than the table of np.unique
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # many times faster here than np.unique
     return pairs // max(size, 1), pairs % max(size, 1)
 
 
 def _generalise_rare(
     owner: Codes, codes: Codes, what: Coded, hierarchy: Hierarchy | str | os.PathLike[str] | None, k: int
 ) -> tuple[Codes, pa.Array]:
-    """The number of the label that every item gets, and the labels.
+    """The index of every item's label, and the labels.
 
-    Where a label is had by fewer than k people, all items below the next one up get that.
+    If fewer than k people have a label, all items below its parent get the parent's label.
     """
     if hierarchy is None:
         return np.arange(what.size), what.values if what.has_distances else as_written(what.values)
-    made = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
-    levels = made.levels(what)[:-1]  # the last one is * for all, which tells nothing
+    parsed = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
+    levels = parsed.levels(what)[:-1]  # without the last level, which is * for all items
     height = np.zeros(what.size, dtype=np.int64)
     while True:
-        number, texts = _labels_at(levels, height)
-        people = np.bincount(distinct_pairs(owner, number[codes], len(texts))[1], minlength=len(texts))
-        rare = (people[number] < k) & (height + 1 < len(levels))
+        label_of, labels = _labels_at(levels, height)
+        people = np.bincount(distinct_pairs(owner, label_of[codes], len(labels))[1], minlength=len(labels))
+        rare = (people[label_of] < k) & (height + 1 < len(levels))
         if not rare.any():
             break
-        for up in np.unique(height[rare]) + 1:
-            groups = levels[up].groups
-            lifted = np.isin(groups, groups[rare & (height + 1 == up)])
-            height[lifted] = np.maximum(height[lifted], up)
-    return number, pa.array(texts, pa.string())
+        for parent_level in np.unique(height[rare]) + 1:
+            groups = levels[parent_level].groups
+            is_raised = np.isin(groups, groups[rare & (height + 1 == parent_level)])
+            height[is_raised] = np.maximum(height[is_raised], parent_level)
+    return label_of, pa.array(labels, pa.string())
 
 
 def _labels_at(levels: Sequence[Level], height: Codes) -> tuple[Codes, list[str | None]]:
-    """The label of every item at its own level: numbers, and the labels."""
-    found: dict[str | None, int] = {}
-    number = np.empty(height.size, dtype=np.int64)
-    for place, level in enumerate(height.tolist()):
-        label = levels[level].labels[levels[level].groups[place]]
-        number[place] = found.setdefault(label, len(found))
-    return number, list(found)
+    """The index of every item's label at the item's own level, and the labels."""
+    index_of: dict[str | None, int] = {}
+    label_of = np.empty(height.size, dtype=np.int64)
+    for item, level in enumerate(height.tolist()):
+        label = levels[level].labels[levels[level].groups[item]]
+        label_of[item] = index_of.setdefault(label, len(index_of))
+    return label_of, list(index_of)
 
 
 def suppress_rare_sets(
     owner: Codes, codes: Codes, k: int, known: int, *, memory: float = np.inf, progress: Progress = silent
 ) -> NDArray[np.bool_]:
-    """Choose the items that stay, so that k people have any `known` items of one person.
+    """Choose the items to keep, so that at least k people share any `known` items of one person.
 
-    Sets of 1, 2, … items are counted; from everybody in a rare one the item goes that is in most of that person's rare
-    sets, the commonest of several. This is repeated, for what goes makes others rarer, until no set is rare.
+    Sets of 1, 2, … items are counted. Everybody who has a rare set loses the item that is in most of their rare sets,
+    and of several such items the commonest. Suppression makes other sets rarer, so this is repeated until no set is
+    rare.
 
     Args:
-        owner: the person of every item, ascending, and `codes` the items of each, ascending; no pair twice.
-        codes: the items.
-        k: the fewest people.
-        known: the largest sets.
+        owner: the person of every pair of person and item; pairs are distinct and sorted by person, then by item.
+        codes: the item of every pair.
+        k: the fewest people who share a set.
+        known: the size of the largest sets.
         memory: bytes that may be used.
         progress: called with what is done and how far it is.
+
+    Returns:
+        Boolean mask of the pairs to keep.
 
     >>> suppress_rare_sets(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 2]), 2, 2).tolist()
     [True, True, True, True, False]
     """
-    stays = np.ones(owner.size, dtype=np.bool_)
+    is_kept = np.ones(owner.size, dtype=np.bool_)
     size = 1
     while size <= known:
         progress(f"suppressing rare sets of {size} items", (size - 1) / known)
-        at = np.flatnonzero(stays)
-        support = np.bincount(codes[at])[codes[at]]
-        if size == 1:  # a rare item goes from everybody, which makes no other one rare
-            stays[at[support < k]] = False
+        kept = np.flatnonzero(is_kept)
+        support = np.bincount(codes[kept])[codes[kept]]
+        if size == 1:  # suppressing a rare item for everybody makes no other item rare
+            is_kept[kept[support < k]] = False
             size += 1
             continue
-        members = _rare_sets(owner[at], codes[at], k, size, memory)
+        members = _rare_sets(owner[kept], codes[kept], k, size, memory)
         if members.size:
-            stays[at[_cover(members, owner[at], support)]] = False
+            is_kept[kept[_cover(members, owner[kept], support)]] = False
         size = 1 if members.size else size + 1
-    return stays
+    return is_kept
 
 
 def _rare_sets(owner: Codes, codes: Codes, k: int, size: int, memory: float) -> Codes:
-    """Sets of so many items that fewer than k people have: a row for each person who has one, places of its items."""
+    """The sets of `size` items that fewer than k people have.
+
+    One row for each person and rare set, with the indices of its items in `codes`.
+    """
     from incrowd.measures import kernels
 
     lengths = np.bincount(owner) if owner.size else np.zeros(0, dtype=np.int64)
@@ -244,27 +251,27 @@ def _rare_sets(owner: Codes, codes: Codes, k: int, size: int, memory: float) -> 
     numbers, sizes = class_numbers(keys)
     rare = np.flatnonzero(sizes[numbers] < k)
     person = np.repeat(np.arange(lengths.size), [comb(length, size) for length in lengths.tolist()])[rare]
-    places = np.empty((rare.size, size), dtype=np.int64)
+    indices = np.empty((rare.size, size), dtype=np.int64)
     pairs = owner * np.int64(base) + codes
-    left = keys[rare].astype(np.int64)
+    remaining_key = keys[rare].astype(np.int64)
     for position in range(size):
-        left, digit = np.divmod(left, base)
-        places[:, position] = np.searchsorted(pairs, person * np.int64(base) + digit)
-    return places
+        remaining_key, digit = np.divmod(remaining_key, base)
+        indices[:, position] = np.searchsorted(pairs, person * np.int64(base) + digit)
+    return indices
 
 
 def _cover(members: Codes, owner: Codes, support: Codes) -> Codes:
-    """Places of items so that every set loses one: of each person the one in most sets, then the next."""
-    gone = [members[:0, 0]]
+    """Indices of items such that every set loses one: greedily, for each person the item in most of their sets."""
+    suppressed = [members[:0, 0]]
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     while members.size:
         score = np.bincount(members.ravel(), minlength=owner.size).astype(np.float64)
         score[score > 0] += support[score > 0] / (support.max() + 1)
         best = np.maximum.reduceat(score, first)[np.searchsorted(owner[first], owner)]
         chosen = np.flatnonzero((score > 0) & (score == best))
-        chosen = chosen[np.flatnonzero(np.diff(owner[chosen], prepend=-1))]  # one of equals
-        gone.append(chosen)
-        lost = np.zeros(owner.size, dtype=np.bool_)
-        lost[chosen] = True
-        members = members[~lost[members].any(axis=1)]
-    return np.concatenate(gone)
+        chosen = chosen[np.flatnonzero(np.diff(owner[chosen], prepend=-1))]  # one item for each person
+        suppressed.append(chosen)
+        is_suppressed = np.zeros(owner.size, dtype=np.bool_)
+        is_suppressed[chosen] = True
+        members = members[~is_suppressed[members].any(axis=1)]
+    return np.concatenate(suppressed)

@@ -1,12 +1,12 @@
-"""k-map: every class of a release covers at least so many people of a population, as a table of everybody shows.
+"""k-map: every class of a release covers at least a given number of people of a population (Sweeney 2002).
 
-An attacker who looks somebody up in that table finds at least so many who fit the released row (Sweeney 2002). A class
-that is joined with another covers all that either did, so that classes are joined until they cover enough.
+An attacker who compares a released row with a table of the population finds at least so many people who match it. The
+union of two classes covers everybody whom either covers, so classes are merged until each covers enough people.
 
-Where there is no such table, a class of a random sample makes some number of people likely, and classes are made large
-enough for it. Records that a range or set is drawn around say nothing about how many others are in it, so that a class
-has these besides. That is an estimate: classes are chosen where the sample is dense, so that no confidence limit holds
-exactly.
+Without a table of the population, the number of people is estimated from the records of a random sample, and classes
+are made large enough. Records that define the ends of a range or the members of a set say nothing about how many other
+people lie in it, so a class needs them in addition. The result is only an estimate: classes are formed where the sample
+is dense, so that no confidence limit holds exactly.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from incrowd.protection.recoding import Grouping, as_nominal, as_text, class_lab
 from incrowd.tables import Choice, Interval, Prefix, Table, parse_generalised, read_table
 
 _BLOCK = 512  # classes whose labels are compared with all values at once
-_UNLIKELY = 0.025  # below the 95 % interval
+_UNLIKELY = 0.025  # probability below a two-sided 95 % interval
 _LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 ClassLabels = tuple[NDArray[Any], Sequence[str | None]]
-"""The number of every class's label in a column, and the labels."""
+"""The index of every class's label in a column, and the labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Values:
-    """The different values of a column, in the forms that a label is compared with.
+    """The distinct values of a column as text, numbers and days, to be compared with labels.
 
-    `places` tells where every text stands, None for a null. Numbers or days that a value is not are NaN or NaT.
+    `places` maps every text (None for a null) to its indices in `texts`. A value that is no number is NaN in `numbers`,
+    and one that is no day is NaT in `days`.
     """
 
     texts: pa.Array
@@ -65,7 +66,7 @@ class _Values:
         return cls(texts, places, numbers, days)
 
     def covered(self, label: str | None) -> NDArray[np.bool_]:
-        """Flags of the values that a label stands for."""
+        """Boolean mask of the values that a label covers."""
         meaning = None if label is None else parse_generalised(label)
         covers = np.zeros(len(self.texts), dtype=np.bool_)
         if meaning is None or isinstance(meaning, Choice):
@@ -86,9 +87,9 @@ class _Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PopulationTable:
-    """The people that a class is counted among: their different combinations of values, and how many have each.
+    """The population: its distinct combinations of values, and the number of people with each.
 
-    `named` are, by column, the labels of a hierarchy that was given: for each, which values it stands for.
+    `named` holds, by column and label of a user's hierarchy, the boolean mask of the values that the label covers.
     """
 
     columns: Mapping[str, _Values]
@@ -110,23 +111,23 @@ class PopulationTable:
         from incrowd.protection import kernels_classes
 
         classes = labels[0][0].size
-        found = np.empty(classes, dtype=np.int64)
-        most = int(self.people.sum()) if enough is None else enough
+        covered = np.empty(classes, dtype=np.int64)
+        limit = int(self.people.sum()) if enough is None else enough
         for start in range(0, classes, _BLOCK):
             masks, rows = [], np.empty((min(_BLOCK, classes - start), len(names)), dtype=np.int64)
             for index, (name, (numbers, texts)) in enumerate(zip(names, labels, strict=True)):
-                used, rows[:, index] = np.unique(numbers[start : start + _BLOCK], return_inverse=True)
-                masks.append(np.stack([self._covered(name, texts[number]) for number in used.tolist()]))
+                label_numbers, rows[:, index] = np.unique(numbers[start : start + _BLOCK], return_inverse=True)
+                masks.append(np.stack([self._covered(name, texts[number]) for number in label_numbers.tolist()]))
             offsets = np.cumsum([0, *(mask.size for mask in masks[:-1])])
             widths = np.array([mask.shape[1] for mask in masks])
             flat = np.concatenate([mask.ravel() for mask in masks])
             kernels_classes.count_covered(
-                self.codes, self.people, flat, offsets + rows * widths, most, found[start : start + _BLOCK]
+                self.codes, self.people, flat, offsets + rows * widths, limit, covered[start : start + _BLOCK]
             )
-        return found
+        return covered
 
     def _covered(self, name: str, label: str | None) -> NDArray[np.bool_]:
-        """Flags of the values of a column that a label stands for."""
+        """Boolean mask of the values of a column that a label covers."""
         named = self.named.get(name, {})
         return named[label] if label in named else self.columns[name].covered(label)
 
@@ -140,7 +141,7 @@ class RandomSample:
 
     @classmethod
     def of(cls, records: int, people: float) -> RandomSample:
-        """A sample of so many records, if there can be one."""
+        """Check the number of records and of people, and make the sample."""
         if not records <= people < math.inf or people != int(people):
             raise InputError(
                 f"{records:,} records of a population of {people:,.15g}; give at least as many, a whole number",
@@ -149,39 +150,39 @@ class RandomSample:
         return cls(records, int(people))
 
     def smallest_class(self, people: int) -> int:
-        """The fewest records of a class that make it likely that as many people of the population fit it.
+        """The fewest records of a class from which we infer that at least `people` of the population match it.
 
-        The lower end of the exact 95 % interval: if one person fewer did, so many of them would be in the sample with
-        a probability of 2.5 % at most (hypergeometric). That is for a class whose limits do not depend on its records;
-        where they do, `edges_of_classes` come on top, up to as many records as people are asked for, who fit for
-        certain.
+        By the exact 95 % interval (hypergeometric): if only `people` - 1 matched the class, the sample would hold that
+        many of them with a probability of at most 2.5 %. This holds for a class whose limits do not depend on its
+        records. Otherwise `edges_of_classes` are added; a class of `people` records is always enough, because its own
+        records match it.
 
         >>> RandomSample(1_000, 10_000).smallest_class(20), RandomSample(10_000, 10_000).smallest_class(20)
         (6, 20)
         """
-        fit = min(people, self.people + 1) - 1
-        fewest, most = max(0, self.records + fit - self.people), min(fit, self.records)
+        matching = min(people, self.people + 1) - 1
+        fewest, most = max(0, self.records + matching - self.people), min(matching, self.records)
         drawn = np.arange(fewest, most, dtype=np.float64)  # P(drawn + 1) / P(drawn)
-        steps = np.log((fit - drawn) * (self.records - drawn)) - np.log(
-            (drawn + 1) * (self.people - fit - self.records + drawn + 1)
+        steps = np.log((matching - drawn) * (self.records - drawn)) - np.log(
+            (drawn + 1) * (self.people - matching - self.records + drawn + 1)
         )
         logs = np.concatenate([[0.0], np.cumsum(steps)])
-        chances = np.exp(logs - logs.max())
-        at_least = np.cumsum(chances[::-1])[::-1] / chances.sum()
+        probabilities = np.exp(logs - logs.max())
+        at_least = np.cumsum(probabilities[::-1])[::-1] / probabilities.sum()
         return fewest + int(np.count_nonzero(at_least > _UNLIKELY))
 
     def fewest_people(self, size: int, enough: int) -> int:
-        """Number of people that a class of this size makes likely, counted up to `enough`."""
+        """The largest number of people, up to `enough`, that a class of this size is large enough for."""
         return bisect_right(range(enough + 1), size, lo=1, key=self.smallest_class) - 1
 
 
 def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]) -> PopulationTable:
-    """Read the people that classes are counted among.
+    """Read the population that k-map counts.
 
     Args:
         data: a table of everybody, with the quasi-identifiers: whatever `read_table` reads.
         columns: the quasi-identifiers of the table that is protected.
-        hierarchies: how they are made coarser, where that was given.
+        hierarchies: the user's hierarchies, by column.
 
     Raises:
         InputError: a column is missing, holds something else or whole numbers beyond 2^53, or there are no rows.
@@ -193,7 +194,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
         raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for ours, theirs in zip(columns, encode(table, names), strict=True):
-        theirs = replace(theirs, stated=ours.stated)  # a table that is open already has scales of its own
+        theirs = replace(theirs, stated=ours.stated)  # a `Table` keeps its own scales, so state them again
         theirs = as_nominal(theirs) if theirs.has_distances and pa.types.is_string(ours.values.type) else theirs
         if ours.has_distances != theirs.has_distances:
             raise InputError(
@@ -212,7 +213,7 @@ def read_population(data: Any, columns: Sequence[Coded], hierarchies: Mapping[st
 
 
 def _require_exact(column: Coded) -> None:
-    """Refuse whole numbers that are not exact as floats, which the ends of a range are."""
+    """Refuse whole numbers that are not exact as floats, because the ends of ranges are compared as floats."""
     if not column.has_distances or not pa.types.is_integer(column.values.type):
         return
     limits = pc.min_max(column.values).as_py()
@@ -224,30 +225,31 @@ def _require_exact(column: Coded) -> None:
 
 
 def merge_until_mapped(problem: Problem, grouping: Grouping) -> Grouping:
-    """Join classes with their neighbours until each covers enough people of the population.
+    """Merge classes with their neighbours until each covers enough people of the population.
 
-    Where wishes restrict classes, all may be one class that covers too few; otherwise that is an error.
+    If all records together cover too few people, that is an error; only where wishes restrict classes is that one class
+    returned, and the caller suppresses it.
     """
-    made = grouping.take(order_near(problem.points(), grouping)).members
-    is_new = np.ones(len(made), dtype=np.bool_)
+    classes = grouping.take(order_near(problem.points(), grouping)).members
+    is_new = np.ones(len(classes), dtype=np.bool_)
     while True:
-        merged = Grouping(np.concatenate(made), np.cumsum([part.size for part in made]))
-        few = np.zeros(len(made), dtype=np.bool_)
+        merged = Grouping(np.concatenate(classes), np.cumsum([part.size for part in classes]))
+        few = np.zeros(len(classes), dtype=np.bool_)
         few[is_new] = covers_few(problem, merged, is_new)
-        if not few.any() or (len(made) == 1 and (problem.wishes.restrict or problem.wishes.apart)):
+        if not few.any() or (len(classes) == 1 and (problem.wishes.restrict or problem.wishes.apart)):
             return merged
-        if len(made) == 1:
+        if len(classes) == 1:
             by_estimate = "" if problem.demand.sample is None else ", by an estimate,"
             raise UnsupportedError(
                 f"all records together cover{by_estimate} fewer than {problem.demand.k_map:,} people of the "
                 "population; ask for less",
                 hint="k_map",
             )
-        made, is_new = _join_neighbours(made, few)
+        classes, is_new = _join_neighbours(classes, few)
 
 
 def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Flags of the chosen classes (None: all) that cover too few people, by a population table or by an estimate."""
+    """Boolean mask of the chosen classes (None: all) that cover too few people, by a table or by an estimate."""
     demand = problem.demand
     assert demand.k_map is not None
     chosen = np.ones(grouping.ends.size, dtype=np.bool_) if chosen is None else chosen
@@ -261,11 +263,11 @@ def covers_few(problem: Problem, grouping: Grouping, chosen: NDArray[np.bool_] |
 
 
 def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
-    """Number of records of every class, beyond one, that define what its labels cover.
+    """Number of records of every class, beyond the first, that define the extent of its labels.
 
-    Two for a range, one at each end; one for every further value of a set, which lists none that was not seen; one for
-    a label of a hierarchy that is the lowest above two records. Given these, the other records are a sample of all
-    who fit (Tukey's tolerance regions).
+    A range is defined by two records, one at each end; a set by one record for each value after the first; a label of a
+    hierarchy by one further record, because it is the lowest common ancestor of two. Given these records, the others
+    are a random sample of all people who match the class (Tukey's tolerance regions).
     """
     classes = np.repeat(np.arange(grouping.ends.size), grouping.sizes)
     edges = np.zeros(grouping.ends.size, dtype=np.int64)
@@ -281,36 +283,39 @@ def edges_of_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64]:
 
 
 def _join_neighbours(
-    made: list[NDArray[np.int64]], few: NDArray[np.bool_]
+    classes: list[NDArray[np.int64]], few: NDArray[np.bool_]
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
-    """Merge each class that covers too few people with the next, the last with the one before; and which are merged."""
+    """Merge each class that covers too few people with the next class, the last with the previous one.
+
+    Returns the classes, and a boolean mask of the merged ones.
+    """
     joined: list[list[NDArray[np.int64]]] = []
     is_open = False
-    for part, lacks in zip(made, few.tolist(), strict=True):
+    for part, is_few in zip(classes, few.tolist(), strict=True):
         if is_open:
             joined[-1].append(part)
             is_open = False
         else:
             joined.append([part])
-            is_open = lacks
+            is_open = is_few
     if is_open and len(joined) > 1:
         joined[-2:] = [[*joined[-2], *joined[-1]]]
     return [np.concatenate(parts) for parts in joined], np.array([len(parts) > 1 for parts in joined])
 
 
 def _labels_of_classes(problem: Problem, grouping: Grouping) -> list[ClassLabels]:
-    found: list[ClassLabels] = []
+    labels: list[ClassLabels] = []
     for column in problem.columns:
         hierarchy = problem.hierarchies.get(column.name)
         numbers, texts, _ = class_labels(column, grouping, [] if hierarchy is None else hierarchy.levels(column))
-        found.append((numbers, [*texts.to_pylist(), None]))  # the number of a null is one beyond all labels
-    return found
+        labels.append((numbers, [*texts.to_pylist(), None]))  # a null has the index after the last label
+    return labels
 
 
 def _by_label(levels: Sequence[Level]) -> dict[str | None, NDArray[np.bool_]]:
-    """For every label of a hierarchy, flags of the values it stands for; sets and ranges name their values."""
-    found: dict[str | None, NDArray[np.bool_]] = {}
+    """For every label of a hierarchy, the boolean mask of its values; labels made from values are left out."""
+    masks: dict[str | None, NDArray[np.bool_]] = {}
     for level in levels[1:]:
         for group, label in enumerate(level.labels if not level.from_values else ()):
-            found[label] = found.get(label, np.zeros(level.groups.size, dtype=np.bool_)) | (level.groups == group)
-    return found
+            masks[label] = masks.get(label, np.zeros(level.groups.size, dtype=np.bool_)) | (level.groups == group)
+    return masks

@@ -1,9 +1,10 @@
-"""The hot loops of the partitions, compiled.
+"""Compiled loops of the partition methods.
 
-Records lie in rows of `points`, one scaled coordinate a column, and are moved about so that every node and every class
-is a run of rows: deep nodes then fit into the processor's cache. `rows` moves along and says which record each row is.
-`nominal` marks columns whose classes are written as sets of values rather than as intervals. `power` is 2 where the
-loss is a Euclidean distance and 1 where it is a sum over columns.
+Each row of `points` is a record, with one scaled coordinate for each column. Records are reordered so that every node
+and every class is a contiguous run of rows, which then fits into the processor's cache. `rows` is reordered in the same
+way and holds the original index of each record. `nominal` is above 0 for columns whose classes are written as sets of
+values, and 0 for those written as intervals. `power` is 2 if the loss is a Euclidean distance, 1 if it is a sum over
+columns.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def exchange(points, rows, i, j):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def smallest(values, size, rank):  # type: ignore[no-untyped-def]
-    """The value that stands at `rank` in ascending order (Hoare's quick-select); `values` is rearranged."""
+    """The value at `rank` in ascending order (Hoare's quick-select); `values` is reordered."""
     low, high = 0, size - 1
     while low < high:
         middle = (low + high) >> 1
@@ -57,7 +58,7 @@ def smallest(values, size, rank):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def separate(points, rows, start, end, column, pivot):  # type: ignore[no-untyped-def]
-    """Put records below the pivot first and those above it last; returns where the equal ones begin and end."""
+    """Put records below the pivot first and those above it last; returns the start and end of the equal ones."""
     below, i, above = start, start, end
     while i < above:
         value = points[i, column]
@@ -75,7 +76,7 @@ def separate(points, rows, start, end, column, pivot):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def add_moments(points, start, end, total, square, low, high):  # type: ignore[no-untyped-def]
-    """Add some records to the running sums and limits of every column."""
+    """Add the records of a run to the sums, sums of squares, minima and maxima of every column."""
     for i in range(start, end):
         for c in range(points.shape[1]):
             value = points[i, c]
@@ -87,8 +88,8 @@ def add_moments(points, start, end, total, square, low, high):  # type: ignore[n
 
 @njit(cache=True, nogil=True)
 def widest(total, square, low, high, count):  # type: ignore[no-untyped-def]
-    """The column that varies most, or -1 where all records are alike. Variance, not range: one far value must not
-    make a column be cut again and again."""
+    """The column with the largest variance, or -1 if all records are equal. Variance, not range: otherwise one outlier
+    would make a column be cut again and again."""
     best, column = -1.0, -1
     for c in range(total.size):
         if high[c] > low[c]:
@@ -100,10 +101,10 @@ def widest(total, square, low, high, count):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def split(points, rows, start, end, k, limit, scratch):  # type: ignore[no-untyped-def]
-    """Cut a run of records in two, again and again, until no part has more than `limit`; returns where parts end.
+    """Cut a run of records in two, repeatedly, until no part has more than `limit` records.
 
-    Cuts fall near the median: between two distinct values where that leaves k on both sides, at a multiple of k
-    otherwise. Parts of identical records are left whole.
+    A cut is near the median: between two distinct values if at least k records are on both sides, else at a multiple of
+    k. Parts of identical records are not cut. Returns `start` and the end of every part.
     """
     columns = points.shape[1]
     stack = [(start, end)]
@@ -140,7 +141,7 @@ def split(points, rows, start, end, k, limit, scratch):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def is_new(members, filled, column, value):  # type: ignore[no-untyped-def]
-    """True if none of the records of a class has this value."""
+    """True if no record of a class has this value in a column."""
     for j in range(filled):  # noqa: SIM110 (compiled)
         if members[j, column] == value:
             return False
@@ -149,7 +150,7 @@ def is_new(members, filled, column, value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def join(point, members, filled, low, high):  # type: ignore[no-untyped-def]
-    """Put a record into a class."""
+    """Add a record to the members of a class, and update its limits."""
     for c in range(point.size):
         value = point[c]
         members[filled, c] = value
@@ -159,7 +160,7 @@ def join(point, members, filled, low, high):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def cheapest(points, start, end, members, filled, low, high, nominal, power):  # type: ignore[no-untyped-def]
-    """The record of a run that widens a class least."""
+    """The record of a run that adds least to the loss of a class."""
     best, found = np.inf, start
     for i in range(start, end):
         cost = 0.0
@@ -180,7 +181,7 @@ def cheapest(points, start, end, members, filled, low, high, nominal, power):  #
 
 @njit(cache=True, nogil=True)
 def farthest(points, start, end, centre, best):  # type: ignore[no-untyped-def]
-    """The record of a run farthest from a centre, if farther than `best`; and how far."""
+    """The record of a run farthest from a centre, -1 if none is farther than `best`; and the largest distance."""
     found = -1
     for i in range(start, end):
         distance = 0.0
@@ -193,7 +194,7 @@ def farthest(points, start, end, centre, best):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_to_centre(points, start, end, centre):  # type: ignore[no-untyped-def]
-    """Sum the records of a run."""
+    """Add the coordinates of the records of a run to `centre`."""
     for i in range(start, end):
         for c in range(points.shape[1]):
             centre[c] += points[i, c]
@@ -201,10 +202,10 @@ def add_to_centre(points, start, end, centre):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def gather(points, rows, start, end, k, nominal, power, ends, filled):  # type: ignore[no-untyped-def]
-    """Make classes of k out of a small run: the record farthest from the centre, which nobody else would take
-    cheaply, takes the k-1 that widen its class least.
+    """Make classes of k from a small run. A class begins with the record farthest from the centre, which would be
+    expensive in any other class, and adds the k-1 records that increase its loss least.
 
-    The last class takes what is left, k to 2k-1. Returns how many ends are written.
+    The last class takes all remaining records, k to 2k-1. Returns the number of class ends in `ends`.
     """
     columns = points.shape[1]
     members = np.empty((k, columns), points.dtype)
@@ -227,7 +228,7 @@ def gather(points, rows, start, end, k, nominal, power, ends, filled):  # type: 
 
 @njit(cache=True, nogil=True)
 def alike(points, start, end):  # type: ignore[no-untyped-def]
-    """True if all records of a run are the same."""
+    """True if all records of a run are equal."""
     for i in range(start + 1, end):
         for c in range(points.shape[1]):
             if points[i, c] != points[start, c]:
@@ -237,7 +238,7 @@ def alike(points, start, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def partition(points, rows, start, end, k, limit, nominal, power):  # type: ignore[no-untyped-def]
-    """Classes of k to 2k-1 from a run of records (more only where all are identical); returns where classes end."""
+    """Classes of k to 2k-1 from a run of records (more only if all are identical); returns the ends of classes."""
     parts = split(points, rows, start, end, k, limit, np.empty(end - start, points.dtype))
     ends = np.empty((end - start) // k + 1, np.int64)
     filled = 0

@@ -1,4 +1,4 @@
-"""The hot loops over classes, compiled: what their members span, and joining them until they are diverse."""
+"""Compiled loops over classes: the limits and value sets of their members, and merging until they satisfy a demand."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def count_covered(codes, people, mask, rows, enough, found):  # type: ignore[no-untyped-def]
-    """Number of people whose values a class allows in every column; counting stops at `enough`.
+    """Number of people whom every class covers in all columns, written to `found`; counting stops at `enough`.
 
-    `rows` tells for every class and column where in `mask` stands which values it allows.
+    `mask[rows[g, c] + code]` is True if class g covers the value with this code in column c.
     """
     for g in range(rows.shape[0]):
         total = 0
@@ -66,7 +66,7 @@ def count_covered(codes, people, mask, rows, enough, found):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def add_codes(codes, start, end, counts, present, filled):  # type: ignore[no-untyped-def]
-    """Count some codes; `present` lists those that occur. Returns how many do."""
+    """Add the codes of a run to `counts`; `present` lists the codes that occur. Returns how many do."""
     for i in range(start, end):
         if counts[codes[i]] == 0:
             present[filled] = codes[i]
@@ -89,7 +89,7 @@ def is_diverse(counts, present, filled, kind, l, c):  # type: ignore[no-untyped-
             share = counts[present[i]] / total
             entropy -= share * np.log(share)
         return entropy >= np.log(l) - 1e-12
-    for rank in range(max(int(l) - 1, 1)):  # the commonest go to the front
+    for rank in range(max(int(l) - 1, 1)):  # move the commonest values to the front
         for i in range(rank + 1, filled):
             if counts[present[i]] > counts[present[rank]]:
                 present[i], present[rank] = present[rank], present[i]
@@ -100,7 +100,7 @@ def is_diverse(counts, present, filled, kind, l, c):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def find_diverse(codes, ends, values, kind, l, c, diverse):  # type: ignore[no-untyped-def]  # noqa: E741
-    """Mark the classes that are not l-diverse by themselves. `codes` are the sensitive values class by class."""
+    """Clear the flags of classes that are not l-diverse. `codes` are the sensitive values, class by class."""
     counts, present = np.zeros(values, np.int64), np.empty(values, np.int64)
     start = 0
     for g in range(ends.size):
@@ -113,9 +113,10 @@ def find_diverse(codes, ends, values, kind, l, c, diverse):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
-    """Join neighbouring classes until every one is l-diverse; returns the new ends, none where all together are not.
+    """Merge neighbouring classes until every class is l-diverse; returns the new ends, none if all together are not.
 
-    `codes` are the sensitive values class by class. Joining two diverse classes gives a diverse one, by any kind.
+    `codes` are the sensitive values, class by class. The union of two diverse classes is diverse, for every kind of
+    diversity.
     """
     kept = np.empty(ends.size, np.int64)
     counts, present = np.zeros(values, np.int64), np.empty(values, np.int64)
@@ -129,7 +130,7 @@ def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-unt
             for i in range(filled):
                 counts[present[i]] = 0
             filled = 0
-    # what is left at the end is not diverse by itself: it joins as many classes before it as that takes
+    # records after the last diverse class are merged with previous classes until they are diverse
     rest = kept[joined - 1] if joined else 0
     while rest < codes.size and joined:
         joined -= 1
@@ -144,7 +145,7 @@ def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True)
 def is_within(counts, people, low, high):  # type: ignore[no-untyped-def]
-    """True if every value's share of a class is within its limits."""
+    """True if the share of every value in a class is within its limits."""
     within = True
     for value in range(counts.size):
         within = within and low[value] <= counts[value] / people <= high[value]
@@ -153,7 +154,7 @@ def is_within(counts, people, low, high):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_within(codes, ends, low, high, good):  # type: ignore[no-untyped-def]
-    """Mark the classes in which a value's share is beyond its limits. `codes` are the values class by class."""
+    """Clear the flags of classes in which the share of a value exceeds its limits. `codes` are class by class."""
     counts = np.zeros(low.size, np.int64)
     start = 0
     for g in range(ends.size):
@@ -167,10 +168,10 @@ def find_within(codes, ends, low, high, good):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def merge_until_within(codes, ends, low, high):  # type: ignore[no-untyped-def]
-    """Join neighbouring classes until every value's share is within its limits; returns the new ends.
+    """Merge neighbouring classes until the share of every value is within its limits; returns the new ends.
 
-    `codes` are the values class by class. Shares of a union lie between those of its parts, and those of all together
-    are the table's own, so that this always ends.
+    `codes` are the values, class by class. A share in a union lies between the shares in its parts, and one class of
+    all records has the shares of the table, so a solution always exists.
     """
     kept = np.empty(ends.size, np.int64)
     counts = np.zeros(low.size, np.int64)
@@ -183,7 +184,7 @@ def merge_until_within(codes, ends, low, high):  # type: ignore[no-untyped-def]
             kept[joined] = first = start
             joined += 1
             counts[:] = 0
-    while first < codes.size and joined:  # what is left joins as many classes before it as that takes
+    while first < codes.size and joined:  # merge the remaining records with previous classes
         joined -= 1
         before = kept[joined - 1] if joined else 0
         for i in range(before, first):

@@ -1,8 +1,8 @@
-"""The hot loops of the partition along hierarchies, compiled.
+"""Compiled loops of the partition along hierarchies.
 
-A class costs in every column what the finest label costs that all its members share. `tree` holds the levels of all
-columns one after the other: the group of every value and what its label costs; where each column begins, how many
-values and how many levels it has.
+The cost of a class is the sum over columns of the cost of the finest label that all its members share. `tree` is a
+tuple of arrays for the levels of all columns, one after the other: the group of every value, the cost of its label, the
+offset of each column, its number of values and its number of levels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from incrowd.protection.kernels import exchange
 
 @njit(cache=True, nogil=True)
 def shared_level(tree, column, level, one, other):  # type: ignore[no-untyped-def]
-    """The first level, from `level` on, at which two values share a label; the number of levels where there is none."""
+    """The first level, from `level` on, at which two values share a label; the number of levels if there is none."""
     groups, _, offsets, sizes, depths = tree
     while level < depths[column]:
         at = offsets[column] + level * sizes[column]
@@ -34,7 +34,7 @@ def cost_of_level(tree, column, level, value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def cost_with(codes, record, first, levels, tree, most):  # type: ignore[no-untyped-def]
-    """Cost of a class with one record added; any number of at least `most` if it costs that much."""
+    """Cost of a class with one more record; if it reaches `most`, any number of at least `most`."""
     total = 0.0
     for c in range(codes.shape[1]):
         level = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])
@@ -46,17 +46,17 @@ def cost_with(codes, record, first, levels, tree, most):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def raise_levels(codes, record, first, levels, tree):  # type: ignore[no-untyped-def]
-    """Raise the levels of a class so that they cover one record more."""
+    """Raise the levels of a class so that they cover one more record."""
     for c in range(codes.shape[1]):
         levels[c] = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])
 
 
 @njit(cache=True, nogil=True)
 def gather(codes, rows, start, end, k, least, rarity, tree, ends, filled):  # type: ignore[no-untyped-def]
-    """Make classes of k while `least` records are left: the rarest record takes the k-1 that cost least with it.
+    """Make classes of k while at least `least` records remain: the rarest record and the k-1 that add least cost.
 
-    Records that no class can be made for are put last. Returns how many ends are written, and where these records
-    begin; with `least` above k what is left is one class more.
+    Records without a possible class are moved to the end of the run. Returns the number of class ends in `ends`, and
+    the start of these records. If `least` is above k, all remaining records become one more class instead.
     """
     levels = np.empty(codes.shape[1], np.int64)
     while end - start >= least:
@@ -93,7 +93,7 @@ def gather(codes, rows, start, end, k, least, rarity, tree, ends, filled):  # ty
 
 @njit(cache=True, nogil=True)
 def split_classes(codes, rows, ends, k, rarity, tree):  # type: ignore[no-untyped-def]
-    """Cut classes of 2k or more into smaller ones; returns where classes end."""
+    """Cut classes of 2k or more into smaller ones; returns the ends of classes."""
     found = np.empty(rows.size // k + 1, np.int64)
     filled, start = 0, 0
     for end in ends:
@@ -112,9 +112,9 @@ def split_classes(codes, rows, ends, k, rarity, tree):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def join_classes(codes, ends, loose, tree):  # type: ignore[no-untyped-def]
-    """For each of some loose records the class that it costs least to join, -1 where it can join none.
+    """The class to which each of the last `loose` records adds least cost; -1 if it fits no class.
 
-    `codes` are class by class, the loose records' after them.
+    `codes` holds the members class by class, then the loose records.
     """
     columns = codes.shape[1]
     levels = np.zeros((ends.size, columns), np.int64)
@@ -154,7 +154,10 @@ def add_digit(keys, codes, digits):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def number_keys(keys, weight):  # type: ignore[no-untyped-def]
-    """Number equal keys alike, in the order in which they come (open addressing); returns the weight of each number."""
+    """Number the distinct keys in order of occurrence (hash table, open addressing).
+
+    Returns the number of every key, and the total weight of each number.
+    """
     bits = 4
     while (1 << bits) < 2 * keys.size:
         bits += 1

@@ -1,4 +1,4 @@
-"""The hot loops of t-closeness by repair, compiled: classes too far from the whole table are merged with a near one."""
+"""Compiled loops of t-closeness by repair: classes too far from the whole table are merged with a near class."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from incrowd._support.compiled import njit
 from incrowd.measures.kernels import moved_between, sort_numbers
 
-_WORD, _BITS = 64, 256  # a class's set of values is kept as bits: beyond so many values, some share one
+_WORD, _BITS = 64, 256  # the set of values of a class is a bit set; with more than 256 values, some share a bit
 
 
 @njit(cache=True, nogil=True)
 def distance_of_counts(counts, values, filled, people, ordered, share, cumulative, before):  # type: ignore[no-untyped-def]
-    """Earth mover's distance between a class and the table; `values` lists the codes it has, `counts` how often.
+    """Earth mover's distance between a class and the table; `values` lists the codes of the class, `counts` how often.
 
-    The listed codes are sorted in place.
+    The first `filled` entries of `values` are sorted in place.
     """
     present = values[:filled]
     sort_numbers(present)
@@ -36,7 +36,7 @@ def distance_of_counts(counts, values, filled, people, ordered, share, cumulativ
 
 @njit(cache=True, nogil=True)
 def find_close(codes, ends, ordered, share, cumulative, before, t, good):  # type: ignore[no-untyped-def]
-    """Mark the classes that are farther than t from the table. `codes` are the values class by class."""
+    """Clear the flags of classes that are farther than t from the table. `codes` are the values, class by class."""
     counts, values = np.zeros(share.size, np.int64), np.empty(share.size, np.int64)
     start = 0
     for g in range(ends.size):
@@ -59,8 +59,8 @@ def find_close(codes, ends, ordered, share, cumulative, before, t, good):  # typ
 def farthest_column(codes, offsets, ordered, share, cumulative, before, following, first, people, scratch, values):  # type: ignore[no-untyped-def]
     """The largest distance of a class from the table, over all sensitive columns.
 
-    Row s of `codes` is column s. Its distribution lies in `share`, `cumulative` and `before` from `offsets[s]` on. The
-    members of the class are `first`, `following[first]`, … up to -1.
+    Row s of `codes` is sensitive column s. Its distribution begins at `offsets[s]` in `share`, `cumulative` and
+    `before`. The members of the class are a linked list: `first`, `following[first]`, … until -1.
     """
     worst = 0.0
     for s in range(codes.shape[0]):
@@ -86,7 +86,7 @@ def farthest_column(codes, offsets, ordered, share, cumulative, before, followin
 
 @njit(cache=True, nogil=True)
 def count_bits(word):  # type: ignore[no-untyped-def]
-    """Number of ones in a word of 64 bits."""
+    """Number of set bits in a 64-bit word."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -95,7 +95,7 @@ def count_bits(word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def describe_classes(points, order, ends, nominal):  # type: ignore[no-untyped-def]
-    """The limits of every class in every column, and for nominal columns the set of its values as bits."""
+    """The limits of every class in every column, and for nominal columns its values as a bit set."""
     columns = points.shape[1]
     words = _BITS // _WORD
     low, high = np.empty((ends.size, columns), points.dtype), np.empty((ends.size, columns), points.dtype)
@@ -121,7 +121,7 @@ def describe_classes(points, order, ends, nominal):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def joint_width(low, high, bits, places, nominal, power, a, b, most):  # type: ignore[no-untyped-def]
-    """Width of the union of two classes; any number of at least `most` if it is as wide as that."""
+    """Width of the union of two classes; if it reaches `most`, any number of at least `most`."""
     total = 0.0
     most = most * most if power == 2 else most
     for c in range(low.shape[1]):
@@ -140,7 +140,7 @@ def joint_width(low, high, bits, places, nominal, power, a, b, most):  # type: i
 
 @njit(cache=True, nogil=True)
 def binned_distance(binned, a, b, people, ordered, shares, widths):  # type: ignore[no-untyped-def]
-    """About how far two classes together are from the table, from the counts of bins of values; a and b may be one."""
+    """Approximate distance of the union of two classes from the table, by bins of values; a may equal b."""
     worst = 0.0
     for s in range(widths.size):
         apart, held = 0.0, 0.0
@@ -155,11 +155,11 @@ def binned_distance(binned, a, b, people, ordered, shares, widths):  # type: ign
 
 @njit(cache=True, nogil=True)
 def best_partner(one, towards, shapes, width, people, settings, binned, about, ordered, shares, widths):  # type: ignore[no-untyped-def]
-    """The class whose union with this one adds little to the loss for what it takes off the distance beyond t.
+    """The class whose union with this one has the best ratio of added loss to reduced distance beyond t.
 
-    It is one of the nearest so many in both directions. The loss is the width of every record's class, summed over
-    records. Distance counts by a power of 1.5: with less, classes take alike partners that help them little, with
-    more, far ones that they do not need.
+    Candidates are the `reach` nearest classes in both directions. The loss is the width of every record's class, summed
+    over records. The reduced distance is raised to the power 1.5: a smaller power chooses similar partners that help
+    little, a larger one distant partners that are not needed.
     """
     low, high, bits, places = shapes
     nominal, power, reach, t = settings
@@ -185,7 +185,7 @@ def best_partner(one, towards, shapes, width, people, settings, binned, about, o
 
 @njit(cache=True, nogil=True)
 def link_members(order, ends):  # type: ignore[no-untyped-def]
-    """The first and last member of every class, and the member that follows each; -1 after the last."""
+    """Linked lists of the members of every class: first and last member, and the next of each member (-1: none)."""
     first, last = np.empty(ends.size, np.int64), np.empty(ends.size, np.int64)
     following = np.full(order.size, -1)
     start = 0
@@ -212,10 +212,10 @@ def count_bins(codes, order, ends, offsets, bins, most):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def merge_until_close(points, order, ends, near, settings, codes, distributions, binning):  # type: ignore[no-untyped-def]
-    """Merge every class farther than t from the table with its best partner, until none is or one class is left.
+    """Merge every class farther than t from the table with its best partner, until none is or one class remains.
 
-    `near` lists the classes so that alike ones are close to each other. Returns for every class the number of the one
-    it is now part of.
+    `near` lists the classes so that similar ones are close in the list. Returns for every class the number of the
+    merged class that contains it.
     """
     nominal, power, _, t = settings
     offsets, ordered, share, cumulative, before = distributions
@@ -225,7 +225,7 @@ def merge_until_close(points, order, ends, near, settings, codes, distributions,
     low, high, bits, places = shapes
     first, last, following = link_members(order, ends)
     binned = count_bins(codes, order, ends, offsets, bins, shares.shape[1])
-    # loops in place of np.diff, np.append and copies of arrays, which take seconds to compile for their messages
+    # loops, because np.diff, np.append and array copies take seconds to compile
     most_values = 0
     for s in range(codes.shape[0]):
         most_values = max(most_values, offsets[s + 1] - offsets[s])

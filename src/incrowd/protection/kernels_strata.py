@@ -1,7 +1,7 @@
-"""The hot loops of the t-close partition, compiled: classes with one record of every stratum.
+"""Compiled loops of the t-close partition: classes with one record of every stratum.
 
-Records lie as in `kernels`; stratum g is rows g * length to (g + 1) * length, and a class is the record at one position
-of every stratum.
+`points` and `rows` are as in `kernels`. Stratum g is rows g * length to (g + 1) * length - 1. A class is the records at
+the same position of every stratum.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from incrowd.protection.kernels import (
 
 @njit(cache=True, nogil=True)
 def split_strata(points, rows, strata, length, start, end, limit):  # type: ignore[no-untyped-def]
-    """Cut runs in two as `split` does, with as many records of every stratum in each part; returns where parts end.
+    """Cut runs in two as `split` does, with equally many records of every stratum in each part.
 
-    Each stratum is cut at its own median of the column that varies most in all of them (maths.md, section 4).
+    Each stratum is cut at its own median of the column that varies most over all strata (maths.md, section 4). Returns
+    `start` and the end of every part.
     """
     columns = points.shape[1]
     scratch = np.empty(end - start, points.dtype)
@@ -59,9 +60,10 @@ def split_strata(points, rows, strata, length, start, end, limit):  # type: igno
 
 @njit(cache=True, nogil=True)
 def gather_strata(points, rows, strata, length, start, end, nominal, power):  # type: ignore[no-untyped-def]
-    """Make classes with one record of every stratum: the farthest record takes the cheapest of each other stratum.
+    """Make classes with one record of every stratum: the record farthest from the centre, then from each other stratum
+    the record that adds least to the loss.
 
-    Afterwards the class at a position is the record at that position of every stratum.
+    The records of a class are moved to the same position of every stratum.
     """
     columns = points.shape[1]
     members = np.empty((strata, columns), points.dtype)
@@ -90,7 +92,7 @@ def gather_strata(points, rows, strata, length, start, end, nominal, power):  # 
 
 @njit(cache=True, nogil=True)
 def width_with(points, strata, length, position, stratum, other, members, nominal, power):  # type: ignore[no-untyped-def]
-    """Width of the class at a position if row `other` replaces its record from a stratum."""
+    """Width of the class at a position if row `other` replaces its record of a stratum."""
     total = 0.0
     for c in range(points.shape[1]):
         low = high = points[other, c]
@@ -115,7 +117,7 @@ def width_with(points, strata, length, position, stratum, other, members, nomina
 
 @njit(cache=True, nogil=True)
 def trade(points, rows, strata, length, start, end, nominal, power, rounds):  # type: ignore[no-untyped-def]
-    """Let classes of a part trade records of the same stratum wherever both together become narrower."""
+    """Swap records of the same stratum between two classes of a part wherever that reduces their total width."""
     members = np.empty((strata, points.shape[1]), points.dtype)
     width = np.empty(end - start)
     for a in range(start, end):
@@ -140,7 +142,7 @@ def trade(points, rows, strata, length, start, end, nominal, power, rounds):  # 
 
 @njit(cache=True, nogil=True)
 def partition_strata(points, rows, strata, length, start, end, limit, nominal, power, rounds):  # type: ignore[no-untyped-def]
-    """Classes of one record of every stratum from the same positions of all strata, put at equal positions."""
+    """Make classes of one record of every stratum from the positions `start` to `end` of all strata."""
     parts = split_strata(points, rows, strata, length, start, end, limit)
     for p in range(parts.size - 1):
         gather_strata(points, rows, strata, length, parts[p], parts[p + 1], nominal, power)

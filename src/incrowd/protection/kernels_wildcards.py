@@ -1,7 +1,7 @@
-"""The hot loops over records whose blanks may stand for any value, compiled.
+"""Compiled loops over records whose blanks match any value.
 
-Keys hold the codes of a record as bit fields of one or more words, so that a mask takes the columns to compare by. Sets
-of records are bits of words too.
+The key of a record holds its codes as bit fields of one or more words; a bit mask selects the columns to compare. Sets
+of records are bit sets too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
 
 @njit(cache=True, nogil=True)
 def _find(keys, row, mask, slots, last, held):  # type: ignore[no-untyped-def]
-    """The entry with a record's key, or minus one; and the slot where it is or would be."""
+    """Hash table lookup: the entry with a record's masked key, or -1; and its slot, or the free slot for it."""
     mixed = np.uint64(0)
     for w in range(mask.size):
         mixed = (mixed ^ (keys[row, w] & mask[w])) * _MIX
@@ -34,7 +34,7 @@ def _find(keys, row, mask, slots, last, held):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_equal(keys, mask, few, many, of_few, of_many):  # type: ignore[no-untyped-def]
-    """Count for each of some records how many others have its key under a mask, and for each of these the former."""
+    """Count the records of `many` with an equal masked key for each record of `few`, and the reverse."""
     room = 4
     while room < 2 * few.size:
         room *= 2
@@ -63,7 +63,7 @@ def count_equal(keys, mask, few, many, of_few, of_many):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def count_matches(keys, masks, order, starts, matches):  # type: ignore[no-untyped-def]
-    """Add to each record's matches those of all patterns of blanks; `order` lists the records pattern by pattern."""
+    """Count the matches of every record over all pairs of blank patterns; `order` lists records pattern by pattern."""
     for one in range(masks.shape[0]):
         for other in range(one + 1):
             few, many = order[starts[one] : starts[one + 1]], order[starts[other] : starts[other + 1]]
@@ -96,7 +96,7 @@ def _flip(words, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _agree(cells, place, value, blank, common, shown, members, starts, agree):  # type: ignore[no-untyped-def]
-    """Find the records that show a value in a column or are blank there."""
+    """Bit set of the records that show a value in a column or are blank in it, written to `agree`."""
     number = common[place, value]
     for w in range(agree.size):
         agree[w] = blank[place, w]
@@ -111,7 +111,10 @@ def _agree(cells, place, value, blank, common, shown, members, starts, agree):  
 
 @njit(cache=True, nogil=True)
 def _match(cells, row, blank, common, shown, members, starts, agree, found):  # type: ignore[no-untyped-def]
-    """Find the records that agree with one in every column in which neither is blank, itself among them."""
+    """Bit set of the records that match a record, itself included, written to `found`.
+
+    Two records match if they are equal in every column in which neither is blank.
+    """
     found[:] = ~np.uint64(0)
     if cells.shape[0] & 63:
         found[-1] = (np.uint64(1) << np.uint64(cells.shape[0] & 63)) - np.uint64(1)
@@ -124,10 +127,10 @@ def _match(cells, row, blank, common, shown, members, starts, agree, found):  # 
 
 @njit(cache=True, nogil=True)
 def give_back(cells, values, sizes, rows, places, k):  # type: ignore[no-untyped-def]
-    """Show the listed blanks again, one after the other, where everybody still matches k records; `cells` changes.
+    """Restore the listed blanks, one after the other, if every record still matches k records; changes `cells`.
 
-    `values` are codes below each column's `sizes`, and `cells` the same with -1 for a blank. A value of many records
-    has a set of those that show it; of others the records are listed.
+    `values` are the codes of all cells, below `sizes` of their column; `cells` holds the codes with -1 for a blank. The
+    records of a common value are a bit set (`shown`), those of a rare value a list (`members`).
     """
     n, width = values.shape
     words = (n + 63) // 64
@@ -154,7 +157,7 @@ def give_back(cells, values, sizes, rows, places, k):  # type: ignore[no-untyped
             elif common[place, cells[row, place]] >= 0:
                 _flip(shown[common[place, cells[row, place]]], row)
     agree, found = np.empty(words, np.uint64), np.empty(words, np.uint64)
-    matches, tight = np.empty(n, np.int64), np.zeros(words, np.uint64)  # tight: k matches at most
+    matches, tight = np.empty(n, np.int64), np.zeros(words, np.uint64)  # tight: records with at most k matches
     for row in range(n):
         _match(cells, row, blank, common, shown, members, starts, agree, found)
         matches[row] = _count_bits(found)
@@ -169,7 +172,7 @@ def give_back(cells, values, sizes, rows, places, k):  # type: ignore[no-untyped
         _agree(cells, place, value, blank, common, shown, members, starts, agree)
         may = True
         for w in range(words):
-            found[w] &= ~agree[w]  # the matches that are lost
+            found[w] &= ~agree[w]  # the matches that would be lost
             may = may and not found[w] & tight[w]
         lost = _count_bits(found)
         if not may or matches[row] - lost < k:

@@ -1,4 +1,4 @@
-"""Keys that the user keeps: a person gets the same pseudonym in every table that is protected under one key."""
+"""Secret keys of the user: under one key, a person has the same pseudonym in every protected table."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from incrowd.protection.batch_fingerprints import cells_as_text
 from incrowd.wording import counted
 
 Key = bytes | str | os.PathLike[str]
-_SHORTEST = 16  # bytes; a shorter one can be guessed
-_FEWEST = 8  # different bytes; one of fewer is typed, not drawn
+_SHORTEST = 16  # bytes; a shorter key can be guessed
+_FEWEST_DIFFERENT = 8  # different bytes; a key with fewer was typed, not drawn at random
 _BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
 
 
 def read_key(key: Key) -> bytes:
-    """A key as bytes, or from a file; blanks and line ends around it do not count.
+    """Read a key from bytes or from a file; white space around it is ignored.
 
     Raises:
         InputError: the file cannot be read, or the key is so short or so uniform that it can be guessed.
@@ -36,7 +36,7 @@ def read_key(key: Key) -> bytes:
         raise InputError(
             f"a key of {counted(len(content), 'byte', 'bytes')} can be guessed; give {_SHORTEST} random ones or more"
         )
-    if (different := len({*content})) < _FEWEST:
+    if (different := len({*content})) < _FEWEST_DIFFERENT:
         raise InputError(
             f"a key of only {counted(different, 'different byte', 'different bytes')} can be guessed; "
             f"give {_SHORTEST} random ones or more"
@@ -45,13 +45,13 @@ def read_key(key: Key) -> bytes:
 
 
 def derive_pseudonyms(person: Coded, key: bytes, purpose: bytes = b"person") -> NDArray[np.int64]:
-    """A pseudonym for everybody, by a keyed hash of the text that names them (BLAKE2b).
+    """Derive the pseudonym of every person: a keyed hash (BLAKE2b) of the value of the person column as text.
 
-    7, 7.0 and "7 " are one person, as are a date and its midnight. Pseudonyms for different purposes have nothing to do
-    with each other. `key` is what `read_key` gives.
+    7, 7.0 and "7 " are one person, as are a date and its midnight. Pseudonyms for different purposes are unrelated.
+    `key` is a result of `read_key`.
 
     Raises:
-        InputError: some records name nobody, or two people differ only in how they are written.
+        InputError: some records have no person, or two people differ only in how they are written.
     """
     secret = hashlib.sha256(key).digest()
     texts = cells_as_text(pa.chunked_array([person.values]))
@@ -67,5 +67,5 @@ def derive_pseudonyms(person: Coded, key: bytes, purpose: bytes = b"person") -> 
 
 
 def as_pseudonyms(drawn: bytes) -> NDArray[np.int64]:
-    """Pseudonyms, whole numbers below 2^53, of eight hashed or random bytes each."""
+    """Pseudonyms (whole numbers below 2^53) from hashed or random bytes, eight for each."""
     return (np.frombuffer(drawn, dtype=">u8") >> np.uint64(64 - _BITS)).astype(np.int64)

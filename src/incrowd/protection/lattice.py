@@ -1,9 +1,9 @@
-"""The levels that columns may take, and their combinations from the least loss to the largest.
+"""The generalisation lattice: the levels of every column, and their combinations in ascending order of loss.
 
-Categories without a hierarchy may get one in which values that occur with the same values of other columns become one
-set first. Joining two values loses what their difference tells about the other columns: the mutual information of the
-agglomerative information bottleneck (Slonim & Tishby 1999), counts times the Jensen-Shannon divergence. Rare values and
-alike ones cost least, so common and telling ones stay apart longest.
+A column of categories without a hierarchy may get one by similarity: values that occur with the same values of other
+columns are joined first. Joining two values loses mutual information with the other columns, as in the agglomerative
+information bottleneck (Slonim & Tishby 1999): their count times the Jensen-Shannon divergence. Joining rare or similar
+values costs least, so common and distinctive values stay apart longest.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from incrowd.protection.interval_labels import LARGEST_SET, Labels, label_groups
 from incrowd.protection.problem import Problem, as_days, as_floats, offset_of
 from incrowd.special import Floats
 
-_MOST_VALUES = 256  # values that are compared with each other; rarer ones are one set from the start
-_BINS = 32  # groups of another column's values
-_SMALL_TABLE = 2**16  # counts that are held for any number of records
-_STEP = 1.5  # times as many sets at a level as at the next
-_ASSOCIATION = 0.8  # of the loss by association is mutual information, the rest detail
+_MOST_VALUES = 256  # values that are compared with each other; all rarer values start as one set
+_BINS = 32  # bins of another column's values
+_SMALL_TABLE = 2**16  # size up to which a table of counts is always used
+_STEP = 1.5  # ratio of the numbers of sets of two consecutive levels
+_ASSOCIATION = 0.5  # weight of mutual information in the loss by association; the rest is granularity (docs/protect.md)
 
 
 Node = tuple[int, ...]
-"""A level for every column."""
+"""A node of the lattice: the level of every column."""
 
-MOST_LISTED = 2**22  # combinations of levels that are held at once
-_NEAR, _BLOCK = 2**16, 2**12  # combinations that are sorted first, and that are listed at a time
+MOST_LISTED = 2**22  # nodes that are held in memory at once
+_NEAR, _BLOCK = 2**16, 2**12  # nodes of least loss that are sorted first, and nodes that are yielded at a time
 
 
 def similar_hierarchy(problem: Problem, index: int) -> Hierarchy:
-    """Sets of values of one column, fewer at every level, by what they tell about the other quasi-identifiers."""
+    """Hierarchy of sets of values that occur with similar values of the other quasi-identifiers."""
     column = problem.columns[index]
     others = [other for place, other in enumerate(problem.columns) if place != index]
 
@@ -49,7 +49,7 @@ def similar_hierarchy(problem: Problem, index: int) -> Hierarchy:
 
 
 def _levels(column: Coded, others: list[Coded]) -> Iterator[list[list[int]]]:
-    """The groups of codes of every level, finest first, down to two."""
+    """The groups of codes at every level, the finest level first, down to two groups."""
     groups, counts = _start(column, others)
     wanted = _fewer(len(groups)) if len(groups) == column.size else len(groups)
     costs = np.full((len(groups), len(groups)), np.inf)
@@ -69,29 +69,29 @@ def _levels(column: Coded, others: list[Coded]) -> Iterator[list[list[int]]]:
 
 
 def _fewer(groups: int) -> int:
-    """Number of sets of the next level; there is no next level below two."""
+    """Number of sets at the next level; 0 if there is no further level."""
     return int(min(groups - 1, groups / _STEP)) if groups > 2 else 0
 
 
 def _start(column: Coded, others: list[Coded]) -> tuple[list[list[int]], Floats]:
-    """Groups to begin with, and how often each occurs with every bin of every other column."""
+    """The initial groups, and their counts with every bin of every other column."""
     tally = np.bincount(column.codes, minlength=column.size)
-    common = np.argsort(-tally, kind="stable")
+    by_frequency = np.argsort(-tally, kind="stable")
     group_of = np.empty(column.size, dtype=np.int64)
-    group_of[common] = np.minimum(np.arange(column.size), _MOST_VALUES - 1)
+    group_of[by_frequency] = np.minimum(np.arange(column.size), _MOST_VALUES - 1)
     groups = [np.flatnonzero(group_of == group).tolist() for group in range(int(group_of.max()) + 1)]
     counts = np.zeros((len(groups), max(len(others), 1), _BINS))
     for place, other in enumerate(others):
         bins = _bins(other)[other.codes]
-        both = np.bincount(group_of[column.codes] * _BINS + bins, minlength=len(groups) * _BINS)
-        counts[:, place] = both.reshape(len(groups), _BINS)
+        joint_counts = np.bincount(group_of[column.codes] * _BINS + bins, minlength=len(groups) * _BINS)
+        counts[:, place] = joint_counts.reshape(len(groups), _BINS)
     if not others:
         counts[:, 0, 0] = [tally[codes].sum() for codes in groups]
     return groups, counts
 
 
 def _bins(column: Coded) -> NDArray[np.int64]:
-    """The bin of every value: ranges of about equally many records, or for categories the commonest and the rest."""
+    """The bin of every value: ranges of about equally many records; for categories the commonest and the rest."""
     tally = np.bincount(column.codes, minlength=column.size)
     if column.has_order:
         ranges: NDArray[np.int64] = (np.cumsum(tally) - tally) * _BINS // max(int(tally.sum()), 1)
@@ -102,14 +102,14 @@ def _bins(column: Coded) -> NDArray[np.int64]:
 
 
 def _cost(some: Floats, one: Floats) -> Floats:
-    """Information lost by joining each of some groups with one, in nats times records, over all other columns."""
-    apart = _entropy(some) + _entropy(one)
-    lost: Floats = (_entropy(some + one) - apart).sum(axis=-1)
+    """Mutual information lost by joining each of some groups with one group, in nats times records."""
+    separate = _entropy(some) + _entropy(one)
+    lost: Floats = (_entropy(some + one) - separate).sum(axis=-1)
     return lost
 
 
 def _entropy(counts: Floats) -> Floats:
-    """Counts times their entropy, along the last axis."""
+    """Total count times entropy, along the last axis."""
     total = counts.sum(axis=-1)
     entropy: Floats = _weighted_log(total) - _weighted_log(counts).sum(axis=-1)
     return entropy
@@ -120,10 +120,10 @@ def _weighted_log(counts: Floats) -> Floats:
 
 
 def ladders_of(problem: Problem, *, by_similarity: bool = False) -> list[list[Level]]:
-    """The levels of every column, the finest first: those of its hierarchy that the wishes allow.
+    """The levels of every column that the wishes allow, the finest first.
 
-    A column without a hierarchy gets an automatic one; with `by_similarity`, categories that go with the same values of
-    the other columns are joined first, instead of the rarest.
+    A column without a hierarchy gets an automatic one. With `by_similarity`, a column of categories gets a hierarchy in
+    which values with similar values of the other columns are joined first, instead of the rarest.
     """
     ladders = []
     for index, column in enumerate(problem.columns):
@@ -138,7 +138,7 @@ def _ladder(problem: Problem, column: Coded, hierarchy: Hierarchy | None) -> lis
     widest = problem.wishes.widest.get(column.name)
     if hierarchy is None and widest and column.has_distances:
         whole = pa.types.is_integer(column.values.type) or pa.types.is_temporal(column.values.type)
-        cell = widest + whole  # a range of whole numbers has one value more than it is wide
+        cell = widest + whole  # a range of whole numbers has one more value than its width
         hierarchy = Hierarchy.intervals([cell / 4, cell / 2, cell])
     levels = (hierarchy or Hierarchy.automatic()).levels(column)
     if column.name in problem.wishes.keep:
@@ -167,11 +167,14 @@ def widest_group(column: Coded, level: Level) -> float:
 def loss_by_level(
     problem: Problem, ladders: Sequence[Sequence[Level]], measure: str = "granularity"
 ) -> list[list[float]]:
-    """What every level of every column loses of all that hiding everything takes away, times its importance.
+    """The loss of every level of every column, as a share of the loss of hiding all columns, times its importance.
 
-    That is 1 - granularity; with "entropy" the share of the column's information that is gone: of a value with count c
-    in a group of n records log n / c (Gionis & Tassa 2009); or with "association" mostly what is gone of the columns'
-    mutual information with each other.
+    By measure:
+
+    - "granularity": 1 - granularity.
+    - "entropy": the share of the column's information that is lost; a value with count c in a group of n records loses
+      log n / c (Gionis & Tassa 2009).
+    - "association": half of 1 - granularity, and half of the lost share of the columns' mutual information.
     """
     if measure == "association":
         return _association_lost(problem, ladders)
@@ -190,35 +193,36 @@ def loss_by_level(
 
 
 def _association_lost(problem: Problem, ladders: Sequence[Sequence[Level]]) -> list[list[float]]:
-    """The mutual information that levels lose as a share of all that columns have with each other, and some detail.
+    """Loss by association: half lost mutual information as a share of all between columns, half lost granularity.
 
-    What models explain is in how columns go together, and granularity does not see it: it hides the age of everybody
-    rather than a country that nearly all share. Detail counts too, for columns that tell nothing about the others.
+    Statistical models use the association between columns, which granularity ignores: it would hide everybody's age
+    rather than a country that nearly all share. Granularity still counts for columns without associations.
     """
-    detail, lost, everything = loss_by_level(problem, ladders), [], 0.0
+    granularity_loss, lost, total = loss_by_level(problem, ladders), [], 0.0
     bins = [_bins(column).astype(np.uint8) for column in problem.columns]
     for index, (column, weight) in enumerate(zip(problem.columns, problem.weights.tolist(), strict=True)):
         groups = [level.groups for level in ladders[index]] + [np.zeros(column.size, dtype=np.uint32)]
-        told = np.zeros(len(groups))
-        for place, other in enumerate(problem.columns):
-            if place != index:
-                told += _spread(column, bins[place][other.codes], groups)
-        *by_level, hidden = (weight * (told - told[0])).tolist()
+        entropy = np.zeros(len(groups))
+        for position, other in enumerate(problem.columns):
+            if position != index:
+                entropy += _spread(column, bins[position][other.codes], groups)
+        *by_level, if_hidden = (weight * (entropy - entropy[0])).tolist()
         lost.append(by_level)
-        everything += hidden
-    if not everything > 0:
-        return detail
+        total += if_hidden
+    if not total > 0:
+        return granularity_loss
     return [
-        [_ASSOCIATION * gone / everything + (1 - _ASSOCIATION) * cost for gone, cost in zip(losses, costs, strict=True)]
-        for losses, costs in zip(lost, detail, strict=True)
+        [_ASSOCIATION * loss / total + (1 - _ASSOCIATION) * cost for loss, cost in zip(losses, costs, strict=True)]
+        for losses, costs in zip(lost, granularity_loss, strict=True)
     ]
 
 
 def _spread(column: Coded, bins: NDArray[np.uint8], levels: Sequence[NDArray[np.uint32]]) -> Floats:
-    """Entropy of the bins of another column within the groups of every level, the finest first, times records.
+    """Conditional entropy of another column's bins given the groups of every level, the finest first, times records.
 
-    Groups are counted in a table if it is small beside the records, and of that the coarser levels are sums. Else pairs
-    of group and bin are sorted: a table for every value of a column of distinct values would be 32 times the records.
+    Groups are counted in a table if it is small compared with the records; coarser levels are sums of its rows.
+    Otherwise pairs of group and bin are sorted, because the table of a column of distinct values would have 32 times as
+    many entries as there are records.
     """
     spread: list[float] = []
     counts, member = None, np.empty(0, dtype=np.int64)
@@ -233,17 +237,17 @@ def _spread(column: Coded, bins: NDArray[np.uint8], levels: Sequence[NDArray[np.
                 continue
             counts = np.bincount(pairs, minlength=size * _BINS).reshape(size, _BINS)
             member = np.empty(size, dtype=np.int64)
-            member[groups] = np.arange(groups.size)  # a value of each group, which is in one group of a coarser level
+            member[groups] = np.arange(groups.size)  # one value of each group, to find its group at coarser levels
             del pairs
         spread.append(float(_entropy(_sums(counts, groups[member])).sum()))
     return np.array(spread)
 
 
 def _spread_of_pairs(pairs: NDArray[np.int64]) -> float:
-    """Entropy of bins within groups, times records, from numbers of group and bin, which are sorted in place."""
+    """Conditional entropy of bins given groups, times records; `pairs` (group * _BINS + bin) is sorted in place."""
     pairs.sort()
     total = 0.0
-    for sign in (-1.0, 1.0):  # of pairs, then of groups
+    for sign in (-1.0, 1.0):  # runs of equal pairs, then of equal groups
         ends = np.flatnonzero(np.append(pairs[1:] != pairs[:-1], True))
         ends[1:] -= ends[:-1].copy()
         ends[0] += 1
@@ -253,14 +257,14 @@ def _spread_of_pairs(pairs: NDArray[np.int64]) -> float:
 
 
 def _sums(counts: NDArray[np.int64], groups: NDArray[np.uint32]) -> Floats:
-    """The rows of counts, summed by group."""
+    """The sums of the rows of counts by group."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order].astype(np.int64), prepend=-1))
     return np.add.reduceat(counts[order], starts, axis=0).astype(np.float64)
 
 
 def _lost_information(tally: NDArray[np.int64], groups: NDArray[np.uint32]) -> float:
-    """The nats that all records lose where values are known by their groups alone."""
+    """Information in nats that all records lose if only the group of a value is known."""
     together = np.bincount(groups, weights=tally)[groups]
     counted = tally > 0
     return float(np.sum(tally[counted] * np.log(together[counted] / tally[counted])))
@@ -269,9 +273,10 @@ def _lost_information(tally: NDArray[np.int64], groups: NDArray[np.uint32]) -> f
 def ascending_nodes(
     costs: Sequence[Sequence[float]], ruled_out: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[float, Node]]:
-    """All combinations of levels with their loss, the smallest loss first.
+    """All nodes with their loss, the smallest loss first.
 
-    Some of those that the caller has marked in `ruled_out` meanwhile are left out, a block of combinations at a time.
+    The caller may mark nodes in `ruled_out` during the iteration. Marked nodes are skipped from the next block of nodes
+    on, and only if the lattice is small enough to be listed.
     """
     shape = tuple(map(len, costs))
     if math.prod(shape) <= MOST_LISTED:
@@ -291,16 +296,16 @@ def ascending_nodes(
 
 
 def _listed_nodes(losses: NDArray[np.float64], ruled_out: NDArray[np.bool_] | None) -> Iterator[tuple[float, Node]]:
-    """Every place of a table of losses, sorted: the smallest ones first, the rest only where they are asked for."""
+    """Every index of a table of losses in ascending order of loss; the larger part is sorted only if it is needed."""
     flat = losses.ravel()
     near = np.argpartition(flat, _NEAR)[:_NEAR] if flat.size > _NEAR else np.arange(flat.size)
     is_far = np.ones(flat.size, dtype=np.bool_)
     is_far[near] = False
-    for places in (np.sort(near), is_far):
-        found = np.flatnonzero(places) if places is is_far else places
-        found = found[np.argsort(flat[found], kind="stable")]
-        for start in range(0, found.size, _BLOCK):
-            block = found[start : start + _BLOCK]
+    for part in (np.sort(near), is_far):
+        indices = np.flatnonzero(part) if part is is_far else part
+        indices = indices[np.argsort(flat[indices], kind="stable")]
+        for start in range(0, indices.size, _BLOCK):
+            block = indices[start : start + _BLOCK]
             if ruled_out is not None:
                 block = block[~ruled_out.ravel()[block]]
             levels = (axis.tolist() for axis in np.unravel_index(block, losses.shape))
@@ -313,9 +318,9 @@ def number_classes(
     weight: NDArray[np.int64],
     others: Sequence[Coded] = (),
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The class of every record at some levels, and the weight of all records of each.
+    """The class number of every record at some levels, and the total weight of each class.
 
-    `others` are columns that do not change.
+    `others` are further columns that classes are made by, without levels.
     """
     from incrowd.protection import kernels_levels
 

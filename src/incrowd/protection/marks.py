@@ -1,6 +1,6 @@
-"""The mark beside a released file (`NAME.incrowd`): what only its original tells, and the log of the release.
+"""The mark beside a released file (`NAME.incrowd`): facts that only the original shows, and the log of the release.
 
-A mark holds names of columns and counts, no cell, and counts for the bytes of its file alone.
+A mark holds column names and counts but no cell. It is valid only for the exact bytes of its file, by their hash.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import KindOfRows
 
 SCHEMA = "incrowd/release/2"
-_MOST = 10**15  # people, or records
+_MOST = 10**15  # largest count that is accepted
 
 
 @dataclass(frozen=True, slots=True)
 class Linkage(Result):
-    """Success of an attack that links a perturbed release with its original, which stands for the risk of classes.
+    """Success of an attack that links a perturbed release with its original: its risk, as classes do not show it.
 
     Attributes:
         known: the columns that the attacker knows.
-        risk: the share of people whose record is named, and `low` to `high` its interval.
-        highest: the chance of the person who is named most often.
-        sentence: the same in words.
+        risk: the share of people whose record is found, with the interval `low` to `high`.
+        highest: the largest probability, over people, that the record is found.
+        sentence: the result in words.
     """
 
     known: tuple[str, ...]
@@ -48,16 +48,16 @@ class OriginalFacts(Result):
     """Facts about a release that only its original shows.
 
     Attributes:
-        kept: the columns that are released as they were, and were compared with the original.
-        given_back: the kept columns that give a coarsened quasi-identifier back.
+        kept: the columns that are released unchanged and were compared with the original.
+        given_back: the kept columns that reveal values of a coarsened quasi-identifier.
         rows: what a row of the original is.
-        pseudonymised: columns that hold random numbers in place of people's.
-        keyed: those of them whose numbers every table under the same key has, so that tables can be joined by them.
-        perturbed: columns of any role that were changed by chance, so that classes do not show what they tell.
-        is_damaged: whether the table that it was made from had a mark that cannot be read, so that more may be true.
-        shuffled: whether rows were put in random order, so that they cannot be compared one by one.
+        pseudonymised: columns with pseudonyms in place of the original person numbers.
+        keyed: pseudonymised columns whose pseudonyms come from a key, so that tables under this key can be joined.
+        perturbed: columns of any role that were changed at random, so that classes do not show their risk.
+        is_damaged: whether the original was itself a release with an unreadable mark, so that facts may be missing.
+        shuffled: whether rows are in random order, so that they cannot be compared with the original one by one.
         row_order: columns of the original that the order of the released rows follows.
-        linkage: the attack on a release whose quasi-identifiers were changed by chance, where one was made.
+        linkage: the attack on a release with perturbed quasi-identifiers, if one was made.
     """
 
     kept: tuple[str, ...]
@@ -82,16 +82,16 @@ def mark_of(file: Path) -> Path:
 
 
 def waiting_of(file: Path) -> Path:
-    """The path of the records that wait for a class of a released file."""
+    """The path of the file of records that wait to join a released file."""
     return file.with_name(f"{file.name}.waiting")
 
 
 def require_own_mark(target: Path) -> Path:
-    """The place of a file's mark, where nothing else has taken it."""
+    """The path of a file's mark; refuses a path at which another file is."""
     mark = mark_of(target)
     if not mark.exists():
         return mark
-    if mark.is_file():  # a pipe is not opened: that would wait for whoever writes to it
+    if mark.is_file():  # a pipe is not opened: reading would block
         with open(mark, encoding="utf-8", errors="replace") as opened:
             if SCHEMA.rpartition("/")[0] in opened.read(200):
                 return mark
@@ -99,7 +99,7 @@ def require_own_mark(target: Path) -> Path:
 
 
 def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Path) -> None:
-    """Write facts and a log beside a released file; `written` holds it now, `target` is the name it will have."""
+    """Write the mark of a released file; `written` is its temporary path, `target` its final one."""
     mark = require_own_mark(target)
     saved = {"schema": SCHEMA, "sha256": file_hash(written), **facts.to_dict(), "log": log.to_dict()}
     with written_whole(mark, force=True) as temporary:
@@ -107,7 +107,7 @@ def write_facts(facts: OriginalFacts, log: ReleaseLog, written: Path, target: Pa
 
 
 def escape_names(facts: OriginalFacts) -> OriginalFacts:
-    """The facts with names of columns as text files have them."""
+    """The facts with column names escaped as in text files."""
     given_back = tuple(
         replace(
             one,
@@ -117,8 +117,8 @@ def escape_names(facts: OriginalFacts) -> OriginalFacts:
         )
         for one in facts.given_back
     )
-    named = ("kept", "pseudonymised", "perturbed", "row_order", "keyed")
-    escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in named}
+    name_fields = ("kept", "pseudonymised", "perturbed", "row_order", "keyed")
+    escaped: dict[str, Any] = {name: tuple(map(escape_formula, getattr(facts, name))) for name in name_fields}
     linkage = facts.linkage and replace(facts.linkage, known=tuple(map(escape_formula, facts.linkage.known)))
     return replace(facts, given_back=given_back, linkage=linkage, **escaped)
 
@@ -130,27 +130,27 @@ def read_mark(table: Table) -> OriginalFacts | None:
         table: a table that was read from a file.
 
     Raises:
-        InputError: the mark is damaged, or is about another content of the file.
+        InputError: the mark is damaged, or the file has changed since the mark was written.
     """
     file = Path(table.source or "")
     if table.source is None or not file.is_file() or not mark_of(file).is_file():
         return None
     mark = mark_of(file)
     try:
-        found = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_said_once)
+        content = json.loads(mark.read_text(encoding="utf-8"), object_pairs_hook=_without_repeats)
         facts = OriginalFacts(
-            _names(found["kept"]),
-            tuple(_read_recovering_column(one) for one in found["given_back"]),
-            _row_kind(found["rows"]),
-            _names(found["pseudonymised"]),
-            _names(found["perturbed"]),
-            is_damaged=found.get("is_damaged", False) is not False,
-            shuffled=found.get("shuffled", False) is not False,
-            row_order=_names(found.get("row_order", [])),
-            keyed=_names(found.get("keyed", [])),
-            linkage=None if found.get("linkage") is None else _read_linkage(found["linkage"]),
+            _names(content["kept"]),
+            tuple(_read_recovering_column(one) for one in content["given_back"]),
+            _read_row_kind(content["rows"]),
+            _names(content["pseudonymised"]),
+            _names(content["perturbed"]),
+            is_damaged=content.get("is_damaged", False) is not False,
+            shuffled=content.get("shuffled", False) is not False,
+            row_order=_names(content.get("row_order", [])),
+            keyed=_names(content.get("keyed", [])),
+            linkage=None if content.get("linkage") is None else _read_linkage(content["linkage"]),
         )
-        schema, made_for = found["schema"], found["sha256"]
+        schema, made_for = content["schema"], content["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise InputError(f"{mark.name} cannot be read") from None
     if schema != SCHEMA:
@@ -164,9 +164,11 @@ def read_log(file: Path) -> ReleaseLog:
     """The log of a released file.
 
     Raises:
-        InputError: there is none, it cannot be read, or it is of another content of the file.
+        InputError: there is no log, it cannot be read, or the file has changed since it was written.
     """
     mark = mark_of(file)
+    if not file.exists():
+        raise InputError(f"there is no release {file.name} to append to; give the file that protect wrote")
     if not mark.is_file():
         raise InputError(
             f"{file.name} has no log: {mark.name} is not beside it, so that nobody knows what was promised; put it "
@@ -180,7 +182,7 @@ def read_log(file: Path) -> ReleaseLog:
 
 
 def copy_release(file: Path, target: Path) -> Path:
-    """Copy a released file together with its mark; the path of the copy."""
+    """Copy a released file together with its mark; returns the path of the copy."""
     shutil.copyfile(file, target)
     if mark_of(file).is_file():
         shutil.copyfile(mark_of(file), mark_of(target))
@@ -188,27 +190,27 @@ def copy_release(file: Path, target: Path) -> Path:
 
 
 def remove_release(file: Path) -> None:
-    """Delete a released file, its mark and the records that wait to join it, as far as they are there."""
+    """Delete a released file, its mark and its waiting records, if they exist."""
     for path in (file, mark_of(file), waiting_of(file)):
         path.unlink(missing_ok=True)
 
 
 def pseudonyms_in(table: Table, original: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of a table that hold random numbers in place of people's, and those of them that are of a key.
+    """The columns of a table that hold pseudonyms, and those of them whose pseudonyms come from a key.
 
     Args:
         table: a table that may be a release.
-        original: what its original tells (`OriginalFacts`), where that is at hand; else its mark is read.
+        original: its `OriginalFacts`, if available; otherwise its mark is read.
     """
     try:
         facts = original if isinstance(original, OriginalFacts) else read_mark(table)
-    except InputError:  # told where the mark would answer a question
+    except InputError:  # reported by the functions that need the mark
         facts = None
     return ((), ()) if facts is None else (facts.pseudonymised, facts.keyed)
 
 
 def is_shuffled(table: Table) -> bool:
-    """True if the rows of a table are in random order by its mark, or may be because its mark cannot be read."""
+    """True if the mark of a table says that its rows are in random order, or if the mark cannot be read."""
     try:
         facts = read_mark(table)
     except InputError:
@@ -216,51 +218,52 @@ def is_shuffled(table: Table) -> bool:
     return facts is not None and facts.shuffled
 
 
-def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; one that says something twice is refused, because readers differ in which of both they take."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; repeated keys are refused, because readers differ in which value they take."""
+    read = dict(pairs)
+    if len(read) < len(pairs):
         raise ValueError
-    return found
+    return read
 
 
 def _names(saved: Any) -> tuple[str, ...]:
-    """Names of columns as a mark holds them; anything else is refused."""
+    """Column names from a mark; raises TypeError for anything but a list of texts."""
     if not isinstance(saved, list) or not all(isinstance(name, str) for name in saved):
         raise TypeError
     return tuple(saved)
 
 
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
-    """Read a column of a mark that gives back a generalised one; anything else is refused."""
-    found = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
-    found = replace(found, others=_names(saved.get("others", [])))
-    numbers = (found.told, found.by_chance, found.k, found.uniques, found.k_without)
-    _names([found.column, found.gives_back])
-    flags = (found.follows, found.missing, found.partly)
+    """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
+    column = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
+    column = replace(column, others=_names(saved.get("others", [])))
+    numbers = (column.told, column.by_chance, column.k, column.uniques, column.k_without)
+    _names([column.column, column.gives_back])
+    flags = (column.follows, column.missing, column.partly)
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
         raise TypeError
-    if not all(0 <= one <= _MOST for one in numbers):  # NaN is in no range
+    if not all(0 <= one <= _MOST for one in numbers):  # NaN fails too
         raise ValueError
-    return found
+    return column
 
 
 def _read_linkage(saved: dict[str, Any]) -> Linkage:
-    """Read the attack of a mark; anything else is refused."""
-    found = replace(Linkage(**saved), known=_names(saved["known"]))
-    _names([found.sentence])
-    numbers = (found.low, found.risk, found.high, found.highest)
+    """Read a `Linkage` from a mark; invalid content raises TypeError, KeyError or ValueError."""
+    linkage = replace(Linkage(**saved), known=_names(saved["known"]))
+    _names([linkage.sentence])
+    numbers = (linkage.low, linkage.risk, linkage.high, linkage.highest)
     if not all(isinstance(one, int | float) for one in numbers):
         raise TypeError
-    if not 0 <= found.low <= found.risk <= found.high <= 1 or not 0 <= found.highest <= 1:
+    if not 0 <= linkage.low <= linkage.risk <= linkage.high <= 1 or not 0 <= linkage.highest <= 1:
         raise ValueError
-    return found
+    return linkage
 
 
-def _row_kind(saved: dict[str, Any]) -> RowKind:
-    found = RowKind(**saved)
-    _names([found.kind, found.reason, found.confidence])
-    _names([name for name in (found.person, found.household, found.time) if name is not None])
-    if found.kind not in get_args(KindOfRows) or found.confidence not in get_args(Confidence):
+def _read_row_kind(saved: dict[str, Any]) -> RowKind:
+    """Read a `RowKind` from a mark; invalid content raises TypeError or ValueError."""
+    rows = RowKind(**saved)
+    _names([rows.kind, rows.reason, rows.confidence])
+    _names([name for name in (rows.person, rows.household, rows.time) if name is not None])
+    if rows.kind not in get_args(KindOfRows) or rows.confidence not in get_args(Confidence):
         raise ValueError
-    return found
+    return rows

@@ -1,4 +1,4 @@
-"""Masking in steps, as in the HIPAA-style sequence of the paper's Table S3; only records that stand out change."""
+"""Masking in steps, as in the HIPAA-style sequence of the paper's Table S3; only records in small classes change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.interval_labels import Labels, ValueLabels, equal_parts
 from incrowd.protection.method_options import MaskOptions
-from incrowd.protection.problem import Problem
+from incrowd.protection.problem import Problem, require_known
 from incrowd.protection.recoding import ANYTHING, Recoding, as_dictionary, as_text, as_written, find_kept
 
 # Table S3, for the columns of the demo table
@@ -35,28 +35,28 @@ HIPAA_STEPS = (
 
 
 def mask(problem: Problem) -> Recoding:
-    """Apply the steps in order, each to the records still in a class smaller than k; then drop those still left."""
+    """Apply the steps in order, each to the records in classes smaller than k; then drop the records still in them."""
     options: MaskOptions = problem.options
     steps, limits = options.steps, {**(options.top or {}), **(options.bottom or {})}
     if not steps and not limits:
-        raise InputError("masking needs steps such as [('age', 'ranges=20'), ('sex', '*')], or limits in top or bottom")
+        raise InputError(
+            "masking needs steps, such as ranges of ages, or limits of top or bottom coding", hint="step=age:ranges=20"
+        )
     names = [column.name for column in problem.columns]
-    unknown = sorted({name for name in [*(step[0] for step in steps), *limits] if name not in names})
-    if unknown:
-        raise InputError(f"steps for {', '.join(map(repr, unknown))}, not a quasi-identifier")
+    require_known("steps", [*(step[0] for step in steps), *limits], names)
     current = [_within_limits(problem, column) for column in problem.columns]
-    made: list[list[Labels]] = [[] for _ in names]
-    for done, (name, action) in enumerate(steps):
-        problem.progress("masking", done / len(steps))
-        small = _in_small_classes(current, problem.demand.k)
-        if not small.any():
+    labels_by_column: list[list[Labels]] = [[] for _ in names]
+    for step_number, (name, action) in enumerate(steps):
+        problem.progress("masking", step_number / len(steps))
+        in_small = _in_small_classes(current, problem.demand.k)
+        if not in_small.any():
             break
         index = names.index(name)
         column = problem.columns[index]
         limits_of_column, labels = _Limits.of(problem, column), _labels(column, action)
-        made[index].append(labels if limits_of_column is None else limits_of_column.open_ends(labels))
-        current[index] = _masked(current[index], made[index][-1], problem, index, small)
-    return _result(problem, current, made)
+        labels_by_column[index].append(labels if limits_of_column is None else limits_of_column.open_ends(labels))
+        current[index] = _masked(current[index], labels_by_column[index][-1], problem, index, in_small)
+    return _result(problem, current, labels_by_column)
 
 
 def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
@@ -66,7 +66,7 @@ def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
 
 
 def _within_limits(problem: Problem, column: Coded) -> Coded:
-    """Top and bottom coding: values from a limit on become one range without an end, as ages from 85 become [85;*]."""
+    """Top and bottom coding: values beyond a limit become one open range, such as [85;*] for ages from 85."""
     limits = _Limits.of(problem, column)
     if limits is None:
         return column
@@ -77,14 +77,14 @@ def _within_limits(problem: Problem, column: Coded) -> Coded:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The limits of top and bottom coding of one column, as text; None where there is none."""
+    """The limits of top and bottom coding of one column, as text; None for no limit."""
 
     top: str | None
     bottom: str | None
 
     @classmethod
     def of(cls, problem: Problem, column: Coded) -> _Limits | None:
-        """The limits that were asked for, None where there are none."""
+        """The limits that were asked for; None if the column has none."""
         top, bottom = ((limits or {}).get(column.name) for limits in (problem.options.top, problem.options.bottom))
         if top is None and bottom is None:
             return None
@@ -95,7 +95,7 @@ class _Limits:
         return cls(*(None if limit is None else _write_limit(column, limit) for limit in (top, bottom)))
 
     def open_ends(self, labels: Labels) -> Labels:
-        """Values and ranges that reach a limit lose the end that lies there, so that they tell no outermost value."""
+        """Labels in which values and ranges that reach a limit have an open end, so that they hide extreme values."""
         opened = {label: self._open(label) for label in dict.fromkeys(labels)}
         return type(labels)(opened[label] for label in labels)
 
@@ -117,7 +117,7 @@ class _Limits:
 
 
 def _ends_of(label: str) -> tuple[str, str] | None:
-    """Both ends of a number, a range of numbers or a number whose last digits are hidden; None for other labels.
+    """Both ends of a label of numbers: a number, a range, or a number with hidden last digits; None for other labels.
 
     The open end of a range is infinite.
     """
@@ -128,13 +128,13 @@ def _ends_of(label: str) -> tuple[str, str] | None:
         ends = [label.replace("*", digit) for digit in "09"]
     try:
         low, high = sorted(ends, key=Decimal)
-    except (ValueError, InvalidOperation):  # a set, a word, or no number
+    except (ValueError, InvalidOperation):  # a set or another text
         return None
     return None if set(label) == {"*"} else (low, high)
 
 
 def _write_limit(column: Coded, limit: Any) -> str:
-    """A limit as the column's values are written."""
+    """A limit in the text form of the column's values."""
     try:
         return str(as_text(pa.array([limit], column.values.type))[0].as_py())
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
@@ -142,7 +142,7 @@ def _write_limit(column: Coded, limit: Any) -> str:
 
 
 def _renumbered(column: Coded, labels: Any) -> Coded:
-    """The column with new values, equal ones joined."""
+    """The column with a new label for each value; equal labels get the same code."""
     encoded = labels.dictionary_encode(null_encoding="encode")
     groups = encoded.indices.to_numpy(zero_copy_only=False).astype(np.uint32)
     return Coded(column.name, groups[column.codes], encoded.dictionary)
@@ -171,46 +171,47 @@ def parse_action(column: str, action: str) -> tuple[Literal["*", "ranges", "keep
     return ("ranges" if kind == "ranges" else "keep"), int(number)
 
 
-def _masked(now: Coded, labels: Labels, problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
-    """The column with the step's label for some records, and what it was for the others."""
+def _masked(now: Coded, labels: Labels, problem: Problem, index: int, in_small: NDArray[np.bool_]) -> Coded:
+    """The column with the step's labels for records in small classes, and its current values for the others."""
     original = problem.columns[index]
     entries = as_written(now.values) if now is original else as_text(now.values)
-    table: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
-    renamed = np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.uint32)
-    codes = np.where(small, renamed[original.codes], now.codes).astype(np.uint32)
-    return Coded(now.name, codes, pa.array(list(table), pa.string()))
+    code_of: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
+    new_codes = np.array([code_of.setdefault(label, len(code_of)) for label in labels], dtype=np.uint32)
+    codes = np.where(in_small, new_codes[original.codes], now.codes).astype(np.uint32)
+    return Coded(now.name, codes, pa.array(list(code_of), pa.string()))
 
 
 def _without_lost_values(
-    problem: Problem, column: Coded, now: Coded, made: list[Labels], kept_rows: NDArray[np.int64]
+    problem: Problem, column: Coded, now: Coded, step_labels: list[Labels], kept_rows: NDArray[np.int64]
 ) -> tuple[Coded, frozenset[str | None]]:
-    """The column with labels made only of values that a kept row has, and the labels that values did not make."""
+    """The column with labels rebuilt from the values of kept rows only, and its fixed labels (not made from values)."""
     is_kept, limits = find_kept(column, kept_rows), _Limits.of(problem, column)
-    fixed = {label for labels in made if not isinstance(labels, ValueLabels) for label in labels}
+    fixed = {label for labels in step_labels if not isinstance(labels, ValueLabels) for label in labels}
     if limits is not None:
         text: Labels = as_text(column.values).to_pylist()
         fixed |= {*limits.open_ends(text)} - {*text}
-    renamed: dict[str | None, str | None] = {}
-    for old in made:
+    new_label: dict[str | None, str | None] = {}
+    for old in step_labels:
         if isinstance(old, ValueLabels):
             level = Level.of(old).without_lost_values(column, is_kept)
             new = level.by_value() if limits is None else limits.open_ends(level.by_value())
-            renamed |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
-    if not renamed:
+            new_label |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
+    if not new_label:
         return now, frozenset(fixed)
-    shown = [renamed.get(label, label) for label in as_text(now.values).to_pylist()]
+    shown = [new_label.get(label, label) for label in as_text(now.values).to_pylist()]
     return _renumbered(now, pa.array(shown, pa.string())), frozenset(fixed)
 
 
-def _result(problem: Problem, current: list[Coded], made: list[list[Labels]]) -> Recoding:
+def _result(problem: Problem, current: list[Coded], labels_by_column: list[list[Labels]]) -> Recoding:
+    """Drop the records that are still in small classes, if asked for, and collect the changed columns."""
     columns: dict[str, pa.Array] = {}
     fixed: dict[str, frozenset[str | None]] = {}
     changed: dict[str, int] = {}
-    left = _in_small_classes(current, problem.demand.k)
+    in_small = _in_small_classes(current, problem.demand.k)
     drop = problem.options.drop and bool(problem.options.steps)
-    stays = ~left if drop else np.ones_like(left)
-    kept_rows = np.flatnonzero(stays) if left.any() and drop else None
-    for before, now, labels in zip(problem.columns, current, made, strict=True):
+    is_kept = ~in_small if drop else np.ones_like(in_small)
+    kept_rows = np.flatnonzero(is_kept) if in_small.any() and drop else None
+    for before, now, labels in zip(problem.columns, current, labels_by_column, strict=True):
         after = now
         if kept_rows is not None and now is not before:
             after, fixed[now.name] = _without_lost_values(problem, before, now, labels, kept_rows)
@@ -218,10 +219,10 @@ def _result(problem: Problem, current: list[Coded], made: list[list[Labels]]) ->
         if after is before:
             continue
         old: list[str | None] = as_written(before.values).to_pylist()
-        place = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
-        same = np.array([place.get(value, -1) for value in old])[before.codes]
-        differs = same != after.codes
-        changed[after.name] = int(np.count_nonzero(differs & stays))
+        code_of = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
+        old_codes = np.array([code_of.get(value, -1) for value in old])[before.codes]
+        differs = old_codes != after.codes
+        changed[after.name] = int(np.count_nonzero(differs & is_kept))
         if differs.any():
             columns[after.name] = as_dictionary(after.codes.astype(np.int32), as_text(after.values))
-    return Recoding(columns, changed, kept_rows, promises_k=drop or not left.any(), fixed_labels=fixed)
+    return Recoding(columns, changed, kept_rows, promises_k=drop or not in_small.any(), fixed_labels=fixed)

@@ -1,8 +1,7 @@
-"""Merging classes until sensitive columns are l-diverse, t-close, and within the limits of β and δ.
+"""Merging classes until their sensitive columns are l-diverse, t-close, and within the limits of β and δ.
 
-A union of classes is at least as diverse as each of them, and at most as far from the table as the worse one, so that
-merging for one demand or column never breaks another. t is reached by repair: only classes that are too far from the
-table are merged, each with its best partner.
+A union of classes that satisfy a demand satisfies it too, so merging for one demand or column never breaks another. t
+is reached by repair: only classes that are too far from the table are merged, each with its best partner.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from incrowd.protection.problem import DIVERSITIES, Demand, Problem
 from incrowd.protection.recoding import Grouping
 from incrowd.special import Floats
 
-_REACH = (200, 2_000)  # fewest and most classes on either side, as a k-d tree lists them, among which partners are
-_PAIRS = 20_000_000  # pairs of classes that are compared in about a round
+_REACH = (200, 2_000)  # fewest and most candidate partners on either side, in the order of `order_near`
+_PAIRS = 20_000_000  # approximate number of pairs of classes that are compared in one round
 _BINS = 64  # bins of sensitive values, by which partners are compared
-_MOST_COUNTS = 2**25  # counts of bins that are held
+_MOST_COUNTS = 2**25  # counts of bins in memory
 _ROUNDING = 1e-12
 
 
@@ -37,15 +36,15 @@ def merge_until_diverse(
 ) -> NDArray[np.int64]:
     """Merge neighbouring classes until each is l-diverse in every sensitive column.
 
-    A union of diverse classes is diverse, so one column after the other keeps what was reached.
+    A union of diverse classes is diverse, so the columns can be treated one after the other.
 
     Args:
         demand: the l that is asked for, and its kind.
         sensitive: the codes of every sensitive column, class by class.
-        ends: where classes end.
+        ends: the ends of classes.
 
     Returns:
-        Where classes end now; nothing where not even all together are diverse.
+        The ends of the merged classes; empty if even all records together are not diverse.
     """
     from incrowd.protection import kernels_classes
 
@@ -55,7 +54,7 @@ def merge_until_diverse(
 
 
 def require_diverse(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Merge neighbouring classes of some rows until each is l-diverse; raises where all together are not."""
+    """Merge neighbouring classes of some rows until each is l-diverse; raises if all rows together are not."""
     ends = merge_until_diverse(problem.demand, sensitive_codes(problem, rows), ends)
     if not ends.size:
         raise UnsupportedError(
@@ -66,12 +65,12 @@ def require_diverse(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.
 
 
 def _kernel_demand(demand: Demand, codes: NDArray[np.int64]) -> tuple[int, int, float, float]:
-    """The number of values, the kind of diversity, l and c."""
+    """The arguments of the compiled loops: number of values, kind of diversity, l and c."""
     return int(codes.max(initial=0)) + 1, DIVERSITIES.index(demand.diversity), float(demand.l or 1), float(demand.c)
 
 
 def find_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Flags of the classes that are l-diverse in every sensitive column without merging."""
+    """Boolean mask of the classes that are l-diverse in every sensitive column."""
     from incrowd.protection import kernels_classes
 
     diverse = np.ones(ends.size, dtype=np.bool_)
@@ -86,7 +85,7 @@ def is_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]]) -> bool:
 
 
 class SecretCodes(NamedTuple):
-    """The sensitive value of every member, and how the whole table's values are distributed."""
+    """A sensitive column: the code of every member, and the share of each value in the whole table."""
 
     codes: NDArray[np.int64]
     share: NDArray[np.float64]
@@ -94,7 +93,7 @@ class SecretCodes(NamedTuple):
 
 
 def secret_codes(column: Coded, rows: NDArray[np.int64] | None = None) -> SecretCodes:
-    """The codes of a column, and its distribution in some rows (None: all)."""
+    """A sensitive column with the distribution of its values in some rows (None: all)."""
     codes = column.codes.astype(np.int64)
     tally = np.bincount(codes if rows is None else codes[rows], minlength=column.size)
     return SecretCodes(codes, tally / tally.sum(), column.has_order)
@@ -110,13 +109,13 @@ def merge_until_close(
 ) -> Grouping:
     """Merge classes until none is farther than t from the table in any sensitive column.
 
-    Where even all members together are farther, they become one class.
+    If all members together are farther than t, they become one class.
 
     Args:
-        points: coordinates of every member, as of `Problem.points`.
-        nominal: cost of one more value, as of `Problem.nominal`.
-        power: as of `Problem.power`.
-        grouping: the classes to begin with; every member is in one.
+        points: coordinates of every member (`Problem.points`).
+        nominal: cost of one more value (`Problem.nominal`).
+        power: exponent of the loss (`Problem.power`).
+        grouping: the initial classes; every member is in one.
         secrets: the sensitive columns.
         t: the largest distance that is allowed.
 
@@ -144,14 +143,12 @@ def merge_until_close(
         distributions,
         (bins, shares, widths),
     )
-    class_of = np.repeat(part_of, grouping.sizes)
-    order = np.argsort(class_of, kind="stable")
-    _, sizes = np.unique(class_of, return_counts=True)
-    return Grouping(grouping.order[order], np.cumsum(sizes))
+    merged = Grouping.by_class(np.repeat(part_of, grouping.sizes))
+    return Grouping(grouping.order[merged.order], merged.ends)
 
 
 def order_near(points: NDArray[np.float32], grouping: Grouping) -> NDArray[np.int64]:
-    """List classes so that those whose centres are near each other are near in the list, as leaves of a k-d tree."""
+    """Order of classes in which classes with near centres are close to each other: the leaves of a k-d tree."""
     from incrowd.protection import kernels
 
     sums = np.add.reduceat(points[grouping.order], grouping.ends - grouping.sizes, axis=0, dtype=np.float64)
@@ -164,29 +161,29 @@ def order_near(points: NDArray[np.float32], grouping: Grouping) -> NDArray[np.in
 def _make_bins(
     secrets: Sequence[SecretCodes], classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """The bin of every value, column after column; the table's share of every bin; and the number of bins a column.
+    """The bin of every value of all columns, the table's share of every bin, and the number of bins of each column.
 
-    Bins of ordered values are runs of them; of others, the commonest have one each and the rest one together.
+    Ordered values are binned in runs. Of other values, the commonest have a bin each, and the rest share one.
     """
-    most = int(np.clip(_MOST_COUNTS // (classes * len(secrets)), 2, _BINS))
-    bins, widths = [], np.array([min(secret.share.size, most) for secret in secrets])
+    most_bins = int(np.clip(_MOST_COUNTS // (classes * len(secrets)), 2, _BINS))
+    bins, widths = [], np.array([min(secret.share.size, most_bins) for secret in secrets])
     shares = np.zeros((len(secrets), int(widths.max())))
     for index, (secret, width) in enumerate(zip(secrets, widths.tolist(), strict=True)):
         if secret.ordered:
-            found = np.arange(secret.share.size) * width // secret.share.size
+            bin_of = np.arange(secret.share.size) * width // secret.share.size
         else:
-            found = np.empty(secret.share.size, dtype=np.int64)
-            found[np.argsort(-secret.share, kind="stable")] = np.minimum(np.arange(secret.share.size), width - 1)
-        bins.append(found)
-        shares[index, :width] = np.bincount(found, weights=secret.share, minlength=width)
+            bin_of = np.empty(secret.share.size, dtype=np.int64)
+            bin_of[np.argsort(-secret.share, kind="stable")] = np.minimum(np.arange(secret.share.size), width - 1)
+        bins.append(bin_of)
+        shares[index, :width] = np.bincount(bin_of, weights=secret.share, minlength=width)
     return np.concatenate(bins), shares, widths
 
 
 def limits_on_shares(demand: Demand, share: Floats) -> tuple[Floats, Floats]:
-    """The smallest and largest share of a class that every value may have, given its share of the table.
+    """The smallest and largest share that every value may have in a class, given its share of the table.
 
-    β-likeness (Cao & Karras 2012): at most 1 + β times as much. δ-disclosure (Brickell & Shmatikov 2008): at most e^δ
-    times as much or as little, so that no class lacks a value.
+    β-likeness (Cao & Karras 2012): at most 1 + β times the share of the table. δ-disclosure (Brickell & Shmatikov
+    2008): between e^-δ and e^δ times the share of the table, so that no class lacks a value.
 
     >>> limits_on_shares(Demand(2, beta=0.5), np.array([0.4, 0.6]))
     (array([0., 0.]), array([0.6, 0.9]))
@@ -202,7 +199,7 @@ def limits_on_shares(demand: Demand, share: Floats) -> tuple[Floats, Floats]:
 def merge_until_within(
     demand: Demand, points: NDArray[np.float32], grouping: Grouping, secrets: Sequence[SecretCodes]
 ) -> Grouping:
-    """Join classes that are near each other until every value's share is within its limits in each."""
+    """Merge classes that are near each other until the share of every value is within its limits in each class."""
     from incrowd.protection import kernels_classes
 
     near = grouping.take(order_near(points, grouping))
@@ -217,7 +214,7 @@ def merge_until_within(
 def find_within(
     demand: Demand, secrets: Sequence[SecretCodes], members: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Flags of the classes within β, δ and t in every sensitive column; `members` lists the rows class by class."""
+    """Boolean mask of the classes within β, δ and t in every sensitive column; `members` lists rows class by class."""
     from incrowd.protection import kernels_classes, kernels_repair
 
     good = np.ones(ends.size, dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""The options that only some methods have, each declared once.
+"""The options of single methods, each declared once.
 
-The command line, the app and the commands and scripts it writes are made from these declarations. Nothing slow is
-imported here, for the command line reads them whenever it starts.
+The command line, the app, and the commands and scripts that the app writes are generated from these declarations. This
+module imports nothing slow, because the command line loads it at every start.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise
 
 @dataclass(frozen=True, slots=True)
 class MethodOptions:
-    """Base of the options of one method each; it has no fields of its own."""
+    """Base class of the options of a method; it has no fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,18 @@ class CoarsenOptions(MethodOptions):
     resolution: float | str | Mapping[str, float | str] | None = option(
         "resolution", "For coarsen: 16, 1/8, or age=20,zip=1/8."
     )
-    levels: Mapping[str, int] | None = option("numbers", typed=None)
+    levels: Mapping[str, int] | None = option("numbers", on_command_line=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SuppressOptions(MethodOptions):
     """The share of rows that may be suppressed."""
 
-    suppress: float = option("share", "For generalise: share of rows that may go.", default=0.0)
+    suppress: float = option(
+        "share",
+        "Share of rows that may go: for generalise, and for partition and blank with keep or widest.",
+        default=0.0,
+    )
 
     def __post_init__(self) -> None:
         if not 0.0 <= float(self.suppress) < 1.0:
@@ -46,11 +50,12 @@ class SuppressOptions(MethodOptions):
 
 @dataclass(frozen=True, slots=True)
 class PartitionOptions(SuppressOptions):
-    """The share of rows that may be suppressed where wishes leave no class for them; and k-map.
+    """The share of rows that may be suppressed if wishes leave no class for them; and k-map.
 
-    With `k_map` every class covers at least so many people of `population_table`, a table of everybody; or, by an
-    estimate, of a `population` of so many people, of which the table is a random sample. An estimated class of the
-    partition has two more records for every column written as ranges, and one for every further value of a set.
+    With `k_map`, every class covers at least that many people of the population: counted in `population_table`, a table
+    of everybody, or estimated from the size `population` of a population of which the table is a random sample. For the
+    estimate, a class of the partition has two more records for every column written as ranges, and one more for every
+    value of a set after the first.
     """
 
     k_map: int | None = option("whole", "Every class covers so many people of the population.", lowest=1)
@@ -58,7 +63,7 @@ class PartitionOptions(SuppressOptions):
         "file", "For k-map: a table of everybody."
     )
     population: float | None = option(
-        "people", "For k-map by an estimate: of how many people the table is a random sample."
+        "people", "Of how many people the table is a random sample: for k-map by an estimate, or for a verdict."
     )
 
     def __post_init__(self) -> None:
@@ -77,12 +82,12 @@ class PartitionOptions(SuppressOptions):
 
 @dataclass(frozen=True, slots=True)
 class GeneraliseOptions(PartitionOptions):
-    """The share of rows that may be suppressed; k-map, as of the partition; and the loss that is kept smallest.
+    """The share of rows that may be suppressed, k-map as for the partition, and the loss to minimise.
 
-    Of all combinations of levels that are safe, the one of least `measure` is taken:
+    Of all combinations of levels that satisfy the demand, the one with the smallest `measure` is chosen:
 
     - "granularity": the share of its column's values that a cell covers. The default where a hierarchy is given.
-    - "association": the mutual information of the columns with each other, and some granularity. The default where all
+    - "association": half granularity, half the mutual information of the columns with each other. The default where all
       hierarchies are automatic.
     - "entropy": the information that cells lose, common values counting less (non-uniform entropy).
     - "discernibility": the sum of squared class sizes; a suppressed row counts as many as there are rows.
@@ -101,7 +106,7 @@ class GeneraliseOptions(PartitionOptions):
 
 @dataclass(frozen=True, slots=True)
 class StepOptions(MethodOptions):
-    """Steps, in order: pairs of a column and what to do with it, or objects."""
+    """Steps, in order: pairs of a column and an action, or step objects."""
 
     steps: Sequence[Any] = option(
         "steps",
@@ -115,9 +120,9 @@ class StepOptions(MethodOptions):
 class MaskOptions(StepOptions):
     """Steps of masking, and limits of top and bottom coding by column.
 
-    A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
-    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). Values beyond a limit become
-    one range without an end. `drop=False` keeps the records that still stand out after the last step.
+    A step is a column and an action: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
+    the first characters; or a mapping from old to new values, or a `Hierarchy` (its first level). Values beyond a limit
+    become one open range. `drop=False` keeps the records that are still in small classes after the last step.
     """
 
     top: Mapping[str, float] | None = option(
@@ -126,15 +131,15 @@ class MaskOptions(StepOptions):
     bottom: Mapping[str, float] | None = option(
         "numbers", "For mask: values up to here are one range without a beginning, age=18. Repeat."
     )
-    drop: bool = option("switch", typed=None, default=True)
+    drop: bool = option("switch", on_command_line=False, default=True)
 
 
 @dataclass(frozen=True, slots=True)
 class BlankOptions(SuppressOptions):
-    """The share of rows that may be suppressed where columns that stay leave no class for them.
+    """The share of rows that may be suppressed if columns to keep leave no class for them.
 
-    With `wildcards` a blank may be any value, and k is counted so. `subsets` then asks for k by every so many columns
-    alone, for attackers who know no more than that.
+    With `wildcards`, a blank matches any value when k is counted. With `subsets`, k holds for every combination of that
+    many columns, against attackers who know no more columns.
     """
 
     wildcards: bool = option("switch", "For blank: a blank may be any value. Default: it is a value.", default=False)
@@ -154,9 +159,9 @@ class BlankOptions(SuppressOptions):
 class PerturbOptions(StepOptions):
     """Steps of perturbation, in order, and the seed of their draws.
 
-    A step is an object such as `Noise(("income",), 0.1)`, or a pair of columns and what to do: `("income",
-    "noise=0.1")`. Whoever knows the seed can undo the draws: keep it as secret as the original, or leave it out, and
-    the system's own source of randomness is used.
+    A step is an object such as `Noise(("income",), 0.1)`, or a pair of columns and an action: `("income",
+    "noise=0.1")`. A person who knows the seed can undo the draws: keep it as secret as the original. Without a seed,
+    the random numbers of the operating system are used.
     """
 
     seed: int | None = option("whole", "For perturb: seed of every draw, to keep secret. Default: none.")
@@ -176,24 +181,27 @@ class MethodKeywords(TypedDict, total=False):
     population_table: Any
     """For `k_map`: a table of everybody, with the quasi-identifiers; whatever `read_table` reads."""
     population: float | None
-    """For `k_map` by an estimate, which guarantees nothing: of how many people the table is a random sample."""
+    """For `k_map` by an estimate, which is no guarantee: the size of the population of which the table is a random
+    sample."""
     measure: Measure | None
-    """For "generalise": the loss that is kept smallest. Default: granularity."""
+    """For "generalise": the loss that is kept smallest. Default: granularity, or association if all hierarchies are
+    automatic."""
     steps: Sequence[Any] | None
-    """For "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such as
-    `Noise`, of columns of any role."""
+    """For "mask": pairs of a column and an action, in order. For "perturb": such pairs, or objects such as `Noise`, for
+    columns of any role."""
     top: Mapping[str, float] | None
     """For "mask": limits by column; values from there on become one range without an end."""
     bottom: Mapping[str, float] | None
     """For "mask": limits by column; values up to there become one range without a beginning."""
     drop: bool | None
-    """For "mask": whether records that still stand out after the last step are left out. Default: yes."""
+    """For "mask": whether records in small classes after the last step are left out. Default: yes."""
     wildcards: bool | None
-    """For "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value."""
+    """For "blank": whether a blank matches any value, which needs fewer blanks. Default: a blank is a value."""
     subsets: int | None
-    """For "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together."""
+    """For "blank" with wildcards: k holds for every combination of this many quasi-identifiers, instead of for all."""
     seed: int | None
-    """For "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used."""
+    """For "perturb": the seed of every draw. A person who knows it can undo the draws. Without a seed, the system's
+    random numbers are used."""
 
 
 OPTIONS: Mapping[str, Option] = {
@@ -201,4 +209,4 @@ OPTIONS: Mapping[str, Option] = {
     for made in (CoarsenOptions, GeneraliseOptions, MaskOptions, BlankOptions, PerturbOptions)
     for option in options_of(made)
 }
-"""Every option that only some methods have, by name."""
+"""Every option of a single method, by name."""

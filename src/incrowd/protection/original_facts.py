@@ -1,7 +1,7 @@
 """Facts about a release that only its original shows, counted while the original is available.
 
-A kept column can tell single values behind ranges that the release alone does not show, and the column that numbers
-people may be gone.
+Only the original shows whether a kept column reveals exact values behind ranges, and what a row is if the person column
+was removed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def facts_of_protected(
 
     Args:
         safe: what `protect` returned.
-        rows: what a row of the original is, where that is known already.
-        progress: told how far the work is.
+        rows: what a row of the original is, if that is known already.
+        progress: called with what is done and how far it is.
 
     >>> from incrowd import protect
     >>> ages = [age for age in range(30, 40) for _ in range(3)]
@@ -46,8 +46,8 @@ def facts_of_protected(
     if safe.original is None:
         return None
     ranges = read_table(safe.table if safe.generalised is None else safe.generalised)
-    spoken_for = {*safe.quasi_identifiers, safe.person, *safe.original.nested}
-    kept = [name for name in ranges.columns if name not in spoken_for]
+    with_role = {*safe.quasi_identifiers, safe.person, *safe.original.nested}
+    kept = [name for name in ranges.columns if name not in with_role]
     given_back = safe.given_back
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
@@ -57,11 +57,11 @@ def facts_of_protected(
             secrets=safe.sensitive,
             progress=part(progress, 0.0, 0.5),
         )
-    seen = rows or describe_rows(safe.original)
+    row_kind = rows or describe_rows(safe.original)
     facts = OriginalFacts(
         tuple(kept),
         given_back,
-        seen,
+        row_kind,
         safe.pseudonymised,
         safe.perturbed,
         shuffled=safe.shuffled,
@@ -73,32 +73,32 @@ def facts_of_protected(
 
 
 def attack_perturbed(safe: Protected, progress: Progress = silent) -> Any:
-    """Attack a perturbed table by whoever knows the quasi-identifiers.
+    """Attack a perturbed table as an attacker who knows the quasi-identifiers.
 
     Args:
         safe: what `protect` returned.
-        progress: told how far the work is.
+        progress: called with what is done and how far it is.
 
     Returns:
-        An `AttackRisk`; None if the table is not perturbed, or cannot be attacked: then its risk is not known.
+        An `AttackRisk`; None if the table is not perturbed, or if it cannot be attacked, so that its risk is unknown.
     """
     if not safe.guarantee.perturbed:
         return None
     try:
         return safe.attack(progress=progress)
-    except UnsupportedError:  # such as one row; without an attack the verdict on a perturbed table is never a yes
+    except UnsupportedError:  # for example, a single row; without an attack, a perturbed table never gets a yes
         return None
 
 
 def _link(safe: Protected, progress: Progress) -> Linkage | None:
-    """The attack on a perturbed table as its mark keeps it; None where there is none."""
-    found = attack_perturbed(safe, progress)
-    if found is None:
+    """The attack on a perturbed table in the form of its mark; None if there is none."""
+    attack = attack_perturbed(safe, progress)
+    if attack is None:
         return None
     return Linkage(
         safe.released_quasi_identifiers or safe.quasi_identifiers,
-        *(found.risk.value, found.risk.low, found.risk.high, float(found.successes.max())),
-        found.sentence,
+        *(attack.risk.value, attack.risk.low, attack.risk.high, float(attack.successes.max())),
+        attack.sentence,
     )
 
 
@@ -119,13 +119,13 @@ def facts_of_tables(
     Args:
         original: whatever `read_table` reads; a table that was collected in ranges is its own original.
         released: the released table.
-        quasi_identifiers: its columns that others may know.
+        quasi_identifiers: its columns that an attacker may know.
         kept: its other columns.
-        person: the column that says whose record it is, where people have several.
-        rows: what a row of the original is, where that is known already.
+        person: the column that says whose record it is, if people have several records.
+        rows: what a row of the original is, if that is known already.
         shuffled: whether the rows of the release are in random order.
-        secrets: columns that are to go last, of those that only tell something together.
-        progress: told how far the work is.
+        secrets: the sensitive columns; of columns that reveal a value only together, these are named last.
+        progress: called with what is done and how far it is.
 
     Raises:
         ColumnNotFoundError: the original lacks a column.
@@ -137,15 +137,15 @@ def facts_of_tables(
     before = read_table(original)
     before.require([*quasi_identifiers, *kept], "columns of the original")
     coarse = [name for name in quasi_identifiers if not _is_same(before, released, name, shuffled)]
-    facts = (
+    given_back = (
         kept_column_facts(
             *(before, released, quasi_identifiers, kept, person), coarse=coarse, secrets=secrets, progress=progress
         )
         if coarse
         else ()
     )
-    seen = rows or describe_rows(before)
-    return _carry_over(OriginalFacts(tuple(kept), facts, seen, shuffled=shuffled), before, released.columns)
+    row_kind = rows or describe_rows(before)
+    return _carry_over(OriginalFacts(tuple(kept), given_back, row_kind, shuffled=shuffled), before, released.columns)
 
 
 def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> OriginalFacts | None:
@@ -157,10 +157,10 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
     """
     if one is None or other is None:
         return other if one is None else one
-    told = {(frozenset(fact.columns), fact.missing): fact for fact in (*other.given_back, *one.given_back)}
+    given_back_facts = {(frozenset(fact.columns), fact.missing): fact for fact in (*other.given_back, *one.given_back)}
     return OriginalFacts(
         kept=_union(one.kept, other.kept),
-        given_back=tuple(told.values()),
+        given_back=tuple(given_back_facts.values()),
         rows=other.rows if one.rows.kind == "people" else one.rows,
         pseudonymised=_union(one.pseudonymised, other.pseudonymised),
         perturbed=_union(one.perturbed, other.perturbed),
@@ -177,32 +177,32 @@ def _union(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
 
 
 def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -> OriginalFacts:
-    """The facts with those of the original's own mark, where it is a release itself, about the columns still there."""
+    """The facts, with those in the mark of the original if it is a release itself, for columns that still exist."""
     try:
-        before = read_mark(original)
+        earlier = read_mark(original)
     except InputError:
         return replace(facts, kept=(), is_damaged=True)
-    if before is None:
+    if earlier is None:
         return facts
-    drawn_anew = {*facts.pseudonymised} - {*facts.keyed}
-    united = unite_facts(facts, before)
+    new_pseudonyms = {*facts.pseudonymised} - {*facts.keyed}
+    united = unite_facts(facts, earlier)
     assert united is not None
     return replace(
         united,
-        kept=tuple(name for name in facts.kept if name in before.kept),
+        kept=tuple(name for name in facts.kept if name in earlier.kept),
         given_back=tuple(one for one in united.given_back if {*one.columns, one.gives_back} <= {*columns}),
         pseudonymised=tuple(name for name in united.pseudonymised if name in columns),
         perturbed=tuple(name for name in united.perturbed if name in columns),
         row_order=() if facts.shuffled else united.row_order,
-        keyed=tuple(name for name in united.keyed if name in columns and name not in drawn_anew),
+        keyed=tuple(name for name in united.keyed if name in columns and name not in new_pseudonyms),
         linkage=facts.linkage,
     )
 
 
 def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
-    """True if a column has the same cells in both tables, row by row; it counts as changed where rows are missing.
+    """True if a column has equal cells in both tables, row by row; False if the numbers of rows differ.
 
-    Of rows in random order, whether each value is as frequent.
+    If the rows are shuffled, the frequencies of values are compared instead.
     """
     if one.rows != other.rows:
         return False
@@ -214,13 +214,13 @@ def _is_same(one: Table, other: Table, name: str, shuffled: bool) -> bool:
 
 
 def write_mark(safe: Protected, written: Path, target: Path, progress: Progress = silent) -> None:
-    """Write what the original tells beside a released file, and the release's log, in place of an older mark.
+    """Write the mark of a released file: the facts that the original shows, and the log; replaces an older mark.
 
     Args:
         safe: the protected table that was written.
-        written: the file that holds it now.
-        target: the name that the file will have.
-        progress: told how far the work is.
+        written: the temporary path of the file.
+        target: the final path of the file.
+        progress: called with what is done and how far it is.
     """
     facts = facts_of_protected(safe, progress=progress)
     if facts is not None:

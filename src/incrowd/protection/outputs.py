@@ -1,4 +1,4 @@
-"""Output forms of protected columns: ranges and sets as text, two limits, or one value of the column's own type."""
+"""Output forms of protected columns: ranges and sets as text, two bounds, or one value of the column's own type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
-from incrowd.protection.problem import TICKS, as_floats, offset_of
+from incrowd.protection.problem import TICKS, as_floats, offset_of, require_known
 from incrowd.protection.protect_options import OutputKind
 from incrowd.protection.recoding import ANYTHING, as_days_if_whole, as_written, find_kept, labels_of_codes
 from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
@@ -30,14 +30,13 @@ _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)[\])]$"
 def read_outputs(
     given: str | Mapping[str, str] | None, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]
 ) -> dict[str, str]:
-    """The kind of output of every column that has one; one kind for all goes to the columns that can have it."""
+    """The output form by column. One form for all columns is applied to the columns that can have it."""
     if given is None:
         return {}
     kinds = dict.fromkeys((column.name for column in columns), given) if isinstance(given, str) else dict(given)
     by_name = {column.name: column for column in columns}
+    require_known("an output", kinds, list(by_name))
     for name, kind in kinds.items():
-        if name not in by_name:
-            raise InputError(f"an output for {name!r}, not a quasi-identifier")
         if kind not in OUTPUTS:
             raise InputError(f"there is no output {kind!r} for {name!r}; use {', '.join(OUTPUTS)}", hint="output")
     if isinstance(given, str):
@@ -50,7 +49,7 @@ def read_outputs(
 
 
 def _objection(column: Coded, kind: str, hierarchies: Mapping[str, Hierarchy]) -> str:
-    """Why a column cannot be written so; empty where it can."""
+    """The reason why a column cannot have an output form; empty if it can."""
     if kind in ("bounds", "midpoint", "mean") and not column.has_distances:
         return "holds categories: use range, mode or label"
     return "has no hierarchy: give one, or use range" if kind == "label" and column.name not in hierarchies else ""
@@ -58,14 +57,14 @@ def _objection(column: Coded, kind: str, hierarchies: Mapping[str, Hierarchy]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outputs:
-    """Writes the columns of a protected table in other ways than as text.
+    """Converts the columns of a protected table to other output forms.
 
     Attributes:
-        kinds: by column, what is written.
+        kinds: the output form, by column.
         columns: the quasi-identifiers of the original.
-        hierarchies: what labels mean that are neither ranges nor sets.
-        kept_rows: the original's rows that are left, None for all.
-        has_classes: whether every class has k records, so that a number about its members may be told.
+        hierarchies: the meaning of labels that are neither ranges nor sets, by column.
+        kept_rows: the original's rows that are released, None for all.
+        has_classes: whether every class has k records, so that a mean or mode of its members may be released.
     """
 
     kinds: Mapping[str, str]
@@ -75,22 +74,22 @@ class Outputs:
     has_classes: bool
 
     def write(self, generalised: pa.Table) -> dict[str, Any]:
-        """The columns as asked; what looked alike still does, so that no class is smaller."""
-        told = [name for name, kind in self.kinds.items() if kind in ("mean", "mode")]
-        if told and not self.has_classes:
+        """The columns in their output forms; equal cells stay equal, so that no class becomes smaller."""
+        by_class = [name for name, kind in self.kinds.items() if kind in ("mean", "mode")]
+        if by_class and not self.has_classes:
             raise InputError(
-                f"the output {self.kinds[told[0]]!r} for {told[0]!r} tells about the members of a class, and this "
-                "method promises no class of k; use range, bounds or midpoint",
+                f"the output {self.kinds[by_class[0]]!r} for {by_class[0]!r} tells about the members of a class, and "
+                "this method promises no class of k; use range, bounds or midpoint",
                 hint="output",
             )
         names = [column.name for column in self.columns]
-        numbers = class_numbers(pack(encode(read_table(generalised), names)))[0] if told else None
+        numbers = class_numbers(pack(encode(read_table(generalised), names)))[0] if by_class else None
         written: dict[str, Any] = {}
         for name in generalised.column_names:
-            for called, values in self._write_column(name, generalised[name], numbers).items():
-                if called in written or (called != name and called in generalised.column_names):
-                    raise InputError(f"the limits of {name!r} need the name {called!r}, which another column has")
-                written[called] = values
+            for output_name, values in self._write_column(name, generalised[name], numbers).items():
+                if output_name in written or (output_name != name and output_name in generalised.column_names):
+                    raise InputError(f"the limits of {name!r} need the name {output_name!r}, which another column has")
+                written[output_name] = values
         return written
 
     def _write_column(self, name: str, cells: pa.ChunkedArray, numbers: NDArray[np.uint32] | None) -> dict[str, Any]:
@@ -100,27 +99,27 @@ class Outputs:
         column = next(column for column in self.columns if column.name == name)
         if numbers is not None and kind in ("mean", "mode"):
             codes = column.codes if self.kept_rows is None else column.codes[self.kept_rows]
-            tell = class_means if kind == "mean" else _modes
-            return {name: tell(column, codes, numbers).take(pa.array(numbers))}
-        changed = pa.types.is_dictionary(cells.type) or pa.types.is_string(cells.type)
+            summarise = class_means if kind == "mean" else _modes
+            return {name: summarise(column, codes, numbers).take(pa.array(numbers))}
+        is_recoded = pa.types.is_dictionary(cells.type) or pa.types.is_string(cells.type)
         hierarchy = self.hierarchies.get(name)
-        covered = self._covered(column, hierarchy) if hierarchy is not None and changed else {}
-        encoded = pc.dictionary_encode(pa.concat_arrays((cells.cast(pa.string()) if changed else cells).chunks))
-        labels, place = encoded.dictionary, encoded.indices
+        covered = self._covered(column, hierarchy) if hierarchy is not None and is_recoded else {}
+        encoded = pc.dictionary_encode(pa.concat_arrays((cells.cast(pa.string()) if is_recoded else cells).chunks))
+        labels, indices = encoded.dictionary, encoded.indices
         if kind == "range":
-            return {name: _as_ranges(column, labels, covered).take(place) if covered else cells}
-        low, high = _limits(column, labels, covered) if changed else (labels, labels)
+            return {name: _as_ranges(column, labels, covered).take(indices) if covered else cells}
+        low, high = _limits(column, labels, covered) if is_recoded else (labels, labels)
         if kind == "bounds":
-            return {f"{name}_low": low.take(place), f"{name}_high": high.take(place)}
-        if not changed:
+            return {f"{name}_low": low.take(indices), f"{name}_high": high.take(indices)}
+        if not is_recoded:
             return {name: cells}
         first = offset_of(column)
-        return {name: from_positions(column, (as_floats(low, first) + as_floats(high, first)) / 2).take(place)}
+        return {name: from_positions(column, (as_floats(low, first) + as_floats(high, first)) / 2).take(indices)}
 
     def _covered(self, column: Coded, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
-        """The codes of the kept values that every label of a hierarchy may mean.
+        """For every label of a hierarchy, the codes of its values in kept rows.
 
-        Ranges that hide the smallest and the largest value are left out: they stay as they are.
+        Levels of open-ended ranges are left out, so that these ranges keep hiding the extreme values.
         """
         is_kept = find_kept(column, self.kept_rows)
         levels = [level for level in hierarchy.levels(column) if not level.open_ended]
@@ -128,7 +127,7 @@ class Outputs:
 
 
 def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> pa.Array:
-    """Labels of a hierarchy as the range or set of the values they cover."""
+    """Replace labels of a hierarchy by the range or set of the values they cover."""
     written = []
     for label in labels.to_pylist():
         codes = covered.get(label)
@@ -140,33 +139,33 @@ def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np
 
 
 def _is_written_range(label: str) -> bool:
-    """True for a range of numbers or dates in this library's own notation, which needs no other."""
+    """True for a range of numbers or dates in the notation of this library."""
     return re.search(_RANGE, label) is not None and isinstance(parse_generalised(label), Interval)
 
 
 def _limits(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> tuple[pa.Array, pa.Array]:
-    """The smallest and largest value that each label allows for, in the column's own type; null for an open end."""
+    """The smallest and largest value of each label, in the column's own type; null for an open end."""
     kind = column.values.type
     parts = pc.extract_regex(labels, _RANGE)
     plain = pa.array([None if label in covered else label for label in labels.to_pylist()], pa.string())
     low, high = (_cast(pc.coalesce(pc.struct_field(parts, end), plain), kind).to_pylist() for end in ("low", "high"))
-    for at, label in enumerate(labels.to_pylist()):
-        prefix = None if low[at] is not None or label is None else parse_generalised(label)
-        is_open = isinstance(prefix, Interval) and (prefix.low == -math.inf or prefix.high == math.inf)
-        if low[at] is not None or label is None or isinstance(prefix, Anything) or is_open:
+    for index, label in enumerate(labels.to_pylist()):
+        meaning = None if low[index] is not None or label is None else parse_generalised(label)
+        is_open = isinstance(meaning, Interval) and (meaning.low == -math.inf or meaning.high == math.inf)
+        if low[index] is not None or label is None or isinstance(meaning, Anything) or is_open:
             continue
-        if isinstance(prefix, Prefix) and prefix.start.isdigit():
-            ends = _cast(pa.array([prefix.start + digit * prefix.hidden for digit in "09"]), kind)
+        if isinstance(meaning, Prefix) and meaning.start.isdigit():
+            ends = _cast(pa.array([meaning.start + digit * meaning.hidden for digit in "09"]), kind)
         elif label in covered:
             ends = column.values.take(pa.array(covered[label][[0, -1]]))
         else:
             continue
-        low[at], high[at] = ends.to_pylist()
+        low[index], high[index] = ends.to_pylist()
     return pa.array(low, kind), pa.array(high, kind)
 
 
 def _cast(text: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Text as values of a type, null where it is none."""
+    """Cast text to a type; null where a text is not a value of the type."""
     zone = kind.tz if pa.types.is_timestamp(kind) else None
     plain = pa.timestamp(kind.unit) if zone is not None else kind
     text = pc.replace_substring_regex(text, "Z$", "") if zone is not None else text
@@ -186,18 +185,18 @@ def positions_with_gaps(column: Coded) -> NDArray[np.float64]:
 
 
 def class_means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
-    """The mean of every class, null where a member has no value."""
+    """The mean of every class; null if a member has no value."""
     place = positions_with_gaps(column)
     sizes = np.bincount(numbers)
     means = np.bincount(numbers, weights=place[codes]) / sizes
     low, high = np.full(sizes.size, column.size), np.zeros(sizes.size, dtype=np.int64)
     np.minimum.at(low, numbers, codes)
     np.maximum.at(high, numbers, codes)
-    return from_positions(column, np.where(low == high, place[low], means))  # equal values are not rounded
+    return from_positions(column, np.where(low == high, place[low], means))  # no rounding of equal values
 
 
 def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
-    """The commonest value of every class, the smallest of several."""
+    """The mode of every class; of several modes the smallest."""
     pairs, counts = np.unique(numbers.astype(np.int64) * column.size + codes, return_counts=True)
     number, code = np.divmod(pairs, column.size)
     order = np.lexsort([code, -counts, number])
@@ -206,31 +205,33 @@ def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[n
     return values.take(pa.array(code[first]))
 
 
-def from_positions(column: Coded, places: NDArray[np.float64]) -> pa.Array:
-    """Positions as values of the column's own type, whole numbers and days rounded; NaN is a null."""
-    kind, first, missing = column.values.type, offset_of(column), np.isnan(places)
+def from_positions(column: Coded, positions: NDArray[np.float64]) -> pa.Array:
+    """Convert positions to values of the column's own type, rounded for whole numbers and days; NaN becomes null."""
+    kind, first, missing = column.values.type, offset_of(column), np.isnan(positions)
     if pa.types.is_timestamp(kind) and pa.types.is_date(as_days_if_whole(column.values).type):
         day = 86_400 * TICKS[kind.unit]
-        places = np.rint((places + first) / day) * day - first
+        positions = np.rint((positions + first) / day) * day - first
     if pa.types.is_floating(kind):
-        return pa.array(places, pa.float64(), mask=missing).cast(kind)
+        return pa.array(positions, pa.float64(), mask=missing).cast(kind)
     if pa.types.is_decimal(kind):
         unit = Decimal(1).scaleb(-kind.scale)
-        return pa.array([None if np.isnan(place) else Decimal(place).quantize(unit) for place in places], kind)
-    rounded = np.where(missing, 0.0, np.rint(places)).tolist()
-    whole = pa.array([int(place) + first for place in rounded], pa.int64() if first <= 2**62 else pa.uint64())
+        return pa.array(
+            [None if np.isnan(position) else Decimal(position).quantize(unit) for position in positions], kind
+        )
+    rounded = np.where(missing, 0.0, np.rint(positions)).tolist()
+    whole = pa.array([int(position) + first for position in rounded], pa.int64() if first <= 2**62 else pa.uint64())
     whole = pc.if_else(pa.array(missing), pa.scalar(None, whole.type), whole)
     return (whole.cast(pa.int32()) if pa.types.is_date32(kind) else whole).cast(kind)
 
 
 def parse_range(text: str | None) -> tuple[Any, Any]:
-    """Read a cell of a protected column of numbers or dates as the smallest and the largest value it allows for.
+    """Read a cell of a protected column of numbers or dates as its smallest and its largest possible value.
 
     Args:
         text: the cell: a range, a prefix, a plain value, or `*`.
 
     Returns:
-        Two numbers or two dates; None where there is no limit, two where the cell may be anything, or is missing.
+        Two numbers or two dates; None for an open end. Both are None if the cell is `*` or missing.
 
     Raises:
         InputError: the cell is a set or a word.

@@ -1,7 +1,7 @@
 """Algorithms S2 and S4 of Sánchez, Martínez & Domingo-Ferrer, and a partition that keeps S4's bound at a smaller loss.
 
 S2 sorts records by distance and cuts them into runs of k. S4 makes classes of one record of every stratum of the
-sensitive column, which are k-anonymous and t-close.
+sensitive column; they are k-anonymous and t-close.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from incrowd.backends import Coded
 from incrowd.protection.problem import Problem, moments, positions
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
-_PART = 128  # records among which a class picks its members
-_ROUNDS = 2  # how often classes may trade members
-_TRADERS = 64  # strata beyond which trading takes longer than it is worth
-_SUBTREES = 32
+_PART = 128  # records of a part, within which classes are made
+_ROUNDS = 2  # rounds of swapping members between classes
+_MOST_STRATA_TO_SWAP = 64  # with more strata, swapping takes too long for its gain
+_SUBTREES = 32  # parts that are processed in parallel
 
 
 def distance_to_zero(problem: Problem) -> NDArray[np.float64]:
     """Squared standardised distance (eq. 2) of every record to the record whose quasi-identifiers are all zero.
 
-    Text counts by its rank; a column that never varies is the same for all and adds nothing to the order.
+    The position of text is its rank; a constant column is left out.
     """
     distance = np.zeros(problem.rows)
     for index, column in enumerate(problem.columns):
@@ -46,7 +46,7 @@ def sort(problem: Problem) -> Recoding:
 
 
 def strata_for(n: int, k: int, t: float | None) -> int:
-    """Number of strata, so that one record of each in every class gives k and t (eq. 7 and 8, and step 2 of S4).
+    """Number of strata such that classes of one record of each stratum satisfy k and t (eq. 7, 8, and step 2 of S4).
 
     >>> strata_for(3_985_166, 2, 0.1)
     5
@@ -57,7 +57,7 @@ def strata_for(n: int, k: int, t: float | None) -> int:
 
 
 def bound_on_t(n: int, k: int) -> float:
-    """The t that S4 promises for classes of k (eq. 6), the sensitive values being all different.
+    """The t that S4 guarantees for classes of k if all sensitive values are different (eq. 6).
 
     >>> round(bound_on_t(3_985_166, 5), 4)
     0.1
@@ -70,18 +70,21 @@ def t_closeness(problem: Problem, strata: int) -> Recoding:
     order = by_sensitive(problem.sensitive[0])
     distance = distance_to_zero(problem)
     length = problem.rows // strata
-    piece = np.empty(problem.rows, dtype=np.int64)
+    sorted_strata = np.empty(problem.rows, dtype=np.int64)
     for start in range(0, problem.rows, length):
         stratum = order[start : start + length]
-        piece[start : start + length] = stratum[np.argsort(distance[stratum], kind="stable")]
-    return generalise_classes(problem, _one_of_each(piece, strata, length, np.arange(problem.rows - strata * length)))
+        sorted_strata[start : start + length] = stratum[np.argsort(distance[stratum], kind="stable")]
+    return generalise_classes(
+        problem, _one_of_each(sorted_strata, strata, length, np.arange(problem.rows - strata * length))
+    )
 
 
 def t_close_partition(problem: Problem, strata: int) -> Recoding:
-    """Strata as in S4, split side by side at their medians, so that classes are made where records are alike.
+    """Partition with strata as in S4: all strata are split in parallel at their medians, so that classes have similar
+    records.
 
-    What does not fill a stratum is taken from the middle of the sensitive order, where one record more shifts a class
-    least, and joins the class it widens least.
+    If the rows are not a multiple of the strata, the spare records are taken from the middle of the sensitive order,
+    where one more record changes the distribution of a class least; each joins the class it widens least.
     """
     from incrowd.protection import kernels_strata
 
@@ -91,7 +94,7 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
     middle = slice((problem.rows - spare) // 2, (problem.rows + spare) // 2)
     rows = np.concatenate([np.delete(order, middle), order[middle]])
     points, nominal = problem.points()[rows], problem.nominal()
-    limit, rounds = max(4, _PART // strata), _ROUNDS if strata <= _TRADERS else 0
+    limit, rounds = max(4, _PART // strata), _ROUNDS if strata <= _MOST_STRATA_TO_SWAP else 0
 
     problem.progress("splitting records", 0.0)
     parts = kernels_strata.split_strata(points, rows, strata, length, 0, length, max(length // _SUBTREES, limit))
@@ -108,30 +111,33 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
 
 
 def by_sensitive(sensitive: Coded) -> NDArray[np.int64]:
-    """Records in ascending order of the sensitive value."""
+    """Indices of the records in ascending order of the sensitive value."""
     return np.argsort(sensitive.codes, kind="stable")
 
 
 def _assign_spare(points: NDArray[np.float32], strata: int, length: int) -> NDArray[np.int64]:
-    """The class of every spare record: the one it widens least, no class twice."""
+    """The class of every spare record: the one it widens least; a class takes at most one."""
     members = points[: strata * length].reshape(strata, length, -1)
     low, high = members.min(axis=0), members.max(axis=0)
-    places = np.empty(len(points) - strata * length, dtype=np.int64)
+    class_of_spare = np.empty(len(points) - strata * length, dtype=np.int64)
     width = ((high - low) ** 2).sum(axis=1)
     for index, point in enumerate(points[strata * length :]):
-        wider = ((np.maximum(high, point) - np.minimum(low, point)) ** 2).sum(axis=1) - width
-        wider[places[:index]] = np.inf
-        places[index] = np.argmin(wider)
-    return places
+        added_width = ((np.maximum(high, point) - np.minimum(low, point)) ** 2).sum(axis=1) - width
+        added_width[class_of_spare[:index]] = np.inf
+        class_of_spare[index] = np.argmin(added_width)
+    return class_of_spare
 
 
-def _one_of_each(rows: NDArray[np.int64], strata: int, length: int, places: NDArray[np.int64]) -> Grouping:
-    """Classes from strata that lie one after the other; spare record i, after them, joins class `places[i]`."""
+def _one_of_each(rows: NDArray[np.int64], strata: int, length: int, class_of_spare: NDArray[np.int64]) -> Grouping:
+    """Classes of one record of every stratum; `rows` holds the strata one after the other, then the spare records.
+
+    Spare record i joins class `class_of_spare[i]`.
+    """
     sizes = np.full(length, strata, dtype=np.int64)
-    sizes[places] += 1
+    sizes[class_of_spare] += 1
     ends = np.cumsum(sizes)
     order = np.empty(rows.size, dtype=np.int64)
     starts = ends - sizes
     order[(starts[:, None] + np.arange(strata)).reshape(-1)] = rows[: strata * length].reshape(strata, length).T.ravel()
-    order[ends[places] - 1] = rows[strata * length :]
+    order[ends[class_of_spare] - 1] = rows[strata * length :]
     return Grouping(order, ends)

@@ -1,4 +1,4 @@
-"""Local recoding by recursive splits: the default. Classes of k to 2k-1, made where records are alike."""
+"""The default method: local recoding by recursive splits, in classes of k to 2k-1 similar records."""
 
 from __future__ import annotations
 
@@ -28,33 +28,37 @@ from incrowd.protection.merge_classes import (
     sensitive_codes,
 )
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Grouping, Recoding, generalise_classes, split_by_group
+from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
-_PART = 256  # records among which a class picks its members: more is better and slower
-_SUBTREES = 32  # parts that are worked on at the same time
+_PART = 256  # records of a part, within which classes are made: more is better and slower
+_SUBTREES = 32  # parts that are processed in parallel
 
 
 def partition(problem: Problem) -> Recoding:
-    """Make classes of records that are alike, each written as the range, set or label of its members."""
+    """Make classes of similar records; the cells of a class become the range, set or label of its members."""
     grouping = partition_classes(problem)
     kept_rows = settle_kept_rows(problem, grouping.order)
     return replace(generalise_classes(problem, grouping), kept_rows=kept_rows)
 
 
 def partition_classes(problem: Problem) -> Grouping:
-    """Split records at the median of the column that varies most until few are left; make classes among those.
+    """Split records at the median of the column that varies most until parts are small; make classes within parts.
 
-    Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
-    each is diverse; with t-closeness, classes that are too far from the table are merged with others. Where there are
-    hierarchies, or wishes that restrict classes, classes are made along levels instead. Groups of records that are not
-    to be mixed are split one by one. Classes are merged only where the wishes allow it.
+    - Equivalence classes of the original that satisfy the demand do not change.
+    - With l, neighbouring classes are merged until each is diverse; with t, beta, delta or k-map, classes that miss the
+      demand are merged with others.
+    - With hierarchies, or wishes that restrict classes, classes are made along hierarchy levels instead.
+    - Groups of records that may not be mixed (`apart`) are partitioned one by one.
+    - Classes are merged only within the wishes.
     """
     ladders = ladders_of(problem) if problem.hierarchies or problem.wishes.restrict else None
-    group_of = _group(problem) if problem.asked else None
-    made = _classes(problem, ladders) if group_of is None else _classes_in_groups(problem.counted(), ladders, group_of)
+    group_of = _groups_by_question(problem) if problem.asked else None
+    classes = (
+        _classes(problem, ladders) if group_of is None else _classes_in_groups(problem.counted(), ladders, group_of)
+    )
     demand = problem.demand
     if demand.t is None and not demand.limits_shares and demand.k_map is None:
-        return made
+        return classes
     problem.progress("merging classes", 0.8)
     region_of = group_of
     if problem.wishes.restrict:
@@ -63,46 +67,46 @@ def partition_classes(problem: Problem) -> Grouping:
         if group_of is not None:
             region_of = np.unique(group_of * problem.rows + region_of, return_inverse=True)[1]
     if region_of is not None:
-        return _merge_in_regions(problem.counted(), made, region_of)
-    return _merge(problem, made, [secret_codes(column) for column in problem.sensitive])
+        return _merge_in_regions(problem.counted(), classes, region_of)
+    return _merge(problem, classes, [secret_codes(column) for column in problem.sensitive])
 
 
-def _merge(problem: Problem, made: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
+def _merge(problem: Problem, classes: Grouping, secrets: Sequence[SecretCodes]) -> Grouping:
     """Merge classes for t, beta, delta and k-map."""
     demand = problem.demand
     if demand.t is not None:
-        made = merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, demand.t)
+        classes = merge_until_close(problem.points(), problem.nominal(), problem.power, classes, secrets, demand.t)
     if demand.limits_shares:
-        made = merge_until_within(demand, problem.points(), made, secrets)
-    return made if demand.k_map is None else merge_until_mapped(problem, made)
+        classes = merge_until_within(demand, problem.points(), classes, secrets)
+    return classes if demand.k_map is None else merge_until_mapped(problem, classes)
 
 
-def _merge_in_regions(problem: Problem, made: Grouping, region_of: NDArray[np.int64]) -> Grouping:
-    """Merge only classes of one region; where not even all of a region together are enough, they are left out.
+def _merge_in_regions(problem: Problem, classes: Grouping, region_of: NDArray[np.int64]) -> Grouping:
+    """Merge only classes of the same region; classes of a region that still miss the demand are left out.
 
-    Classes are compared with the records that stay, so that leaving some out may take further merging.
+    Classes are compared with the distribution of the kept records, so leaving records out may require further merging.
     """
-    while made.ends.size:
-        secrets = [secret_codes(column, made.order) for column in problem.sensitive]
+    while classes.ends.size:
+        secrets = [secret_codes(column, classes.order) for column in problem.sensitive]
 
         def merge(part: Grouping, secrets: Sequence[SecretCodes] = secrets) -> Grouping:
             rows = part.order
-            there = [secret._replace(codes=secret.codes[rows]) for secret in secrets]
-            found = _merge(problem.part(rows, silent), Grouping(np.arange(rows.size), part.ends), there)
-            return Grouping(rows[found.order], found.ends)
+            local_secrets = [secret._replace(codes=secret.codes[rows]) for secret in secrets]
+            merged = _merge(problem.part(rows, silent), Grouping(np.arange(rows.size), part.ends), local_secrets)
+            return Grouping(rows[merged.order], merged.ends)
 
-        made = merge_by_region(made, region_of, merge)
-        good = find_within(problem.demand, secrets, made.order, made.ends)
+        classes = merge_by_region(classes, region_of, merge)
+        is_satisfied = find_within(problem.demand, secrets, classes.order, classes.ends)
         if problem.demand.k_map is not None:
-            good &= ~covers_few(problem, made)
-        if good.all():
+            is_satisfied &= ~covers_few(problem, classes)
+        if is_satisfied.all():
             break
-        made = made.take(np.flatnonzero(good))
-    return made
+        classes = classes.take(np.flatnonzero(is_satisfied))
+    return classes
 
 
 def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
-    """Classes along levels, or wherever records are alike."""
+    """Classes along hierarchy levels, or without levels by similarity of records."""
     if ladders is not None:
         return classes_by_levels(problem, ladders)
     frozen, pool = _split_off_safe(problem)
@@ -110,47 +114,47 @@ def _classes(problem: Problem, ladders: list[list[Level]] | None) -> Grouping:
 
 
 def _classes_in_groups(problem: Problem, ladders: list[list[Level]] | None, group_of: NDArray[np.int64]) -> Grouping:
-    """The classes of every group of records."""
-    groups, made = split_by_group(group_of), []
+    """The classes of every group of records, made group by group."""
+    groups, groupings = Grouping.by_class(group_of).members, []
     for done, members in enumerate(groups):
-        tell = part(problem.progress, done / len(groups), (done + 1) / len(groups))
-        found = _classes(problem.part(members, tell), ladders)
-        made.append(Grouping(members[found.order], found.ends))
-    return Grouping.chain(made)
+        progress = part(problem.progress, done / len(groups), (done + 1) / len(groups))
+        classes = _classes(problem.part(members, progress), ladders)
+        groupings.append(Grouping(members[classes.order], classes.ends))
+    return Grouping.chain(groupings)
 
 
-def _group(problem: Problem) -> NDArray[np.int64]:
-    """The group of every record: groups are split by who was asked, one question after the other.
+def _groups_by_question(problem: Problem) -> NDArray[np.int64]:
+    """The group of every record: for each question in turn, groups are split by who was asked it.
 
-    A part that can make no class is joined with the one that is most like it.
+    A part that cannot form a class is joined with the most similar part of its group.
     """
     group_of = np.zeros(problem.rows, dtype=np.int64)
     for sides, runs in problem.asked:
-        both = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
-        parts = split_by_group(both)
+        part_of = np.unique(group_of * (int(runs.max()) + 1) + runs, return_inverse=True)[1]
+        parts = Grouping.by_class(part_of).members
         first = np.array([rows[0] for rows in parts])
         ends = np.flatnonzero(np.diff(group_of[first], append=-1)) + 1
         for start, end in pairwise([0, *ends.tolist()]):
             group = {part: parts[part] for part in range(start, end)}
-            while len(group) > 1 and (small := _smallest_part(problem, group)) is not None:
-                rows = group.pop(small)
-                at, others = first[small], first[list(group)]
-                nearest = np.lexsort([np.abs(runs[others] - runs[at]), np.abs(sides[others] - sides[at])])[0]
+            while len(group) > 1 and (smallest := _smallest_part(problem, group)) is not None:
+                rows = group.pop(smallest)
+                own, others = first[smallest], first[list(group)]
+                nearest = np.lexsort([np.abs(runs[others] - runs[own]), np.abs(sides[others] - sides[own])])[0]
                 group[list(group)[nearest]] = np.concatenate([group[list(group)[nearest]], rows])
             for number, rows in group.items():
-                both[rows] = number
-        group_of = np.unique(both, return_inverse=True)[1]
+                part_of[rows] = number
+        group_of = np.unique(part_of, return_inverse=True)[1]
     return group_of
 
 
 def _smallest_part(problem: Problem, group: dict[int, NDArray[np.int64]]) -> int | None:
-    """The smallest part of a group that can make no class, None where all can."""
+    """The smallest part of a group that cannot form a class; None if all parts can."""
     by_size = sorted(group, key=lambda part: group[part].size)
     return next((part for part in by_size if not _can_make_class(problem, group[part])), None)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
-    """Separate the classes that satisfy the demand as they are from the records of all others."""
+    """Separate the equivalence classes that satisfy the demand already from the records of all others."""
     k = problem.demand.k
     numbers, sizes = class_numbers(pack(problem.columns))
     order = np.argsort(numbers, kind="stable")
@@ -160,7 +164,7 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
         safe &= find_diverse(problem.demand, sensitive_codes(problem, order), ends)
     in_pool = ~safe[numbers]
     if in_pool.any() and (problem.demand.l is not None or in_pool.sum() < k):
-        # too few are left to make a class among themselves: the smallest safe classes join them
+        # if the others cannot form a class among themselves, the smallest safe classes join them
         for number in np.argsort(np.where(safe, sizes, sizes.max() + 1), kind="stable"):
             if _can_make_class(problem, np.flatnonzero(in_pool)) or not safe[number]:
                 break
@@ -171,26 +175,26 @@ def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
 
 
 def _can_make_class(problem: Problem, rows: NDArray[np.int64]) -> bool:
-    """True if the records that must change can make a class that satisfies what is asked."""
+    """True if some records together satisfy k and l."""
     demand = problem.demand
     return rows.size >= demand.k and (demand.l is None or is_diverse(demand, sensitive_codes(problem, rows)))
 
 
 def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> Grouping:
-    """Classes among some records."""
+    """Classes of the records in the pool."""
     points = problem.points()
     if pool.size < problem.rows:
         points = points[pool]
-    made = split_into_classes(problem, points, pool, problem.nominal())
+    classes = split_into_classes(problem, points, pool, problem.nominal())
     if problem.demand.l is not None:
-        return Grouping(made.order, require_diverse(problem, made.order, made.ends))
-    return made
+        return Grouping(classes.order, require_diverse(problem, classes.order, classes.ends))
+    return classes
 
 
 def split_into_classes(
     problem: Problem, points: NDArray[np.float32], rows: NDArray[np.int64], nominal: NDArray[np.float64]
 ) -> Grouping:
-    """Run the compiled partition, parts of the table at the same time. `points` and `rows` are rearranged."""
+    """Run the compiled partition on parts of the table in parallel. `points` and `rows` are reordered."""
     from incrowd.protection import kernels
 
     k, n = problem.demand.smallest, rows.size

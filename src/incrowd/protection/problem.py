@@ -1,9 +1,9 @@
-"""The input of every method: encoded columns, the position of their values, and the guarantee that is asked for."""
+"""The input of every method: encoded columns, the positions of their values, and the demanded guarantee."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.protection.k_map import PopulationTable, RandomSample
 
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
-TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a timestamp's units in a second
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # units of a timestamp in a second
 AIMS: tuple[Aim, ...] = get_args(Aim)
 
 
@@ -34,16 +34,16 @@ class Demand:
         k: the smallest class that is allowed.
         l: the fewest different sensitive values of a class, counted as `diversity` says.
         diversity: "distinct", "entropy" or "recursive".
-        c: of recursive (c, l)-diversity.
+        c: the c of recursive (c, l)-diversity.
         t: the largest distance of a class from the table.
-        by_strata: whether t-closeness is asked for; where t is None, the one that classes of k allow.
+        by_strata: whether t-closeness is asked for; if t is None, the t that strata of k reach.
         beta: no sensitive value is over 1 + beta times as common in a class as in the table.
-        delta: none is over e^delta times as common, or as rare.
-        wildcards: whether k counts records that match where a null may be any value, instead of equal ones.
+        delta: no sensitive value is over e^delta times as common, or as rare, in a class as in the table.
+        wildcards: whether k counts records that match, where a null matches any value, instead of equal records.
         k_map: the fewest people of a population that a class covers.
-        population: that population, as a table shows it.
-        sample: how the records were drawn from that population, where there is no such table.
-        subsets: with wildcards, how many columns are compared at once: k holds by any so many. None: all columns.
+        population: the table of the population of k-map.
+        sample: the numbers of records and people, if k-map is estimated without a table of the population.
+        subsets: with wildcards, k holds for every combination of this many columns. None: for all columns together.
     """
 
     k: int
@@ -62,17 +62,17 @@ class Demand:
 
     @property
     def limits_shares(self) -> bool:
-        """True if a sensitive value's share of a class has limits, by β or δ."""
+        """True if β or δ limits the share of a sensitive value in a class."""
         return self.beta is not None or self.delta is not None
 
     @property
     def about_secrets(self) -> bool:
-        """True if more is asked than classes of k."""
+        """True if the demand concerns sensitive columns: l, t, beta or delta."""
         return self.l is not None or self.by_strata or self.limits_shares
 
     @property
     def smallest(self) -> int:
-        """The fewest records a class can have: k, and one for each of l different values."""
+        """The fewest records a class can have: the larger of k and l."""
         return max(self.k, math.ceil(self.l or 0))
 
 
@@ -81,10 +81,10 @@ class Wishes:
     """Constraints that the user sets on the result.
 
     Attributes:
-        importance: by column, what a loss in it weighs; 1 where nothing is said, 0 where the column may vanish.
-        keep: columns that stay as they are, so that no class mixes their values.
+        importance: by column, the weight of a loss in it; default 1, and with 0 it may lose all its detail.
+        keep: columns that are released unchanged, so that all records of a class have the same value.
         widest: by column, the longest range allowed, in its own unit (days for dates); for text, the largest set.
-        apart: kept columns that only some people were asked: no class mixes those with people who were not.
+        apart: kept columns that only some people were asked about; no class mixes them with people who were not asked.
     """
 
     importance: Mapping[str, float] = field(default_factory=dict)
@@ -92,24 +92,37 @@ class Wishes:
     widest: Mapping[str, float] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        kept = [f"{name} stays as it is" for name in self.keep]
+        return ", ".join(kept + [f"{name} has a largest width of {limit:g}" for name, limit in self.widest.items()])
+
     def __bool__(self) -> bool:
         return bool(self.importance or self.keep or self.widest or self.apart)
 
     @property
     def restrict(self) -> bool:
-        """True if some records may be impossible to protect as wished."""
+        """True if the wishes may leave records without a class."""
         return bool(self.keep or self.widest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A table to protect.
+    """A table to protect, and what is asked for.
 
-    `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
-    "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
-    of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
-    what matters in the result. `table` is where the columns come from, for methods that change others too. `asked` says
-    who is not to be mixed: see `find_skip_groups`.
+    Attributes:
+        columns: the quasi-identifiers.
+        rows: number of records.
+        demand: the guarantee; it holds for every sensitive column.
+        sensitive: the sensitive columns.
+        aim: the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
+            "granularity" in shares of each column's domain.
+        hierarchies: by column.
+        options: of the method.
+        progress: called with what is done and how far it is.
+        tallies: by column, the count of every value in the whole table, if the records are only a part of it.
+        wishes: constraints on the result.
+        table: the table of the columns, for methods that change other columns too.
+        asked: by question, which records may not share a class: see `find_skip_groups`.
     """
 
     columns: list[Coded]
@@ -126,25 +139,25 @@ class Problem:
     asked: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]] = ()
 
     def counted(self) -> Problem:
-        """The problem with the values of the whole table counted once, to be protected in many parts."""
+        """The problem with its values counted now, so that its parts share the counts."""
         return replace(self, tallies=[self.tally(index) for index in range(len(self.columns))])
 
     def part(self, rows: NDArray[np.int64], progress: Progress) -> Problem:
         """The problem of protecting some of the records."""
         columns, sensitive = (
-            [replace(column, codes=column.codes[rows]) for column in every] for every in (self.columns, self.sensitive)
+            [replace(column, codes=column.codes[rows]) for column in group] for group in (self.columns, self.sensitive)
         )
         changes: dict[str, Any] = {"columns": columns, "sensitive": sensitive, "rows": rows.size, "asked": ()}
         return replace(self.counted(), progress=progress, **changes)
 
     @property
     def power(self) -> int:
-        """2 where losses are Euclidean distances, 1 where they are sums over columns."""
+        """2 if losses are Euclidean distances, 1 if they are sums over columns."""
         return 2 if self.aim == "information" else 1
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The importance of every column, 1 on average."""
+        """The importance of every column, scaled to an average of 1."""
         weights = np.array([float(self.wishes.importance.get(column.name, 1.0)) for column in self.columns])
         relative: NDArray[np.float64] = weights / weights.mean()
         return relative
@@ -178,8 +191,16 @@ class Problem:
         return (place - mean) / deviation if deviation > 0.0 else np.zeros(column.size)
 
 
+def require_known(what: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse options (named by `what`) for columns that are not quasi-identifiers."""
+    if unknown := [name for name in dict.fromkeys(given) if name not in known]:
+        raise InputError(
+            f"{what} for {', '.join(map(repr, unknown))}, not a quasi-identifier; these are: {', '.join(known)}"
+        )
+
+
 def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
-    """Check the aim; without one, choose granularity where a quasi-identifier is text."""
+    """Check the aim; None becomes granularity if a quasi-identifier is text, else information."""
     if aim is None:
         return "information" if all(column.has_distances for column in columns) else "granularity"
     if aim not in AIMS:
@@ -188,10 +209,10 @@ def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
 
 
 def positions(column: Coded) -> NDArray[np.float64]:
-    """Position of each value of a column on a line: numbers and dates by themselves, text by its rank.
+    """Position of each value of a column on a line: numbers and dates as floats, text by its rank.
 
-    A null lies half the domain's length beyond the largest value: apart from all others, but not so far that it
-    dominates the standard deviation.
+    The position of a null is half the domain's length beyond the largest value: apart from all others, but not so far
+    that it dominates the standard deviation.
     """
     if not column.has_distances:
         return np.arange(column.size, dtype=np.float64)
@@ -207,7 +228,7 @@ def positions(column: Coded) -> NDArray[np.float64]:
 
 
 def offset_of(column: Coded) -> int:
-    """The number that positions are counted from: 0, or the smallest value where floats cannot tell values apart."""
+    """The offset of positions: 0, or the smallest value if values are too large to be exact as floats."""
     values = column.values.slice(0, column.filled_size)
     if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
         return 0
@@ -218,14 +239,14 @@ def offset_of(column: Coded) -> int:
 
 
 def as_days(values: pa.Array) -> pa.Array:
-    """The day of every date or time, UTC's where times have a zone."""
+    """The day of every date or timestamp, in UTC if it has a time zone."""
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp(values.type.unit))
     return values.cast(pa.date32(), safe=False)
 
 
 def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
-    """Numbers, dates and times as floats, counted from `first`."""
+    """Numbers, dates and times as floats, minus the offset `first`."""
     kind = values.type
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         values = values.cast(pa.int32())
@@ -238,7 +259,7 @@ def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
 
 
 def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:
-    """Mean and standard deviation of a column over its records, from counts of codes."""
+    """Mean and standard deviation of a column over its records, from the counts of its codes."""
     if tally is None:
         tally = np.bincount(column.codes, minlength=column.size)
     mean = float(tally @ place) / tally.sum()

@@ -1,8 +1,8 @@
-"""The options of `protect` that every method has, each declared once: its type, how it is spelled, and its help.
+"""The options of `protect` that all methods have, each declared once: its type, its spelling and its help.
 
-The command line, requests to the app, the commands and scripts that protect a table again, and what a search, a stream
-and an appended batch take are made from these classes. Nothing slow is imported here, for the command line reads them
-whenever it starts.
+The command line, the requests of the app, generated commands and scripts, and the options of a search, a stream and an
+appended batch are all made from these classes. This module imports nothing slow, because the command line loads it at
+every start.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ _amounts = partial(Option, "numbers", lowest=0, highest=1e12)
 _METHODS, _KINDS, _AIMS, _OUTPUTS = map(get_args, (MethodName, DiversityKind, Aim, OutputKind))
 _K = "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs."
 _METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
+_APART = "Kept columns that only some were asked (structural missing): no class mixes these people with the others."
 _KIND = f"Kind of l: {', '.join(_KINDS)}. Default: distinct."
 _T = "No class is farther than t from the table; or 'bound': what k allows."
 _KEY = "With a person column: file of a secret key; people have one pseudonym in all tables under it."
@@ -36,14 +37,14 @@ _SHUFFLE = "Release rows in random order, or as they are. Default: where their o
 
 
 class ClassKeywords(TypedDict, total=False):
-    """Options for the columns of classes and for the class size, which a search finds itself."""
+    """The quasi-identifiers and k: options that a search chooses itself."""
 
     quasi_identifiers: Annotated[Sequence[str], _columns("Columns an attacker may know. Commas or repeats.", "qi")]
     k: Annotated[int, Option("whole", _K, default=5, lowest=2, highest=10**9)]
 
 
 class DemandKeywords(TypedDict, total=False):
-    """Options for what classes guarantee besides their size, and for how they are made."""
+    """The method, the guarantees besides k, and the person column."""
 
     method: Annotated[MethodName | MethodOptions, Option("text", _METHOD, default="partition", choices=_METHODS)]
     sensitive: Annotated[_Names, _columns("Columns to keep secret. Commas or repeats.")]
@@ -63,7 +64,7 @@ class DemandKeywords(TypedDict, total=False):
 
 
 class WishKeywords(TypedDict, total=False):
-    """Wishes on columns, which records that join a release keep too."""
+    """Wishes on columns; they also apply to records that join a release later."""
 
     other: Annotated[_Names, _columns("Columns that nobody outside can know, whatever they look like.", by_role=True)]
     hierarchies: Annotated[Mapping[str, Any] | None, Option("hierarchies", _HIERARCHY, "hierarchy")]
@@ -76,16 +77,16 @@ class WishKeywords(TypedDict, total=False):
 
 
 class StreamKeywords(WishKeywords, total=False):
-    """Wishes on a release that grows, and the columns that it leaves out from its first batch on."""
+    """Wishes on a stream, and the columns that are left out from its first batch on."""
 
     identifiers: Annotated[_Names, _columns(_IDENTIFIER, "identifier", empty="none", by_role=True)]
     leave_out: Annotated[Sequence[str], _columns("Columns to leave out besides. Commas or repeats.", "drop")]
 
 
 class SearchKeywords(DemandKeywords, StreamKeywords, MethodKeywords, total=False):
-    """All options of `protect` but for those of classes, which a search finds."""
+    """All options of `protect` except the quasi-identifiers and k, which a search chooses."""
 
-    apart: Annotated[_Names, _columns("Kept columns that only some were asked: no class mixes them with the others.")]
+    apart: Annotated[_Names, _columns(_APART)]
     shuffle: Annotated[bool | None, Option("switch", _SHUFFLE)]
 
 
@@ -98,4 +99,4 @@ OPTIONS: Mapping[str, Option] = {
     },
     **METHOD_OPTIONS,
 }
-"""Every option of `protect` that says what is asked, by name; those of single methods last."""
+"""Every option of `protect` by name; those of single methods last."""

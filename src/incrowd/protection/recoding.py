@@ -1,4 +1,4 @@
-"""Recoded columns: the result of every method, and how classes and values are written as cells."""
+"""Recoded columns: the result of every method, and the text form of classes and values in cells."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recoding:
-    """The columns that changed, how many of their cells did, and which rows stay (None: all).
+    """Result of a method: the changed columns, their numbers of changed cells, and the kept rows (None: all).
 
-    `fixed_labels` are, by column, those that were not made of its values: a user's, or of a fixed grid. `perturbed` are
-    the columns in which records may no longer have their own values.
+    `fixed_labels` are, by column, labels that were not made from its values: those of a user or of a fixed grid.
+    `perturbed` are the columns in which a record may have another record's value or a random one.
     """
 
     columns: dict[str, pa.Array]
@@ -47,6 +47,17 @@ class Grouping:
 
     order: NDArray[np.int64]
     ends: NDArray[np.int64]
+
+    @classmethod
+    def by_class(cls, class_of: NDArray[np.integer[Any]]) -> Grouping:
+        """The records of every class, ascending; classes in the order of their numbers.
+
+        >>> [members.tolist() for members in Grouping.by_class(np.array([7, 2, 7])).members]
+        [[1], [0, 2]]
+        """
+        order = np.argsort(class_of, kind="stable")
+        numbers = class_of[order]
+        return cls(order, np.flatnonzero(np.append(numbers[1:] != numbers[:-1], True)[: order.size]) + 1)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -71,24 +82,14 @@ class Grouping:
         return cls(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
 
     def numbers(self, rows: int) -> NDArray[np.uint32]:
-        """The class of every record; records in no class get any."""
+        """The class number of every record; records in no class get an arbitrary number."""
         numbers = np.zeros(rows, dtype=np.uint32)
         numbers[self.order] = np.repeat(np.arange(self.ends.size, dtype=np.uint32), self.sizes)
         return numbers
 
 
-def split_by_group(groups: NDArray[np.integer[Any]]) -> list[NDArray[np.int64]]:
-    """The places of the members of every group, ascending; groups in the order of their numbers.
-
-    >>> [members.tolist() for members in split_by_group(np.array([7, 2, 7]))]
-    [[1], [0, 2]]
-    """
-    order = np.argsort(groups, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
-
-
 def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
-    """Give all records of a class one value: the interval or set its members span, or their own where they agree."""
+    """Give all records of a class one cell: the range, set or label of its members, or their value if all are equal."""
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
@@ -108,7 +109,7 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
 def class_labels(
     column: Coded, grouping: Grouping, levels: Sequence[Level]
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
-    """The label of every class, as numbers; the labels; and whether members of a class differ."""
+    """The label index of every class, the labels, and a boolean mask of classes whose members differ."""
     from incrowd.protection import kernels_classes
 
     low, high = class_limits(column.codes, grouping)
@@ -137,21 +138,21 @@ def class_limits(codes: NDArray[np.unsignedinteger], grouping: Grouping) -> tupl
 
 
 def _ancestors(column: Coded, grouping: Grouping, levels: Sequence[Level]) -> tuple[NDArray[np.int32], pa.Array]:
-    """The finest level at which all members of a class have the same label, and that label."""
+    """The label index of every class, at the finest level where its members share a label; and the labels."""
     labels = np.full(grouping.ends.size, -1, dtype=np.int64)
     entries: dict[str | None, int] = {}
     is_kept = find_kept(column, grouping.order)
-    for level in levels:  # the last one is * for all
+    for level in levels:  # at the last level, all share *
         low, high = class_limits(level.groups[column.codes], grouping)
-        agree = (low == high) & (labels < 0)
+        is_shared = (low == high) & (labels < 0)
         shown = level.without_lost_values(column, is_kept).labels
-        named = np.array([entries.setdefault(label, len(entries)) for label in shown])
-        labels[agree] = named[low[agree]]
+        index_of = np.array([entries.setdefault(label, len(entries)) for label in shown])
+        labels[is_shared] = index_of[low[is_shared]]
     return labels.astype(np.int32), pa.array(list(entries), pa.string())
 
 
 def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int64]) -> pa.Array:
-    """[24;28] for every pair of codes, the plain value where they are equal, * where a null is among the values."""
+    """The range [24;28] of every pair of codes; the plain value if they are equal, * if only one is a null."""
     text = as_text(column.values)
     first, last = text.take(pa.array(low)), text.take(pa.array(high))
     ranges = pc.binary_join_element_wise("[", first, ";", last, "]", "")
@@ -160,7 +161,7 @@ def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int6
 
 
 def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArray[np.int32]) -> pa.Array:
-    """{a,b} for every list of codes, the plain value where there is one; a null is the empty member."""
+    """The set {a,b} of every list of codes; the plain value of a single code. A null is an empty member."""
     text = as_written(column.values)
     members = quote_members(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), members), ",")
@@ -170,7 +171,7 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
 
 
 def labels_of_codes(column: Coded, codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[str | None]:
-    """The range or set of every list of ascending codes; the lists stand one after the other, from `starts` on."""
+    """The range or set of every list of ascending codes; `codes` holds all lists, and `starts` where each begins."""
     ends = np.append(starts[1:], codes.size)
     if column.has_distances:
         labels = interval_labels(column, codes[starts], codes[ends - 1])
@@ -192,7 +193,7 @@ def values_in_label(label: str | None) -> frozenset[str | None]:
 
 
 def find_kept(column: Coded, kept_rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
-    """Find the values of a column that a kept row has."""
+    """Boolean mask of the values of a column that occur in kept rows."""
     if kept_rows is None:
         return np.ones(column.size, dtype=np.bool_)
     return np.bincount(column.codes[kept_rows], minlength=column.size) > 0
@@ -203,9 +204,9 @@ def quote_members(text: pa.Array) -> pa.Array:
 
     An empty member without quotation marks is a null.
     """
-    awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
+    needs_quotes = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
     doubled = pc.replace_substring(text, '"', '""')
-    return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
+    return pc.if_else(needs_quotes, pc.binary_join_element_wise('"', doubled, '"', ""), text)
 
 
 def format_set(members: Sequence[str]) -> str:
@@ -214,7 +215,7 @@ def format_set(members: Sequence[str]) -> str:
 
 
 def as_written(values: pa.Array) -> pa.Array:
-    """Values as the cells of a protected column; a text that reads as a range, set, prefix or * is a set of one.
+    """Values as cells of a protected column; a text that looks like a range, set, prefix or * becomes a set of one.
 
     >>> import pyarrow as pa
     >>> as_written(pa.array(["York", "*", "{a,b}"])).to_pylist()
@@ -233,13 +234,13 @@ def as_written(values: pa.Array) -> pa.Array:
 
 
 def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
-    """Find the texts that end as generalised values do, so that only those are parsed."""
+    """Boolean mask of texts that end like a generalised value, so that only these are parsed."""
     ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
-    return np.array(ending.to_numpy(zero_copy_only=False))  # a copy: Arrow's own cannot be written to
+    return np.array(ending.to_numpy(zero_copy_only=False))  # a copy, because Arrow's array is read-only
 
 
 def escape_unchanged(column: Coded) -> pa.Array | None:
-    """Escape the values of an unchanged column that would be read as ranges or sets; None where there are none."""
+    """Escape the values of an unchanged column that look like ranges or sets; None if there are none."""
     written = as_written(column.values)
     if written.equals(as_text(column.values)):
         return None
@@ -247,7 +248,7 @@ def escape_unchanged(column: Coded) -> pa.Array | None:
 
 
 def as_text(values: pa.Array) -> pa.Array:
-    """Values as text; a column of dates with no time of day is dates, times with a zone are UTC's."""
+    """Values as text; timestamps without a time of day become dates, and those with a time zone are in UTC."""
     kind = values.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError("a quasi-identifier holds raw bytes; make it text first")
@@ -255,7 +256,7 @@ def as_text(values: pa.Array) -> pa.Array:
 
 
 def as_days_if_whole(values: pa.Array) -> pa.Array:
-    """Times as dates where none has a time of day; else as they are, those with a zone in UTC."""
+    """Timestamps as dates if none has a time of day; otherwise as timestamps, in UTC if they have a time zone."""
     kind = values.type if values.type.tz is None else pa.timestamp(values.type.unit, "UTC")
     values = values.cast(kind)
     days = values.cast(pa.date32(), safe=False)
@@ -267,30 +268,30 @@ def as_nominal(column: Coded) -> Coded:
     text = as_text(column.values)
     filled = column.filled_size
     order = np.append(np.argsort(np.array(text.slice(0, filled).to_pylist(), dtype=object)), [filled] * column.has_null)
-    place = np.empty(column.size, dtype=column.codes.dtype)
-    place[order.astype(np.int64)] = np.arange(column.size)
-    return Coded(column.name, place[column.codes], text.take(pa.array(order.astype(np.int64))))
+    new_code = np.empty(column.size, dtype=column.codes.dtype)
+    new_code[order.astype(np.int64)] = np.arange(column.size)
+    return Coded(column.name, new_code[column.codes], text.take(pa.array(order.astype(np.int64))))
 
 
 def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
-    """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
+    """The column with a new label for every value, and the number of changed cells in kept rows."""
     encoded = labels.dictionary_encode()
-    own = pc.index_in(as_written(column.values), value_set=encoded.dictionary)
-    same = pc.fill_null(pc.equal(encoded.indices, own), False).to_numpy(zero_copy_only=False)
+    own_index = pc.index_in(as_written(column.values), value_set=encoded.dictionary)
+    is_unchanged = pc.fill_null(pc.equal(encoded.indices, own_index), False).to_numpy(zero_copy_only=False)
     if column.has_null:
-        same[-1] = not labels[-1].is_valid
+        is_unchanged[-1] = not labels[-1].is_valid
     tally = np.bincount(column.codes if kept_rows is None else column.codes[kept_rows], minlength=column.size)
-    return as_dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
+    return as_dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~is_unchanged].sum())
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
-    """The entry number of each label; one beyond all entries for a null."""
+    """The dictionary index of each label; for a null, the index after the last entry."""
     indices: NDArray[np.int32] = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     return indices
 
 
 def as_dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
-    """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
+    """A dictionary-encoded text column with distinct entries; an index beyond them, or of a null entry, is a null."""
     encoded = entries.dictionary_encode()
     distinct = encoded.dictionary
     renumbered = np.append(_indices(encoded), len(distinct)).astype(np.int32)
@@ -302,7 +303,7 @@ def as_dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
 def recode_columns(
     problem: Problem, label: Callable[[Coded], pa.Array | None], kept_rows: NDArray[np.int64] | None = None
 ) -> Recoding:
-    """Recode every column by a label for each of its values; None leaves a column as it is."""
+    """Recode every column by a label for each of its values; a column with None as labels does not change."""
     columns: dict[str, pa.Array] = {}
     changed = {column.name: 0 for column in problem.columns}
     for done, column in enumerate(problem.columns):

@@ -1,4 +1,4 @@
-"""Algorithm S1: fill masked cells from published counts of the values behind them."""
+"""Algorithm S1: fill masked cells with values drawn from published counts."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def regenerate(data: TableLike, counts: Mapping[str, Mapping[Any, int]], *, seed
     for name, originals in counts.items():
         (column,) = encode(table, [name])
         texts = as_text(column.values).to_pylist()
-        hidden = np.array([text is not None and parse_generalised(text) is not None for text in texts])
-        cells = np.flatnonzero(hidden[column.codes])
-        numbers = {text: code for code, text in enumerate(texts)}
-        drawn = _draw_values(name, originals, cells.size, generator, numbers)
+        is_masked = np.array([text is not None and parse_generalised(text) is not None for text in texts])
+        masked_rows = np.flatnonzero(is_masked[column.codes])
+        code_of = {text: code for code, text in enumerate(texts)}
+        drawn = _draw_values(name, originals, masked_rows.size, generator, code_of)
         codes = column.codes.astype(np.int64)
-        codes[cells] = drawn
-        values = pa.array(list(numbers), pa.string()).take(pa.array(codes))
+        codes[masked_rows] = drawn
+        values = pa.array(list(code_of), pa.string()).take(pa.array(codes))
         filled = filled.set_column(filled.column_names.index(name), name, values)
     return to_native(filled, table.native)
 
@@ -78,14 +78,14 @@ def read_counts(data: Any) -> dict[str, dict[str, int]]:
     missing = [name for name in _COLUMNS if name not in table.columns]
     if missing:
         raise InputError(f"the counts have no column {', '.join(missing)}; they need column, value and count")
-    found: dict[str, dict[str, int]] = {}
+    counts_by_column: dict[str, dict[str, int]] = {}
     rows = zip(*(table.to_arrow([name])[name].to_pylist() for name in _COLUMNS), strict=True)
     for number, (column, value, count) in enumerate(rows, start=1):
         if value is None or not isinstance(count, int):
             raise InputError(f"row {number} of the counts has no value or no whole number; fill it in")
-        values = found.setdefault(str(column), {})
+        values = counts_by_column.setdefault(str(column), {})
         values[str(value)] = values.get(str(value), 0) + count
-    return found
+    return counts_by_column
 
 
 def _draw_values(
@@ -93,9 +93,9 @@ def _draw_values(
     originals: Mapping[Any, int],
     masked: int,
     generator: np.random.Generator,
-    numbers: dict[str | None, int],
+    code_of: dict[str | None, int],
 ) -> NDArray[np.int64]:
-    """The values to fill in, in random order, by their numbers; those not yet numbered are."""
+    """Codes of the values to fill in, in random order; values without a code are added to `code_of`."""
     if any(not isinstance(count, int | np.integer) or count < 0 for count in originals.values()):
         raise InputError(f"counts for {name!r} must be whole numbers of 0 or more")
     total = sum(originals.values())
@@ -103,5 +103,5 @@ def _draw_values(
         raise InputError(
             f"{name!r} has {masked:,} masked cells, but the counts add up to {total:,}; they must be the same"
         )
-    codes = [numbers.setdefault(str(value), len(numbers)) for value in originals]
+    codes = [code_of.setdefault(str(value), len(code_of)) for value in originals]
     return generator.permutation(np.repeat(np.array(codes, dtype=np.int64), list(originals.values())))

@@ -1,4 +1,4 @@
-"""The protection methods: a new one is a file of its own and a line here."""
+"""The registry of protection methods: a new method is a module of its own and an entry here."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from incrowd.protection.recoding import Recoding
 class ProtectionMethod:
     """Name, functions and abilities of a protection method. Every method takes hierarchies.
 
-    - `label` and `help` say in words what it is and what it does.
-    - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
-    - `run_by_strata` takes the number of strata of one sensitive column and gives t-closeness by its bound.
-    - `run_by_person` takes the person of every record and protects whole histories.
-    - `options` is the class of the options that only this method has.
-    - `takes_wishes`: it heeds importance, columns that stay as they are, and largest widths.
-    - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
-      and within t, β and δ; any other method is refused where it misses them.
-    - `runs_in_cluster`: a backend whose rows are elsewhere runs it too.
-    - `perturbs`: it changes values by chance, so that neither k nor l nor t is promised.
-    - `needs_hierarchies`: it does little without them. `in_form`: a form can offer it.
-    - `inputs` are the settings that a form offers for it; `compared_by` is the one of which a comparison of all methods
-      tries several values, None where there is no such setting.
+    - `label` is its name in plain words, and `help` its description.
+    - `run` protects records. None: the method works only by strata, and needs a sensitive column.
+    - `run_by_strata` also takes the number of strata of one sensitive column, and reaches the bound on t (S4).
+    - `run_by_person` also takes the person of every record, and protects whole histories.
+    - `options` is the class of the method's own options.
+    - `takes_wishes`: it applies importance, columns to keep and largest widths.
+    - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are merged until they are l-diverse
+      and within t, β and δ; another method raises an error if it misses them.
+    - `runs_in_cluster`: it also runs on a table in a cluster.
+    - `perturbs`: it changes values at random, so that it promises no k, l or t.
+    - `needs_hierarchies`: it needs hierarchies to be useful.
+    - `inputs` are its settings in a form. `compared_by` is the setting that a comparison of methods varies; None if
+      there is no such setting.
     """
 
     label: str
@@ -60,7 +60,6 @@ class ProtectionMethod:
     runs_in_cluster: bool = False
     perturbs: bool = False
     needs_hierarchies: bool = False
-    in_form: bool = True
     help: str = ""
     inputs: tuple[str, ...] = ("k", "t", "l")
     compared_by: Literal["k", "resolution"] | None = "k"
@@ -138,9 +137,8 @@ METHODS: dict[str, ProtectionMethod] = {
         options=PerturbOptions,
         guarantees_k=False,
         perturbs=True,
-        in_form=False,
         help="Noise, swapping, PRAM, microaggregation, rounding: no promise about classes, the risk is attacked.",
-        inputs=("k", "steps"),
+        inputs=("perturbation",),
         compared_by=None,
     ),
 }
@@ -149,7 +147,7 @@ METHODS: dict[str, ProtectionMethod] = {
 def choose_method(
     method: str | MethodOptions, given: Mapping[str, Any]
 ) -> tuple[str, ProtectionMethod, MethodOptions | None]:
-    """Find a method by its name or by its options; `given` are the options that were given one by one."""
+    """Find a method by its name or by its options object; `given` are options passed as keywords."""
     if isinstance(method, MethodOptions):
         found = [name for name, entry in METHODS.items() if entry.options is type(method)]
         if not found or given:

@@ -1,7 +1,7 @@
-"""The released table and file: built from released cells alone, in an order that tells nothing, and checked.
+"""The released table and file: built only from released cells, put in an uninformative order, and checked.
 
-Arrow dictionaries, null slots and sliced buffers keep values that no cell shows. A protected table is rebuilt here,
-column by column, before it is counted, returned or written.
+Arrow dictionaries, null slots and sliced buffers can hold values that no cell shows. So a protected table is rebuilt
+here, column by column, before it is counted, returned or written.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from incrowd.tables.written_file import check_metadata
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
-_DRAWS = 3  # orders that are drawn at most; one in ten thousand is drawn again
+_DRAWS = 3  # most orders that are drawn; about one in ten thousand has to be drawn again
 
 
 def build_release(columns: Mapping[str, Any], kept_rows: NDArray[np.int64] | None = None) -> pa.Table:
-    """Build the protected table from the cells of the rows that are kept (None: all), without any metadata."""
+    """Build the protected table from the cells of the kept rows (None: all), without metadata."""
     rows = None if kept_rows is None else pa.array(kept_rows)
     return pa.table({name: _rebuild(column, rows) for name, column in columns.items()})
 
 
 def _rebuild(column: Any, rows: pa.Array | None) -> pa.ChunkedArray:
-    """Copy a column where it may hold more than its cells do; a zero has no sign."""
+    """Copy a column if its buffers may hold more than its cells; -0.0 becomes 0.0."""
     column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if rows is not None:
         column = column.take(rows)
@@ -52,7 +52,7 @@ def _rebuild(column: Any, rows: pa.Array | None) -> pa.ChunkedArray:
     if pa.types.is_nested(column.type):
         return pa.chunked_array([pa.array(column.to_pylist(), _without_dictionaries(column.type))])
     if pa.types.is_floating(column.type):
-        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 becomes 0.0
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 + 0.0 is 0.0
     if any(chunk.null_count or chunk.get_total_buffer_size() != chunk.nbytes for chunk in column.chunks):
         chunks = [chunk.take(pa.array(np.arange(len(chunk)))) for chunk in column.chunks]  # null slots become zeros
         column = pa.chunked_array(chunks, column.type)
@@ -60,25 +60,25 @@ def _rebuild(column: Any, rows: pa.Array | None) -> pa.ChunkedArray:
 
 
 def _compact_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A dictionary column whose entries are those that its cells use, each once."""
+    """The dictionary column with only the entries that its cells use, each once."""
     chunks = column.unify_dictionaries().chunks
     entries = chunks[0].dictionary if chunks else pa.array([], column.type.value_type)
     size = len(entries)
     parts = [chunk.indices.cast(pa.int64()).fill_null(size).to_numpy(zero_copy_only=False) for chunk in chunks]
     codes = np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
-    used = np.bincount(codes, minlength=size + 1)[:size] > 0
-    encoded = entries.filter(pa.array(used)).dictionary_encode(null_encoding="encode")
-    places = np.full(size + 1, -1, dtype=np.int64)
-    places[:size][used] = encoded.indices.to_numpy(zero_copy_only=False)
-    released = places[codes]
-    missing = released < 0
-    numbers = np.where(missing, 0, released).astype(str(column.type.index_type))
-    indices = pa.array(numbers, mask=missing if missing.any() else None)
+    is_used = np.bincount(codes, minlength=size + 1)[:size] > 0
+    encoded = entries.filter(pa.array(is_used)).dictionary_encode(null_encoding="encode")
+    new_code = np.full(size + 1, -1, dtype=np.int64)
+    new_code[:size][is_used] = encoded.indices.to_numpy(zero_copy_only=False)
+    new_codes = new_code[codes]
+    missing = new_codes < 0
+    filled_codes = np.where(missing, 0, new_codes).astype(str(column.type.index_type))
+    indices = pa.array(filled_codes, mask=missing if missing.any() else None)
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=column.type.ordered)])
 
 
 def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
-    """A nested type of plain values: no dictionaries, no extension types, no metadata of fields."""
+    """The nested type without dictionaries, extension types and metadata of fields."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     if isinstance(kind, pa.BaseExtensionType):
@@ -91,10 +91,10 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
 
 
 def draw_pseudonyms(person: Coded, key: bytes | None = None) -> pa.Array:
-    """Replace every person by a random number that nothing can reproduce; a person's records share it.
+    """Replace every person by a random number that cannot be reproduced; all records of a person share it.
 
     The numbers come from the system's secure source, never from a seed, and their order tells nothing. With a `key`
-    they are those that everybody has in all tables under it.
+    they are derived from it, so that a person has the same number in all tables under this key.
     """
     drawn = secrets.token_bytes(8 * person.size)
     pseudonyms = as_pseudonyms(drawn) if key is None else derive_pseudonyms(person, key)
@@ -102,11 +102,11 @@ def draw_pseudonyms(person: Coded, key: bytes | None = None) -> pa.Array:
         return pa.array(pseudonyms[person.codes])
     if key is not None:
         raise InputError("two people would get the same pseudonym under this key; take another one", hint="key")
-    return draw_pseudonyms(person)  # again, in the rare case that two people got the same
+    return draw_pseudonyms(person)  # draw again in the rare case of a collision
 
 
 def draw_order(rows: int) -> NDArray[np.int64]:
-    """A random order of rows that nothing can reproduce: by keys of the system's secure source, never from a seed."""
+    """A random order of rows that cannot be reproduced: it comes from the system's secure source, never from a seed."""
     keys = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64)
     return np.argsort(keys).astype(np.int64)
 
@@ -114,10 +114,10 @@ def draw_order(rows: int) -> NDArray[np.int64]:
 def write_protected(
     protected: Protected, path: str | os.PathLike[str], *, force: bool = False, progress: Progress = silent
 ) -> Path:
-    """Write a protected table, read the file again and check it, and only then give it its name.
+    """Write a protected table under a temporary name, read and check the file, and only then give it its name.
 
-    The file is counted as any table is, and its dictionaries are compared with its cells. What only the original tells
-    about it is written beside it, to `NAME.incrowd`, without a cell; `assess` and `check` read that.
+    The guarantee is counted on the file, and its dictionaries are compared with its cells. Facts that only the original
+    shows are written to `NAME.incrowd` beside it, without any cell; `assess` and `check` read them.
 
     Args:
         protected: what `protect` returned.
@@ -130,11 +130,11 @@ def write_protected(
 
     Raises:
         InputError: the file exists already, or cannot be written in this format.
-        UnsupportedError: the file does not keep the guarantee or holds more than its cells; nothing is left of it.
+        UnsupportedError: the file misses the guarantee or holds more than its cells; it is deleted.
     """
     target = Path(path)
     table = protected.table if isinstance(protected.table, pa.Table) else read_table(protected.table).to_arrow()
-    marked = False
+    has_mark = False
     try:
         with written_whole(target, force=force) as temporary:
             progress("writing", 0.95)
@@ -143,18 +143,19 @@ def write_protected(
             _check_guarantee(protected, temporary)
             check_metadata(temporary)
             write_mark(protected, temporary, target, part(progress, 0.98, 1.0))
-            marked = True
+            has_mark = True
     except BaseException:
-        if marked:  # the file did not get its name, so that the mark is about nothing
+        if has_mark:  # the file did not get its name, so its mark must not stay
             mark_of(target).unlink(missing_ok=True)
         raise
     return target
 
 
 def write_kept_rows(protected: Protected, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the row of the original that each released row was made from: one number a line, from 1.
+    """Write the number of the original row of each released row, one number per line, counted from 1.
 
-    Attacks need it where rows were shuffled or left out. It undoes the shuffle, so it stays with the original.
+    Attacks need this file if rows were shuffled or left out. It undoes the shuffle, so keep it as secret as the
+    original.
 
     Args:
         protected: what `protect` returned.
@@ -174,7 +175,7 @@ def write_kept_rows(protected: Protected, path: str | os.PathLike[str], *, force
 
 
 def _check_guarantee(protected: Protected, file: Path) -> None:
-    """Count the rows and the guarantee of a written file."""
+    """Refuse a written file with another number of rows, or one that misses the guarantee."""
 
     def in_file(name: str) -> str:
         return escape_formula(name) if is_text(file) else name
@@ -185,7 +186,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         raise UnsupportedError(
             f"the file has {written.rows:,} rows where {protected.rows:,} were written; nothing is left"
         )
-    found, _ = count_guarantee(
+    guarantee, _ = count_guarantee(
         written,
         [in_file(name) for name in protected.released_quasi_identifiers or protected.quasi_identifiers],
         protected.demand,
@@ -194,18 +195,18 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         person=in_file(protected.person) if protected.person else None,
         perturbed=protected.guarantee.perturbed,
     )
-    if not found.holds:
-        raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
+    if not guarantee.holds:
+        raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(guarantee.broken)}); nothing is left")
 
 
 def columns_of_order(original: Table, released: Table, person: str | None) -> tuple[str, ...]:
-    """The columns that the order of the rows follows: of the original, removed ones too, else of the release."""
+    """The columns that the row order follows: those of the original (also removed ones), else those of the release."""
     followed = followed_columns(original, person=person) or followed_columns(released, person=person)
     return tuple(one.column for one in followed)
 
 
 def draw_uninformative_order(released: Table, person: str | None) -> NDArray[np.int64]:
-    """A random order of the rows; one in which they follow a column by chance is drawn again."""
+    """A random order of the rows; drawn again if the rows follow a column by chance."""
     for _ in range(_DRAWS):
         order = draw_order(released.rows)
         if not followed_columns(released, person=person, order=order):
@@ -214,5 +215,5 @@ def draw_uninformative_order(released: Table, person: str | None) -> NDArray[np.
 
 
 def in_order(released: pa.Table, order: NDArray[np.int64]) -> pa.Table:
-    """The rows in another order, as a table that holds nothing else of the one before."""
+    """The rows in another order, as a new table without any other content of the old one."""
     return build_release(dict(zip(released.column_names, released.columns, strict=True)), order)

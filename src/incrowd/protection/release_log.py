@@ -1,6 +1,6 @@
-"""The log of a release: what is promised of it, and counts of every batch that joined it. It holds no cell.
+"""The log of a release: its guarantee, and counts of every batch that joined it. It holds no cell.
 
-`write_protected` keeps it in the mark beside the file, so that new records can join under the same promise.
+`write_protected` stores it in the mark beside the file, so that new records can join under the same guarantee.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from incrowd.results import Result
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
-DELAY = 3  # batches that a record may wait for, where nobody says
-_MOST = 10**15  # of what is counted
+DELAY = 3  # default number of batches that a record may wait for
+_MOST = 10**15  # largest count that is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class LoggedBatch(Result):
 
     Attributes:
         arrived: records of the batch.
-        released: records that were added to the release, of this batch or of earlier ones.
-        classes: classes that these make among themselves.
+        released: records that were added to the release, from this batch or from earlier ones.
+        classes: classes of the added records.
         waiting: records that wait for a later batch.
         suppressed: records that waited too long and are left out for good.
     """
@@ -48,18 +48,18 @@ class ReleaseLog(Result):
 
     Attributes:
         quasi_identifiers: the columns that an attacker may know.
-        released: the columns of the release that hold them.
-        sensitive: the sensitive columns that l holds for.
-        k: the fewest records of a class, among those that joined at once.
-        l: the fewest different values of every sensitive column in it, counted as `diversity` says.
+        released: the columns of the release that hold the quasi-identifiers.
+        sensitive: the sensitive columns.
+        k: the fewest records of a class, among the records that joined with one batch.
+        l: the fewest different values of every sensitive column in such a class, counted as `diversity` says.
         diversity: "distinct", "entropy" or "recursive".
-        c: of recursive (c, l)-diversity.
+        c: the c of recursive (c, l)-diversity.
         delay: batches that a record may wait for. None: no batch joined yet.
-        batches: the batches, the first release first.
-        continued_in: the file that has later batches; nothing else may join this one.
-        closed: why nothing can join. None: something can.
-        person: the column that says whose record it is, by which nobody joins twice. None: only batches are recognised.
-        kinds: what the original's columns hold, by name: "number", "date", "yes/no", "text" or "other".
+        batches: the batches; the first is that of the first release.
+        continued_in: the file with later batches; further batches may join only that file.
+        closed: the reason why no batch can join. None: batches can join.
+        person: the column that says whose record it is, so that nobody joins twice. None: only batches are recognised.
+        kinds: the kind of values of the original's columns: "number", "date", "yes/no", "text" or "other".
         diverse: the sensitive columns that l holds for; empty: all of them.
     """
 
@@ -92,7 +92,7 @@ class ReleaseLog(Result):
     def of(cls, safe: Protected) -> ReleaseLog:
         """The log of a table that `protect` made."""
         demand = safe.demand
-        assert safe.original is not None  # nothing is written of what a cluster protected
+        assert safe.original is not None  # a table protected in a cluster has no log
         kinds = kinds_of(safe.original.backend.types())
         first = LoggedBatch(safe.rows + safe.suppressed_rows, safe.rows, safe.classes.classes, 0, safe.suppressed_rows)
         return cls(
@@ -111,9 +111,9 @@ class ReleaseLog(Result):
 
     @classmethod
     def read(cls, saved: Any) -> ReleaseLog:
-        """A log from plain types; anything else raises TypeError, KeyError or ValueError."""
+        """Read a log from plain JSON types; invalid content raises TypeError, KeyError or ValueError."""
         given = {one.name: saved[one.name] for one in fields(cls) if one.name != "diverse"}
-        given["diverse"] = saved.get("diverse", [])  # older logs have none
+        given["diverse"] = saved.get("diverse", [])  # missing in older logs
         for name in ("quasi_identifiers", "released", "sensitive", "diverse"):
             given[name] = tuple(_typed(one, str) for one in _typed(given[name], list))
         given["batches"] = tuple(_read_batch(one) for one in _typed(given["batches"], list))
@@ -129,7 +129,7 @@ class ReleaseLog(Result):
         return cls(**given)
 
     def require_open(self, name: str) -> None:
-        """Refuse a release that nothing can join; `name` is its file."""
+        """Refuse a release that no batch can join; `name` is its file."""
         if self.closed is not None:
             raise InputError(f"nothing can join {name}: {self.closed}; protect all records together")
         if self.continued_in is not None:
@@ -139,7 +139,7 @@ class ReleaseLog(Result):
 
 
 def kinds_of(types: Mapping[str, pa.DataType]) -> dict[str, str]:
-    """Kind of values of each column, in words; columns without any value are left out.
+    """Kind of values of each column, in words; columns without values are left out.
 
     >>> kinds_of({"age": pa.int8(), "seen": pa.date32(), "zip": pa.string(), "empty": pa.null()})
     {'age': 'number', 'seen': 'date', 'zip': 'text'}
@@ -158,7 +158,7 @@ def _kind(one: pa.DataType) -> str:
 
 
 def _why_closed(safe: Protected) -> str | None:
-    """Why later records cannot keep what was promised, None where they can."""
+    """The reason why later records could break the guarantee; None if they cannot."""
     demand = safe.demand
     reasons: Mapping[str, bool] = {
         "it promises no k": safe.guarantee.asked_k is None or bool(safe.guarantee.perturbed),

@@ -1,4 +1,4 @@
-"""Resolutions of points: longer steps of time, coarser grids or levels of places, and rounder amounts."""
+"""Resolutions of trajectory points: longer time steps, coarser grids or levels of places, and rounded amounts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GRIDS = (1024, 256, 128, 64, 32, 16, 8, 4, 2)  # cells along the longer side
 
 
 class Resolution(NamedTuple):
-    """One way to make columns coarser: in words, the group of every row (from 0 on), and what is released of it."""
+    """One way to make columns coarser: its words, the group of every row (from 0), and the released columns."""
 
     words: str
     groups: NDArray[np.int64]
@@ -31,12 +31,12 @@ class Resolution(NamedTuple):
 
     @property
     def detail(self) -> float:
-        """The logarithm of how many groups there are."""
+        """Logarithm of the number of groups."""
         return math.log(int(self.groups.max()) + 1)
 
 
 def time_steps(column: Coded) -> list[Resolution]:
-    """Times as they are, and the beginnings of longer and longer intervals."""
+    """Resolutions of a time column, the finest first: unchanged, then the starts of longer and longer intervals."""
     if not column.has_distances:
         raise InputError(f"{column.name!r} holds neither dates, times nor numbers; make it one of them")
     kind = column.values.type
@@ -56,7 +56,7 @@ def time_steps(column: Coded) -> list[Resolution]:
 
 
 def _widths(extent: float) -> list[float]:
-    """Widths of grids over an extent, to two digits."""
+    """Cell widths of grids over an extent, rounded to two digits."""
     return [float(f"{extent / cells:.1e}") for cells in _GRIDS] if extent else []
 
 
@@ -69,17 +69,17 @@ def _as_it_is(columns: Sequence[Coded]) -> Resolution:
 
 
 def _by_value(words: str, column: Coded, groups: NDArray[Any], shown: pa.Array) -> Resolution:
-    """A resolution from the group and the released value of each value of a column."""
+    """A resolution from the group and the released form of each value of a column."""
     numbers = np.unique(groups, return_inverse=True)[1]
     return Resolution(words, numbers[column.codes], {column.name: shown.take(pa.array(column.codes))})
 
 
 def place_levels(columns: Sequence[Coded], hierarchy: Hierarchy | str | None) -> list[Resolution]:
-    """Places as they are, and coarser: cells of grids by their centres, or levels of regions."""
+    """Resolutions of places, the finest first: unchanged, then centres of grid cells, or levels of a hierarchy."""
     if len(columns) == 1 and not (columns[0].has_distances and hierarchy is None):
         (region,) = columns
-        made = Hierarchy.parse(hierarchy) if isinstance(hierarchy, str) else hierarchy
-        levels = [] if made is None else made.levels(region)[1:]
+        parsed = Hierarchy.parse(hierarchy) if isinstance(hierarchy, str) else hierarchy
+        levels = [] if parsed is None else parsed.levels(region)[1:]
         return [_as_it_is([region])] + [
             _by_value(f"level {height}", region, level.groups, pa.array([level.labels[g] for g in level.groups]))
             for height, level in enumerate(levels, start=1)
@@ -91,7 +91,7 @@ def place_levels(columns: Sequence[Coded], hierarchy: Hierarchy | str | None) ->
 
 
 def _grid(columns: Sequence[Coded], width: float) -> Resolution:
-    """Cells of a grid, released by their centres."""
+    """A grid of square cells, whose centres are released."""
     axes = [_by_value("", one, *_cells(one, width)) for one in columns]
     groups = axes[0].groups
     for axis in axes[1:]:
@@ -101,23 +101,23 @@ def _grid(columns: Sequence[Coded], width: float) -> Resolution:
 
 
 def _cells(column: Coded, width: float) -> tuple[NDArray[np.float64], pa.Array]:
-    """The cell of every value along one axis, and the middle of that cell as a number."""
+    """The cell of every value along one axis, and the centre of the cell."""
     cell = np.floor(as_floats(column.values) / width)
     return cell, pa.array((cell + 0.5) * width)
 
 
 def amount_levels(column: Coded) -> list[Resolution]:
-    """Amounts as they are, to two digits, to one, and to a power of ten, rounded down; or left out."""
+    """Resolutions of amounts: unchanged, rounded down to two digits, one digit or a power of ten, or left out."""
     if not column.has_distances or pa.types.is_temporal(column.values.type):
         raise InputError(f"{column.name!r} holds no amounts; name a column of numbers")
     values = as_floats(column.values)
     if not np.all((values > 0) & np.isfinite(values)):
         raise InputError(f"some amounts in {column.name!r} are not above 0; leave these rows out")
-    size = 10.0 ** np.floor(np.log10(values))
-    found = [_as_it_is([column])]
-    for words, unit in (("2 digits", size / 10), ("1 digit", size)):
+    power = 10.0 ** np.floor(np.log10(values))
+    resolutions = [_as_it_is([column])]
+    for words, unit in (("2 digits", power / 10), ("1 digit", power)):
         rounded = np.floor(values / unit * (1 + 1e-12)) * unit
-        found.append(_by_value(words, column, rounded, pa.array(rounded)))
-    found.append(_by_value("powers of ten", column, size, pa.array(size)))
-    nothing = np.zeros(column.codes.size, dtype=np.int64)
-    return [*found, Resolution("leaving it out", nothing, {})]
+        resolutions.append(_by_value(words, column, rounded, pa.array(rounded)))
+    resolutions.append(_by_value("powers of ten", column, power, pa.array(power)))
+    one_group = np.zeros(column.codes.size, dtype=np.int64)
+    return [*resolutions, Resolution("leaving it out", one_group, {})]

@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protected(Result):
-    """A protected table, in the caller's kind of frame, with what is guaranteed about it and what it took.
+    """A protected table in the caller's kind of frame, with its guarantee and what changed.
 
-    `classes` are counted on the table; `changed_cells` counts the cells of each quasi-identifier that differ from the
-    original; `kept_rows` lists the original's rows that are still there (None: all). `removed` and `pseudonymised` are
-    columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
-    what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
-    `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
-    `counted` is `table` as its guarantee was counted, so that nobody has to encode it again (None: read `table`).
-    `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
-    `shuffled` says that rows are in random order, and `kept_rows` then from which row of the original each is;
-    `row_order` are columns of the original that the order of the released rows follows.
-    `perturbed` are the columns, of any role, in which records may no longer have their own values.
-    `keyed` says that pseudonyms are those of a key, not random ones.
+    - `classes` are counted on the table.
+    - `changed_cells`: by quasi-identifier, the number of cells that differ from the original.
+    - `kept_rows`: the original row of every released row (None: all rows, in their order).
+    - `removed` and `pseudonymised` are columns. `keyed`: pseudonyms come from a key and are not random.
+    - `kept_column_warnings` are the notes on kept columns that undo the protection.
+    - `given_back` are the kept columns that reveal a quasi-identifier (None: not checked).
+    - `outputs`: by column, its output form in place of ranges and sets; `released_quasi_identifiers` are the columns of
+      these forms.
+    - `generalised` is the table with ranges and sets, by which detail and loss are measured (None: it is `table`).
+    - `counted` is `table` as a `Table` whose columns are encoded already (None: read `table`).
+    - `shuffled`: rows are in random order. `row_order` are columns of the original that the row order follows.
+    - `perturbed` are columns of any role in which a record may have another record's value or a random one.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
@@ -78,25 +79,25 @@ class Protected(Result):
     keyed: bool = False
     shuffled: bool = False
     row_order: tuple[str, ...] = ()
-    _attacks: dict[tuple[int, int], Any] = field(default_factory=dict, init=False)  # made, by targets and seed
+    _attacks: dict[tuple[int, int], Any] = field(default_factory=dict, init=False)  # cache, by targets and seed
 
     @property
     def share_changed(self) -> float:
-        """The share of quasi-identifier cells, of the rows that are left, that differ from the original."""
+        """The share of quasi-identifier cells in released rows that differ from the original."""
         cells = self.rows * len(self.quasi_identifiers)
         return sum(self.changed_cells.get(name, 0) for name in self.quasi_identifiers) / cells if cells else 0.0
 
     @property
     def diverse(self) -> tuple[str, ...]:
-        """The sensitive columns that what is asked of secrets holds for."""
+        """The sensitive columns that l, t, beta and delta hold for."""
         return tuple(one.column for one in self.guarantee.sensitive) or self.sensitive
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns that are released as they were."""
+        """The columns that are released unchanged."""
         touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised, *self.changed_cells}
-        every = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
-        return tuple(name for name in every if name not in touched)
+        columns = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
+        return tuple(name for name in columns if name not in touched)
 
     def evaluate(
         self,
@@ -111,7 +112,7 @@ class Protected(Result):
         Args:
             sensitive: the sensitive columns. None: those that were given to `protect`.
             secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
-            utility: also measure what analysts find: marginals and propensity.
+            utility: also measure the utility for analysts: marginals and propensity.
             progress: called with what is done and how far it is.
 
         Returns:
@@ -125,22 +126,24 @@ class Protected(Result):
                 "what protection cost is measured row by row, and a cluster keeps no order of rows; "
                 "protect and evaluate a sample here"
             )
-        asked = self.sensitive if sensitive is None else sensitive
-        return provided("evaluation")(self, sensitive=asked, secret=secret, utility=utility, progress=progress)
+        sensitive_columns = self.sensitive if sensitive is None else sensitive
+        return provided("evaluation")(
+            self, sensitive=sensitive_columns, secret=secret, utility=utility, progress=progress
+        )
 
     def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:
         """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.
 
-        This is the risk of a perturbed table, which classes do not show. The attacker knows how much noise was added.
-        It is measured once: asked again, the same result is returned.
+        This is the risk of a perturbed table, which its classes do not show. The attacker knows how much noise was
+        added. The result is cached.
 
         Args:
             targets: how many people are attacked.
-            seed: of the choice of people.
+            seed: the seed that chooses these people.
             progress: called with what is done and how far it is.
 
         Returns:
-            An `AttackRisk`, of linkage.
+            The `AttackRisk` of a linkage attack.
 
         Raises:
             UnsupportedError: the table was protected in a cluster, or has too few rows.
@@ -150,8 +153,8 @@ class Protected(Result):
                 "an attack compares rows, and a cluster keeps no order of them; attack a sample here"
             )
         if (targets, seed) not in self._attacks:
-            made = provided("linkage")(self, targets=targets, seed=seed, progress=progress)
-            self._attacks[targets, seed] = made
+            risk = provided("linkage")(self, targets=targets, seed=seed, progress=progress)
+            self._attacks[targets, seed] = risk
         return self._attacks[targets, seed]
 
     def to_dict(self) -> dict[str, Any]:

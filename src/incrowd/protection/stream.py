@@ -1,13 +1,13 @@
-"""Streams: new records join a release that is out, in classes of their own, and wait until there is one for them.
+"""Streams: new records join a published release in classes of their own; records without a class wait.
 
-Rows that are out are never touched. Whoever holds every release can tell which rows came with which batch, so a class
-has k records, and l values of every secret, among those that joined at once: subtracting one release from the next
-leaves whole classes. Records without a class wait, for so many batches and no longer (as in CASTLE, Cao et al. 2011);
-a class that is out keeps its sensitive values, so that intersecting releases tells nothing new (m-invariance, Xiao &
-Tao 2007, for people who are in one batch each).
+Published rows never change. An attacker who holds all releases can tell which rows came with which batch. So the
+records that join with one batch form whole classes of k records and l sensitive values, and the difference of two
+releases consists of whole classes. Records without a class wait for a limited number of batches (as in CASTLE, Cao et
+al. 2011). A published class keeps its sensitive values, so the intersection of releases reveals nothing new
+(m-invariance, Xiao & Tao 2007, for people who are in one batch each).
 
-A batch that comes twice is refused, and so is a person where a column says whose record it is; both are recognised by
-keyed hashes. All rows are put in random order whenever some join, so that their order does not tell the batch.
+A repeated batch is refused, and so is a repeated person if there is a person column; both are recognised by keyed
+hashes. All rows are shuffled whenever some join, so that their order does not reveal the batch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _EQUAL = (
     "a batch came before that is equal, cell for cell, which is no wonder where rows differ so little; it is assumed "
     "that nobody came twice"
 )
-_NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # of the rows may be left out, for they wait
+_NEARLY_ALL = float(np.nextafter(1.0, 0.0))  # share of rows that may be left out, because these rows wait
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +55,13 @@ class Appended(Result):
     """Effect of one batch on a release.
 
     Attributes:
-        rows: the released rows that it added, in random order; None where there are none.
-        order: which row of the old ones with the new ones below each row of the release is; None where none were added.
+        rows: the released rows that the batch added, in random order; None if there are none.
+        order: for every row of the release, its index in the old rows followed by the added ones; None if there are
+            none.
         batch: counts of this batch.
-        log: what is promised, and all batches.
-        notes: what columns that are passed on give away, and what is assumed of people who cannot be compared.
-        protected: how the added rows were made.
+        log: the guarantee, and all batches.
+        notes: what unchanged columns reveal, and what is assumed about people who cannot be compared.
+        protected: the protected table of the added rows.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"rows", "order", "protected"})
@@ -84,15 +85,15 @@ class Appended(Result):
 
 
 class Stream:
-    """A release that grows batch by batch, under one promise.
+    """A release that grows batch by batch, under one guarantee.
 
-    Every person is in one batch only, which is checked where a column says whose record it is. Wishes and outputs are
-    those of `protect`; where they leave a record without a class of k, it waits.
+    A person may be in one batch only; this is checked if there is a person column. Wishes and outputs are those of
+    `protect`. A record that they leave without a class of k waits.
 
     Attributes:
-        released: all rows that are out, None where there are none.
-        waiting: the records that wait, as they came: cells that nobody else may see.
-        waited: for how many batches each of them has waited.
+        released: all published rows, None if there are none.
+        waiting: the records that wait, unprotected: they are confidential.
+        waited: for how many batches each of these records has waited.
 
     >>> stream = Stream(quasi_identifiers=["age"], k=2, widest={"age": 5}, delay=1)
     >>> stream.append({"age": [30, 31, 67]}).sentence
@@ -114,20 +115,20 @@ class Stream:
         person: str | None = None,
         **wishes: Unpack[StreamKeywords],
     ) -> None:
-        """Promise something of a release that has no rows yet.
+        """Start a stream without rows, with its guarantee.
 
         Args:
             quasi_identifiers: the columns that an attacker may know.
-            k: the fewest records of a class, among those that join at once.
-            l: the fewest different values of every sensitive column in it.
+            k: the fewest records of a class, among the records that join with one batch.
+            l: the fewest different values of every sensitive column in such a class.
             sensitive: the sensitive columns.
             diversity: the kind of l, as for `protect`.
-            c: of recursive (c, l)-diversity.
+            c: the c of recursive (c, l)-diversity.
             delay: how many later batches a record may wait for; then it is left out.
-            person: the column that says whose record it is. It is not released, and who comes twice is refused. None:
-                nobody is in two batches, and only a batch that comes twice is recognised.
-            wishes: of `protect`: hierarchies, importance, keep, widest, nominal, output, aim, other, identifiers and
-                leave_out.
+            person: the column that says whose record it is. It is not released, and a repeated person is refused. None:
+                it is assumed that nobody is in two batches, and only repeated batches are recognised.
+            wishes: options of `protect`: hierarchies, importance, keep, widest, nominal, output, aim, other,
+                identifiers and leave_out.
         """
         names, secrets = tuple(quasi_identifiers), tuple(sensitive or ())
         self._begin(
@@ -144,7 +145,7 @@ class Stream:
         seen: BatchFingerprints,
         **wishes: Unpack[StreamKeywords],
     ) -> Stream:
-        """Go on with a release that is out: its log, its rows, the records that wait, with for how long, and hashes."""
+        """Continue a published release from its log, its rows, its waiting records and the fingerprints of batches."""
         stream = cls.__new__(cls)
         stream._begin(log, seen, wishes)
         stream.released, stream.waiting, stream.waited = released, waiting, list(waited)
@@ -171,95 +172,97 @@ class Stream:
 
     @property
     def table(self) -> Any:
-        """All rows that are out, in the kind of frame of the last batch; None where there are none."""
+        """All published rows, in the kind of frame of the last batch; None if there are none."""
         return None if self.released is None else to_native(self.released, self._native, index=False)
 
     def append(self, data: Any, *, progress: Progress = silent) -> Appended:
-        """Release what has a class among the new records and those that wait.
+        """Release the new and waiting records for which there is a class.
 
         Args:
-            data: a batch: whatever `read_table` reads, with the columns of the batches before.
+            data: a batch: whatever `read_table` reads, with the columns of earlier batches.
             progress: called with what is done and how far it is.
 
         Returns:
             The rows that were added, and counts.
 
         Raises:
-            InputError: a column is missing or of another type, the batch or somebody of it came before, or an option
+            InputError: a column is missing or of another type, the batch or a person in it came before, or an option
                 makes no sense.
-            UnsupportedError: the added rows do not keep what was promised; nothing has changed then.
+            UnsupportedError: the added rows miss the guarantee; the stream has not changed.
         """
         batch = read_table(data)
         batch.require([*self.log.quasi_identifiers, *self.log.sensitive])
-        came = batch.to_arrow()
-        seen, assumed = self._recognise(came)
-        arrived = self._select(came)
+        batch_rows = batch.to_arrow()
+        seen, assumptions = self._recognise(batch_rows)
+        arrived = self._select(batch_rows)
         kinds = {**kinds_of({one.name: one.type for one in arrived.schema}), **self.log.kinds}
         arrived = _in_kinds(arrived, kinds)
         pool = arrived if self.waiting is None else _stack(self.waiting, arrived)
         waited = np.array([*self.waited, *[0] * arrived.num_rows], dtype=np.int64)
-        safe = self._protect(pool, progress)
-        rows = None if safe is None else self._in_columns(read_table(safe.table).to_arrow())
-        left = np.ones(pool.num_rows, dtype=np.bool_)
-        if safe is not None:
-            left[np.arange(pool.num_rows) if safe.kept_rows is None else safe.kept_rows] = False
+        protected = self._protect(pool, progress)
+        rows = None if protected is None else self._in_columns(read_table(protected.table).to_arrow())
+        not_released = np.ones(pool.num_rows, dtype=np.bool_)
+        if protected is not None:
+            not_released[np.arange(pool.num_rows) if protected.kept_rows is None else protected.kept_rows] = False
         assert self.log.delay is not None
-        waits = left & (waited < self.log.delay)
+        waits = not_released & (waited < self.log.delay)
         counts = LoggedBatch(
             arrived.num_rows,
-            int((~left).sum()),
-            0 if safe is None else safe.classes.classes,
+            int((~not_released).sum()),
+            0 if protected is None else protected.classes.classes,
             int(waits.sum()),
-            int((left & ~waits).sum()),
+            int((not_released & ~waits).sum()),
         )
         released, order = self.released, None
         if rows is not None:
             released = rows if released is None else _stack(released, rows, as_text=True)
             order = draw_uninformative_order(read_table(released), None)
             released = in_order(released, order)
-        self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # nothing is refused from here on
+        self._native, self.waited = batch.native, (waited[waits] + 1).tolist()  # from here on, no error is raised
         self.seen = seen
         self.waiting = pool.filter(pa.array(waits)) if waits.any() else None
-        if safe is not None:
+        if protected is not None:
             self.released = released
-            self.log = replace(self.log, released=safe.released_quasi_identifiers)
+            self.log = replace(self.log, released=protected.released_quasi_identifiers)
         self.log = replace(self.log, batches=(*self.log.batches, counts), kinds=kinds)
-        return Appended(rows, counts, self.log, (*assumed, *(() if safe is None else safe.notes)), safe, order)
+        return Appended(
+            rows, counts, self.log, (*assumptions, *(() if protected is None else protected.notes)), protected, order
+        )
 
-    def _recognise(self, came: pa.Table) -> tuple[BatchFingerprints, list[str]]:
-        """The hashes with those of a batch, and notes on what nobody can tell; refuses one that came before."""
-        log, out = self.log, self.released
-        assumed = []
+    def _recognise(self, batch_rows: pa.Table) -> tuple[BatchFingerprints, list[str]]:
+        """The fingerprints with those of a batch, and notes on assumptions; refuses a repeated batch or person."""
+        log, published = self.log, self.released
+        assumptions = []
         if log.person is not None:
-            _require_columns(came, [log.person])
-            if out is not None and log.person in out.column_names:
+            _require_columns(batch_rows, [log.person])
+            if published is not None and log.person in published.column_names:
                 raise InputError(f"{log.person!r} is released and tells who is in it; protect with it as the person")
-        elif out is not None and len(log.batches) == 1 and not self.seen.batches:
-            is_first = is_first_batch(came, out, log.released, log.batches[0].arrived)
+        elif published is not None and len(log.batches) == 1 and not self.seen.batches:
+            is_first = is_first_batch(batch_rows, published, log.released, log.batches[0].arrived)
             if is_first:
                 raise InputError("the release was made from these records: its people are out; name the new records")
             if is_first is None:
-                assumed.append(NOT_COMPARED)
-        seen = self.seen.with_batch(came, log.person)
-        if log.person is None and came.num_rows and seen.batches == self.seen.batches:
-            assumed.append(_EQUAL)
-        return seen, assumed
+                assumptions.append(NOT_COMPARED)
+        seen = self.seen.with_batch(batch_rows, log.person)
+        if log.person is None and batch_rows.num_rows and seen.batches == self.seen.batches:
+            assumptions.append(_EQUAL)
+        return seen, assumptions
 
     def _select(self, batch: pa.Table) -> pa.Table:
-        """The columns of a batch that are released or recoded; all but the person where nothing is out yet."""
+        """The columns of a batch that are released or recoded; all but the person if there are no published rows."""
         if self.released is None:
             batch = batch.select([name for name in batch.column_names if name != self.log.person])
             return batch if self.waiting is None else _require_columns(batch, self.waiting.column_names)
-        held = [name for name in self.released.column_names if name not in self.log.released]
-        return _require_columns(batch, [*self.log.quasi_identifiers, *held])
+        unchanged = [name for name in self.released.column_names if name not in self.log.released]
+        return _require_columns(batch, [*self.log.quasi_identifiers, *unchanged])
 
     def _protect(self, pool: pa.Table, progress: Progress) -> Protected | None:
-        """Classes among new and waiting records; None where not even one can be made."""
+        """Protect new and waiting records; None if they cannot form a single class."""
         log = self.log
         if pool.num_rows < log.demand.smallest:
             return None
-        secrets = encode(read_table(pool), list(log.demanding)) if log.demanding and log.l is not None else []
-        if secrets and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in secrets]):
+        sensitive = encode(read_table(pool), list(log.demanding)) if log.demanding and log.l is not None else []
+        if sensitive and not is_diverse(log.demand, [column.codes.astype(np.int64) for column in sensitive]):
             return None
         wishes = self._wishes
         if self.released is not None:
@@ -280,12 +283,12 @@ class Stream:
                 **wishes,
             )
         except UnsupportedError as error:
-            if error.hint != ("suppress",):  # all rows would have to be left out
+            if error.hint != ("suppress",):  # this hint: all rows would have to be left out
                 raise
             return None
 
     def _in_columns(self, rows: pa.Table) -> pa.Table:
-        """New rows in the columns of those that are out."""
+        """New rows with the columns of the published rows, in their order."""
         if self.released is None:
             return rows
         if set(rows.column_names) != set(self.released.column_names):
@@ -303,7 +306,7 @@ def _require_columns(batch: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def _in_kinds(batch: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
-    """A batch whose columns hold what the stream's do: whatever it is where they are text, the same elsewhere."""
+    """The batch in the kinds of the stream's columns: any value can become text; other kinds must be equal."""
     columns = dict(zip(batch.column_names, batch.columns, strict=True))
     for name, kind in kinds_of({one.name: one.type for one in batch.schema}).items():
         if kinds[name] == kind:
@@ -318,7 +321,7 @@ def _in_kinds(batch: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
 
 
 def _stack(upper: pa.Table, lower: pa.Table, *, as_text: bool = False) -> pa.Table:
-    """Rows below each other; with `as_text`, a column that is text in either table is text in both."""
+    """Concatenate two tables; with `as_text`, a column that is text in one of them becomes text in both."""
     columns: dict[str, Any] = {}
     for name in upper.column_names:
         parts = [decoded(table[name]) for table in (upper, lower)]
@@ -335,7 +338,7 @@ def _stack(upper: pa.Table, lower: pa.Table, *, as_text: bool = False) -> pa.Tab
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as plain values, without a dictionary."""
+    """The column without dictionary encoding; all types of text become string."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     kind = pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
     return pc.cast(column, kind)

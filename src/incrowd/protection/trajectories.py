@@ -1,7 +1,8 @@
-"""Trajectories and transactions (person, time, place, amount): coarser points, chosen jointly, and rare ones left out.
+"""Protection of trajectories and transactions (person, time, place, amount): coarser points, without the rare ones.
 
-Points of people are items: any few of somebody's are had by k people, as of sets of items. Every combination of a time
-step, a grid or level of places and a resolution of amounts is looked at, and the one that keeps most is taken.
+A point is treated as an item: at least k people share any few points of a person (k^m-anonymity, see `items`). Every
+combination of a time step, a grid or level of places and a resolution of amounts is tried, and the one that keeps most
+detail and points is chosen.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.backends import class_numbers, encode, pack
+from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.curves import Curve, sparse_curve
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.law import forecast_fit
@@ -26,31 +27,31 @@ from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import Codes, distinct_pairs, release_rows, suppress_rare_sets
 from incrowd.protection.resolutions import Resolution, amount_levels, place_levels, time_steps
 from incrowd.results import Result
-from incrowd.tables import TableLike, read_table, to_native
+from incrowd.tables import Table, TableLike, read_table, to_native
 from incrowd.wording import counted, listed, percent
 
-_MOST_POINTS = 5  # that unicity is measured by
+_MOST_POINTS = 5  # most known points for which unicity is measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProtectedTrajectories(Result):
-    """Protected points of people, each once.
+    """Protected points of people, without repeats.
 
     Attributes:
         table: the person as a random number, and the coarser time, place and amount, in the caller's kind of frame.
-        resolution: what was chosen, in words, by column.
-        asked_k: any `known` points of somebody were to be had by so many people.
+        resolution: the chosen resolution in words, by column.
+        asked_k: how many people were to share any `known` points of a person.
         known: how many points an attacker may know.
-        k: the fewest people who have them, as counted on the released table.
-        people: how many people there were, and `without_points` how many have none left.
-        points: how many points of people there were at the chosen resolution, and `suppressed` how many were left out.
-        unicity_before: the share of people whom 1, 2, … of their points single out, in the original: up to 5 points, or
-            as many as somebody has.
-        unicity_after: the same in the released table, of the people who are in it.
-        population: the people of whom these are a random sample; None where it was not said.
-        forecast_before: the shares that the scaling law forecasts for that population, with 95 % intervals; None where
-            no law can be fitted, such as where everybody is singled out in every part of the table.
-        forecast_after: the same if the release were one of all of them.
+        k: the fewest people who share any `known` points of a person, counted on the released table.
+        people: number of people in the original; `without_points` of them have no released point.
+        points: number of pairs of person and point at the chosen resolution; `suppressed` of them were left out.
+        unicity_before: the share of people in the original whom 1, 2, … of their points single out, up to 5 points or
+            the most points of a person.
+        unicity_after: the share of people in the released table whom 1, 2, … of their points single out.
+        population: the size of the population of which the people are a random sample; None if it was not given.
+        forecast_before: the forecast of `unicity_before` for the population by the scaling law, with 95 % intervals;
+            None if no law can be fitted, for example if everybody is singled out in every part of the table.
+        forecast_after: the forecast of `unicity_after` for a release of the whole population.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"table"})
@@ -72,8 +73,9 @@ class ProtectedTrajectories(Result):
 
     @property
     def sentence(self) -> str:
-        """The guarantee and what it took, in plain words."""
-        chosen = listed([f"{name} by {words}" for name, words in self.resolution.items()])
+        """The guarantee, the chosen resolution and the suppressed share, in plain words."""
+        by = {name: words if words == "as it is" else f"by {words}" for name, words in self.resolution.items()}
+        chosen = listed([f"{name} {words}" for name, words in by.items()])
         most = len(self.unicity_after)
         return (
             f"any {counted(self.known, 'point', 'points')} of somebody fit at least {self.k:,} people: {chosen}, and "
@@ -84,7 +86,7 @@ class ProtectedTrajectories(Result):
         )
 
     def _forecast_in_words(self) -> str:
-        """Forecast of the law for the whole population, in words; empty if there is none."""
+        """The forecast for the whole population, in words; empty if no population was given."""
         last = self.forecast_after[-1] if self.forecast_after else None
         if self.population is None:
             return ""
@@ -110,7 +112,7 @@ def protect_trajectories(
     seed: int = 0,
     progress: Progress = silent,
 ) -> ProtectedTrajectories:
-    """Make points of people coarser and leave out the rare ones, so that any few of somebody's fit k people.
+    """Make points coarser and suppress rare ones, so that at least k people share any few points of a person.
 
     Args:
         data: a long table with one row for each point: whatever `read_table` reads.
@@ -119,18 +121,18 @@ def protect_trajectories(
         place: two columns of coordinates, or one of regions or codes.
         amount: a column of positive numbers, such as prices.
         known: how many points of a person an attacker may know.
-        k: the fewest people who have them.
-        hierarchy: of the regions, the finest level first; without one they stay as they are or are left out.
-        population: of how many people these are a random sample; unicity is forecast for all of them then.
-        seed: of the points that unicity is measured by.
+        k: the fewest people who share any `known` points of a person.
+        hierarchy: the hierarchy of the regions; without one, a region is released unchanged or suppressed.
+        population: the size of the population of which the people are a random sample; unicity is forecast for it.
+        seed: the seed of the points by which unicity is measured.
         progress: called with what is done and how far it is.
 
     Returns:
-        The released points, what was chosen, and unicity before and after.
+        The released points, the chosen resolution, and unicity before and after.
 
     Raises:
         InputError: a column is missing, has nulls or is of a wrong type, or a number makes no sense.
-        UnsupportedError: no point is had by k people at any resolution.
+        UnsupportedError: at no resolution do k people share a point.
 
     >>> trips = {"who": [1, 1, 2, 2], "day": [1, 9, 2, 9], "town": ["a", "b", "a", "b"]}
     >>> safe = protect_trajectories(trips, person="who", time="day", place=["town"], k=2)
@@ -141,35 +143,27 @@ def protect_trajectories(
     if k < 2 or known < 1:
         raise InputError(f"{known:,} known points of {k:,} people; give 1 point or more, and 2 people or more")
     names = [person, time, *place, *([] if amount is None else [amount])]
-    who, when, *where = encode(table, table.require(names, "columns of points"))
-    empty = [column.name for column in (who, when, *where) if column.has_null]
-    if empty:
-        raise InputError(f"some rows have no value in {listed(empty)}; fill them or leave them out")
-    if population is not None and not population >= who.size:
-        raise InputError(
-            f"a population of {population:,g} people, and {who.size:,} are in the table; give all of them",
-            hint="population",
-        )
-    ladders = {time: time_steps(when), " and ".join(place): place_levels(where[: len(place)], hierarchy)}
+    who, when, *others = _require_points(table, names, population)
+    ladders = {time: time_steps(when), " and ".join(place): place_levels(others[: len(place)], hierarchy)}
     if amount is not None:
-        ladders[amount] = amount_levels(where[-1])
+        ladders[amount] = amount_levels(others[-1])
     search = _Search(who.codes.astype(np.int64), list(ladders.values()), k, known, table.memory)
     best, keep = search.run(part(progress, 0.0, 0.7))
     owner, point = search.pairs(best)
-    rows = search.first_rows(best)[keep]
-    shown = {name: cells.take(pa.array(rows)) for one in best for name, cells in one.shown.items()}
-    released = release_rows(shown, replace(who, codes=owner[keep]))
-    found = _require_shared(released, person, list(shown), k, known)
+    kept_rows = search.first_rows(best)[keep]
+    released_columns = {name: cells.take(pa.array(kept_rows)) for one in best for name, cells in one.shown.items()}
+    released = release_rows(released_columns, replace(who, codes=owner[keep]))
+    anonymity = _require_shared(released, person, list(released_columns), k, known)
     before = search.pairs([ladder[0] for ladder in ladders.values()])
     curves = [_unicity_curves(*points, seed) for points in (before, (owner[keep], point[keep]))]
-    unicity = [tuple(float(curve.uniqueness[-1]) for curve in several) for several in curves]  # type: ignore[index]
-    forecasts = [tuple(_forecast(curve, population) for curve in several if population) for several in curves]
+    unicity = [tuple(float(curve.uniqueness[-1]) for curve in of_table) for of_table in curves]  # type: ignore[index]
+    forecasts = [tuple(_forecast(curve, population) for curve in of_table if population) for of_table in curves]
     return ProtectedTrajectories(
         to_native(released, table.native, index=False),
         {name: one.words for name, one in zip(ladders, best, strict=True)},
         k,
         known,
-        found.k,
+        anonymity.k,
         who.size,
         who.size - int(np.count_nonzero(np.diff(owner[keep], prepend=-1))),
         point.size,
@@ -182,54 +176,71 @@ def protect_trajectories(
     )
 
 
+def _require_points(table: Table, names: Sequence[str], population: float | None) -> list[Coded]:
+    """The columns of points, the person first; refuses missing values and a population smaller than the table."""
+    columns = encode(table, table.require(names, "columns of points"))
+    empty = [column.name for column in columns if column.has_null]
+    if empty:
+        raise InputError(f"some rows have no value in {listed(empty)}; fill them or leave them out")
+    people = columns[0].size
+    if population is not None and not population >= people:
+        raise InputError(
+            f"a population of {population:,g} people, and {people:,} are in the table; give all of them",
+            hint="population",
+        )
+    return columns
+
+
 class _Search:
-    """Looks for the combination of resolutions that keeps most detail and most points."""
+    """Search for the combination of resolutions that keeps most detail and most points."""
 
     def __init__(self, owner: Codes, ladders: list[list[Resolution]], k: int, known: int, memory: int) -> None:
         self.owner, self.ladders, self.k, self.known, self.memory = owner, ladders, k, known, memory
         self.finest = [max(max(one.detail for one in ladder), 1e-9) for ladder in ladders]
 
     def run(self, progress: Progress) -> tuple[tuple[Resolution, ...], NDArray[np.bool_]]:
-        """The best resolutions, and the points that stay.
+        """The best combination of resolutions, and the boolean mask of the points to keep.
 
-        Coarser ones come first: a finer one keeps no larger share of its points, so it is not looked at where even that
-        share could not make it the best.
+        Coarser combinations come first. The share of kept points of a coarser combination is an upper bound for a finer
+        one, which is skipped if even this share would not make it the best.
         """
         shape = [len(ladder) for ladder in self.ladders]
         share = np.ones(shape)
-        best, most = None, 0.0
+        best, highest_score = None, 0.0
         nodes = sorted(np.ndindex(*shape), key=lambda node: -sum(node))
         for done, node in enumerate(nodes):
             progress("choosing times and places", done / len(nodes))
-            coarser = (tuple(at + (place == up) for place, at in enumerate(node)) for up in range(len(node)))
+            coarser = (
+                tuple(level + (position == axis) for position, level in enumerate(node)) for axis in range(len(node))
+            )
             share[node] = min((share[one] for one in coarser if all(np.less(one, shape))), default=1.0)
-            choice = tuple(ladder[at] for ladder, at in zip(self.ladders, node, strict=True))
+            choice = tuple(ladder[level] for ladder, level in zip(self.ladders, node, strict=True))
             detail = self._detail(choice)
-            if share[node] * detail <= most:
+            if share[node] * detail <= highest_score:
                 continue
             keep = suppress_rare_sets(*self.pairs(choice), self.k, self.known, memory=self.memory)
             share[node] = keep.mean()
-            kept = float(share[node]) * detail
-            if kept > most:
-                best, most = (choice, keep), kept
+            score = float(share[node]) * detail
+            if score > highest_score:
+                best, highest_score = (choice, keep), score
         if best is None:
             raise UnsupportedError(f"no point is had by {self.k:,} people at any resolution; ask for fewer", hint="k")
         return best
 
     def pairs(self, choice: Sequence[Resolution]) -> tuple[Codes, Codes]:
-        """People and their points at some resolutions, each once."""
+        """Distinct pairs of person and point at some resolutions."""
         point, size = self._points(choice)
         return distinct_pairs(self.owner, point, size)
 
     def first_rows(self, choice: Sequence[Resolution]) -> Codes:
-        """The first row of each of these."""
+        """The first row of each pair of person and point, in the order of `pairs`."""
         point, size = self._points(choice)
         rows: Codes = np.unique(self.owner * size + point, return_index=True)[1]
         return rows
 
     @staticmethod
     def _points(choice: Sequence[Resolution]) -> tuple[Codes, int]:
-        """The point of every row, numbered densely."""
+        """The number of the point of every row, and the number of distinct points."""
         point = choice[0].groups
         for one in choice[1:]:
             numbers, _ = class_numbers((point * (int(one.groups.max()) + 1) + one.groups).astype(np.uint64))
@@ -237,22 +248,24 @@ class _Search:
         return point, int(point.max()) + 1
 
     def _detail(self, choice: Sequence[Resolution]) -> float:
-        """The detail of a point, 1 for the original's."""
+        """The detail of a combination of resolutions; 1 for the original."""
         detail = [one.detail / finest for one, finest in zip(choice, self.finest, strict=True)]
         return sum(detail) / len(detail)
 
 
 def _require_shared(released: pa.Table, person: str, columns: list[str], k: int, known: int) -> ItemsetAnonymity:
-    """Count on the released table how many people have any few points of somebody; refuse it where they are too few."""
+    """Count on the released table how many people share any `known` points of a person; refuses fewer than k."""
     point, _ = class_numbers(pack(encode(read_table(released), columns)))
-    found = itemset_anonymity({"person": released[person], "point": point}, person="person", item="point", known=known)
-    if found.k < k:
-        raise UnsupportedError(f"points fit {found.k:,} people where {k:,} were asked for; nothing is released")
-    return found
+    anonymity = itemset_anonymity(
+        {"person": released[person], "point": point}, person="person", item="point", known=known
+    )
+    if anonymity.k < k:
+        raise UnsupportedError(f"points fit {anonymity.k:,} people where {k:,} were asked for; nothing is released")
+    return anonymity
 
 
 def _unicity_curves(owner: Codes, point: Codes, seed: int) -> list[Curve]:
-    """Curves of the people singled out by 1, 2, … known points against the number of people, without random noise."""
+    """For 1, 2, … known points, the curve of the share of people singled out against the number of people."""
     points = {"person": owner, "point": point}
     most = min(int(np.bincount(owner).max()), _MOST_POINTS)
     return [
@@ -262,10 +275,10 @@ def _unicity_curves(owner: Codes, point: Codes, seed: int) -> list[Curve]:
 
 
 def _forecast(curve: Curve, population: float) -> Parameter | None:
-    """The share of a population that is singled out, by the scaling law; None where none can be fitted."""
+    """Forecast by the scaling law of the share of a population that is singled out; None if no law can be fitted."""
     try:
-        found = forecast_fit(fit_curve(curve), ("",), np.array([population]), (), 0.95, 0, silent).uniqueness
+        uniqueness = forecast_fit(fit_curve(curve), ("",), np.array([population]), (), 0.95, 0, silent).uniqueness
     except UnsupportedError:
         return None
-    assert found is not None
-    return Parameter(float(found.value[0]), float(found.low[0]), float(found.high[0]))
+    assert uniqueness is not None
+    return Parameter(float(uniqueness.value[0]), float(uniqueness.low[0]), float(uniqueness.high[0]))

@@ -1,4 +1,4 @@
-"""Validation of a request before any work is done: columns and their roles, demands, wishes and values."""
+"""Validation of a request before the method runs: columns and their roles, demands, wishes and values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.problem import DIVERSITIES, Demand, Wishes
+from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.tables import Table, suggest_roles
 from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
 
@@ -25,34 +25,34 @@ _LARGEST_NUMBER = 1e150
 
 @dataclass(frozen=True, slots=True)
 class SettledColumns:
-    """The role of every column that has one.
+    """The roles of the columns.
 
     Attributes:
-        known: the quasi-identifiers.
-        secrets: the sensitive columns.
+        quasi_identifiers: the columns that an attacker may know.
+        sensitive: the sensitive columns.
         person: the column that says whose record it is.
-        other: columns that nobody outside can know.
+        other: columns that an attacker cannot know.
         removed: columns that are left out.
-        notes: what was decided about columns without being asked.
+        notes: decisions about columns that the user did not make.
     """
 
-    known: list[str]
-    secrets: list[str]
+    quasi_identifiers: list[str]
+    sensitive: list[str]
     person: str | None
     other: list[str]
     removed: list[str]
     notes: list[str]
 
     def without_role(self, names: Sequence[str]) -> list[str]:
-        """The columns, of those given, that have no role."""
-        taken = {*self.known, *self.secrets, self.person, *self.other, *self.removed}
+        """The given columns that have no role."""
+        taken = {*self.quasi_identifiers, *self.sensitive, self.person, *self.other, *self.removed}
         return [name for name in names if name not in taken]
 
 
 def settle_columns(
     table: Table,
-    known: list[str],
-    secrets: list[str],
+    quasi_identifiers: list[str],
+    sensitive: list[str],
     person: str | None,
     *,
     identifiers: Sequence[str] | None,
@@ -61,36 +61,36 @@ def settle_columns(
     described: Collection[str],
     in_steps: Collection[str],
 ) -> SettledColumns:
-    """Settle the role of every column: those that were named, identifiers by their looks, and replicate weights.
+    """Settle the roles of columns: those that were named, suggested identifiers, and replicate weights.
 
     Args:
-        table: the table. Numbers of its quasi-identifiers and sensitive columns that are codes become categories.
-        known: the quasi-identifiers.
-        secrets: the sensitive columns.
+        table: the table. Quasi-identifiers and sensitive columns whose numbers are codes become categories.
+        quasi_identifiers: the columns that an attacker may know.
+        sensitive: the sensitive columns.
         person: the column that says whose record it is.
-        identifiers: columns that name people. None: those that look so.
+        identifiers: columns that name people. None: those that look like identifiers.
         leave_out: further columns to remove.
-        other: columns that nobody outside can know.
-        described: columns whose values an option describes, so that they are no codes.
-        in_steps: columns that steps of perturbation change, so that they are passed on.
+        other: columns that an attacker cannot know.
+        described: columns whose values are described by an option, so that they keep their types.
+        in_steps: columns that perturbation steps change, so that they are not removed.
 
     Returns:
-        The roles.
+        The roles of the columns.
 
     Raises:
         InputError: a column has two roles, or does not exist.
         UnsupportedError: a quasi-identifier holds dates as text.
     """
-    notes = _refuse_unread_dates(table, [name for name in known if name not in described])
-    notes += apply_scales(table, [name for name in [*known, *secrets] if name not in described])
-    unknown = table.require(other, "other columns") if other else []
-    spoken_for = [*known, *secrets, person]
-    _require_one_role(unknown, [*spoken_for, *(identifiers or ())], "be an other column and something else")
+    notes = _review_texts(table, [name for name in quasi_identifiers if name not in described])
+    notes += apply_scales(table, [name for name in [*quasi_identifiers, *sensitive] if name not in described])
+    other_columns = table.require(other, "other columns") if other else []
+    with_role = [*quasi_identifiers, *sensitive, person]
+    _require_one_role(other_columns, [*with_role, *(identifiers or ())], "be an other column and something else")
     removed = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
-    _require_one_role(removed, [*spoken_for, *unknown], "be removed and be something else")
-    settled = SettledColumns(known, secrets, person, unknown, removed, notes)
-    if identifiers is None and (unnamed := settled.without_role(table.columns)):
-        removed[:0] = [one.column for one in suggest_roles(table, unnamed) if one.role == "identifier"]
+    _require_one_role(removed, [*with_role, *other_columns], "be removed and be something else")
+    settled = SettledColumns(quasi_identifiers, sensitive, person, other_columns, removed, notes)
+    if identifiers is None and (without_role := settled.without_role(table.columns)):
+        removed[:0] = [one.column for one in suggest_roles(table, without_role) if one.role == "identifier"]
     replicates = find_replicate_weights(table, settled.without_role(table.columns))
     replicates = [name for name in replicates if name not in in_steps]
     if replicates:
@@ -102,30 +102,37 @@ def settle_columns(
     return settled
 
 
-def _refuse_unread_dates(table: Table, known: Sequence[str]) -> list[str]:
-    """Refuse quasi-identifiers that hold dates as text, of which only sets of single days could be made.
+def _review_texts(table: Table, quasi_identifiers: Sequence[str]) -> list[str]:
+    """Refuse quasi-identifiers that hold dates as text, which could only become sets of single days.
 
     Returns:
-        The notes on numbers that are held as text.
+        Notes on columns that hold numbers as text, and on those whose cells name people.
     """
     types = table.backend.types()
-    texts = [name for name in known if pa.types.is_string(types[name]) or pa.types.is_large_string(types[name])]
-    unread = [one.unread for one in suggest_roles(table, texts) if one.unread is not None] if texts else []
-    for one in unread:
+    texts = [
+        name for name in quasi_identifiers if pa.types.is_string(types[name]) or pa.types.is_large_string(types[name])
+    ]
+    suggested = suggest_roles(table, texts) if texts else []
+    unread_columns = [one.unread for one in suggested if one.unread is not None]
+    for one in unread_columns:
         if one.are_dates:
             raise UnsupportedError(one.advice.sentence, hint=one.advice.hint)
-    return [one.advice.sentence for one in unread]
+    naming = [one.column for one in suggested if one.names_people]
+    return [
+        *(one.advice.sentence for one in unread_columns),
+        *(f"the cells of {name} name people, and so do sets of them; leave the column out" for name in naming),
+    ]
 
 
 def _require_one_role(names: Sequence[str], others: Sequence[str | None], what: str) -> None:
-    """Refuse columns that are named for another role too."""
-    clash = [name for name in names if name in others]
-    if clash:
-        raise InputError(f"{', '.join(map(repr, clash))} cannot {what}; name it once")
+    """Refuse columns that are named for two roles."""
+    in_both = [name for name in names if name in others]
+    if in_both:
+        raise InputError(f"{', '.join(map(repr, in_both))} cannot {what}; name it once")
 
 
 def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str]:
-    """The sensitive columns of a list of names, if they exist; none for no list."""
+    """Check that the sensitive columns exist; None becomes an empty list."""
     if sensitive is None:
         return []
     if not isinstance(sensitive, Sequence) or not all(isinstance(name, str) for name in sensitive):
@@ -136,7 +143,7 @@ def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str
 def check_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str], person: str | None
 ) -> list[str]:
-    """The quasi-identifiers, if every column has one role only."""
+    """Check that every column has one role only; returns the quasi-identifiers."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if person is not None:
         table.require([person], "person column")
@@ -151,7 +158,7 @@ def check_columns(
 
 
 def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: ProtectionMethod) -> None:
-    """Refuse a k, l or t that makes no sense for so many rows or for the method."""
+    """Refuse a k, l, t, beta or delta that is impossible for the number of rows or for the method."""
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
     if demand.k > rows and method.guarantees_k:
@@ -192,7 +199,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
 
 
 def _is_amount(value: object) -> bool:
-    """True if a wish is a finite number of 0 or more."""
+    """True if a value is a finite number of 0 or more."""
     try:
         return math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
     except (TypeError, OverflowError):
@@ -207,14 +214,12 @@ def read_wishes(
     nominal: Sequence[str] | None,
     apart: Sequence[str],
 ) -> Wishes:
-    """Check wishes one by one and against each other; `nominal` columns are checked too, `apart` ones exist."""
+    """Check wishes one by one and against each other; also checks `nominal`. The columns of `apart` must exist."""
     given = {"an importance": importance, "a wish to keep": keep, "a largest width": widest, "a nominal scale": nominal}
     for what, columns in given.items():
         if isinstance(columns, str):
             raise InputError(f"{what} is given as one text; give a list or a mapping of columns")
-        stray = [name for name in columns or () if name not in names]
-        if stray:
-            raise InputError(f"{what} for {', '.join(map(repr, stray))}, not a quasi-identifier")
+        require_known(what, columns or (), names)
     weights, limits = dict(importance or {}), dict(widest or {})
     for name, weight in weights.items():
         if not _is_amount(weight):
@@ -234,9 +239,13 @@ def read_wishes(
 
 
 def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: str | None, demand: Demand) -> None:
-    """Refuse wishes for a method that cannot look at them."""
+    """Refuse wishes that a method cannot apply."""
     if not method.takes_wishes:
-        raise UnsupportedError(f"{name!r} takes no wishes; partition, generalise and blank do", hint="method")
+        raise UnsupportedError(
+            f"{name!r} takes no wishes (importance, columns that stay as they are or are kept apart, largest widths); "
+            "partition, generalise and blank do",
+            hint="method",
+        )
     if wishes.widest and name == "blank":
         raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
     if wishes.apart and name != "partition":

@@ -1,7 +1,7 @@
-"""Blanks that may stand for any value: counting matches, and searching for the cheapest cells to blank.
+"""Blanks that match any value (wildcards): counting matches, and searching for the cheapest cells to blank.
 
-Two records match where they have the same value in every column in which neither is blank. A record needs k matches,
-itself among them. Blanks of other records only add matches, so each record's own cheapest blanks are enough.
+Two records match if they have equal values in every column in which neither is blank. A record needs k matches, itself
+included. Blanks of other records only add matches, so every record's cheapest blanks can be chosen independently.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from incrowd.protection.problem import Problem
 
 ColumnSet = tuple[int, ...]
 Mask = NDArray[np.bool_]
-_MOST_SETS = 1 << 16  # of columns that are blanked together
+_MOST_SETS = 1 << 16  # sets of columns that are tried
 _MOST_WORK, _SMALLEST_BLOCK = 1 << 30, 1024  # pairs of records that are compared, and records of a block
 
 
 def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> NDArray[np.int64]:
     """Number of records that every record matches, itself included.
 
-    Counted by patterns of nulls: records of two patterns match where they agree in the columns that are filled in both.
+    Matches are counted by pairs of null patterns: records match if they agree in the columns filled in both patterns.
 
     Args:
         columns: the quasi-identifiers, in which a null is a blank.
-        subset_size: how many columns are compared at once; the fewest matches by any so many count. None: all.
+        subset_size: how many columns are compared; the result is the minimum over all such combinations. None: all.
 
     >>> from incrowd.tables import read_table
     >>> from incrowd.backends import encode
@@ -47,8 +47,8 @@ def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> N
         pattern, sizes = class_numbers(pack(filled))
         order = np.argsort(pattern, kind="stable")
         starts = np.append(0, np.cumsum(sizes))
-        seen = np.stack([column.codes[order[starts[:-1]]] for column in filled], axis=1).astype(np.bool_)
-        compared = np.where(seen[:, :, None], masks[list(subset)], np.uint64(0))
+        is_filled = np.stack([column.codes[order[starts[:-1]]] for column in filled], axis=1).astype(np.bool_)
+        compared = np.where(is_filled[:, :, None], masks[list(subset)], np.uint64(0))
         matches = np.zeros(rows, dtype=np.int64)
         kernels_wildcards.count_matches(keys, np.bitwise_or.reduce(compared, axis=1), order, starts, matches)
         fewest = np.minimum(fewest, matches)
@@ -56,7 +56,7 @@ def count_matches(columns: Sequence[Coded], subset_size: int | None = None) -> N
 
 
 def _keys(columns: Sequence[Coded]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The codes of every record as bit fields of one or more words, and for each column the bits that are its own."""
+    """The codes of every record as bit fields of one or more words, and the bit mask of each column."""
     fields, word, free = [], 0, 64
     for column in columns:
         bits = max(1, (column.size - 1).bit_length())
@@ -73,9 +73,9 @@ def _keys(columns: Sequence[Coded]) -> tuple[NDArray[np.uint64], NDArray[np.uint
 
 
 def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
-    """The cells to blank, and the records that cannot match k others even so.
+    """Boolean masks of the cells to blank, and of the records that cannot have k matches.
 
-    With `subset_size`, records have k matches by every so many columns alone; where None, by all of them.
+    With `subset_size`, records have k matches by every combination of that many columns; None: by all columns.
     """
     columns, width = problem.columns, len(problem.columns)
     fixed = {place for place, column in enumerate(columns) if column.name in problem.wishes.keep}
@@ -86,44 +86,45 @@ def blank_cells(problem: Problem, subset_size: int | None) -> tuple[Mask, Mask]:
         problem.progress("blanking cells", done / len(subsets))
         hopeless |= _blank_within(problem, subset, fixed, missing, blanked)
     if len(subsets) == 1:
-        _give_back(problem, missing, blanked, ~hopeless)
+        _restore_cells(problem, missing, blanked, ~hopeless)
     return blanked & ~missing, hopeless
 
 
 def _blank_within(problem: Problem, subset: ColumnSet, fixed: set[int], missing: Mask, blanked: Mask) -> Mask:
-    """Blank the cheapest cells of some columns so that every record has k matches by them; the records that have not.
+    """Blank the cheapest cells in a subset of columns so that every record has k matches by these columns.
 
-    A column that is fixed may only be blank where its value is missing.
+    A fixed column is never blanked; its missing values count as blanks. Changes `blanked`. Returns the boolean mask of
+    records without k matches.
     """
     from incrowd.protection import kernels_wildcards
 
     keys, masks = _keys(problem.columns)
     everybody = np.arange(problem.rows)
-    unmatched, unused = np.ones(problem.rows, dtype=np.bool_), np.empty(problem.rows, dtype=np.int64)
+    unmatched, unused_counts = np.ones(problem.rows, dtype=np.bool_), np.empty(problem.rows, dtype=np.int64)
     candidates = [place for place in subset if place not in fixed or missing[:, place].any()]
     for blanks in _cheapest_first(candidates, problem.weights):
         filled = [place for place in subset if place not in blanks]
         rows = np.flatnonzero(unmatched)
         allowed = missing[rows][:, sorted(fixed.intersection(blanks))].all(axis=1)
-        able = rows[allowed & ~blanked[rows][:, filled].any(axis=1)]
-        if not able.size:
+        open_rows = rows[allowed & ~blanked[rows][:, filled].any(axis=1)]
+        if not open_rows.size:
             continue
-        enough = able
+        matched = open_rows
         if filled:
-            alike = np.empty(able.size, dtype=np.int64)
+            matches = np.empty(open_rows.size, dtype=np.int64)
             mask = np.bitwise_or.reduce(masks[filled])
-            kernels_wildcards.count_equal(keys, mask, able, everybody, alike, unused)
-            enough = able[alike >= problem.demand.k]
+            kernels_wildcards.count_equal(keys, mask, open_rows, everybody, matches, unused_counts)
+            matched = open_rows[matches >= problem.demand.k]
         for place in blanks:
-            blanked[enough, place] = True
-        unmatched[enough] = False
+            blanked[matched, place] = True
+        unmatched[matched] = False
         if not unmatched.any():
             break
     return unmatched
 
 
 def _cheapest_first(places: Sequence[int], weights: NDArray[np.float64]) -> list[ColumnSet]:
-    """The sets of columns that may be blank, from none on to those that weigh most."""
+    """All sets of the columns, in ascending order of total weight; the first is the empty set."""
     if 2 ** len(places) > _MOST_SETS:
         raise UnsupportedError(
             f"{len(places)} columns have too many sets that could be blanked together; keep some, or give subsets"
@@ -132,25 +133,25 @@ def _cheapest_first(places: Sequence[int], weights: NDArray[np.float64]) -> list
     return sorted(sets, key=lambda chosen: (sum(weights[list(chosen)]), len(chosen)))
 
 
-def _give_back(problem: Problem, missing: Mask, blanked: Mask, stays: Mask) -> None:
-    """Show cells again where everybody has k matches without the blank, the important ones first.
+def _restore_cells(problem: Problem, missing: Mask, blanked: Mask, is_kept: Mask) -> None:
+    """Restore blanked cells where all records still have k matches, those of important columns first.
 
-    The blanks of others may have made it needless. Large tables are worked on in blocks of records that are alike in
-    the columns that are blanked least; matches in other blocks are then not counted.
+    A blank may have become unnecessary because of the blanks of other records. Large tables are processed in blocks of
+    records that are similar in the columns with the fewest blanks; matches in other blocks are not counted.
     """
     from incrowd.protection import kernels_wildcards
 
     removed = blanked & ~missing
     values = np.stack([column.codes for column in problem.columns], axis=1).astype(np.int32)
     sorted_rows = np.lexsort(values[:, np.argsort(-removed.sum(axis=0), kind="stable")].T)
-    sorted_rows = sorted_rows[stays[sorted_rows]]
+    sorted_rows = sorted_rows[is_kept[sorted_rows]]
     length = max(_SMALLEST_BLOCK, _MOST_WORK // max(sorted_rows.size, 1))
     for start in range(0, sorted_rows.size, length):
         problem.progress("showing cells again", start / sorted_rows.size)
         block = sorted_rows[start : start + length]
-        near = [np.unique(column, return_inverse=True) for column in values[block].T]
-        shown = np.stack([codes for _, codes in near], axis=1)
-        sizes = np.array([distinct.size for distinct, _ in near])
+        local_codes = [np.unique(column, return_inverse=True) for column in values[block].T]
+        shown = np.stack([codes for _, codes in local_codes], axis=1)
+        sizes = np.array([distinct.size for distinct, _ in local_codes])
         cells = np.where(blanked[block], -1, shown)
         rows, places = np.nonzero(removed[block])
         order = np.argsort(-problem.weights[places], kind="stable")

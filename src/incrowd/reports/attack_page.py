@@ -21,7 +21,7 @@ def write_attacks(
     Args:
         found: the attacks.
         path: the file.
-        groups: how often attacks succeed by group, if that was asked for.
+        groups: success rates by group, if they are to be shown.
         force: replace an existing file.
 
     Returns:

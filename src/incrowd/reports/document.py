@@ -38,12 +38,12 @@ def document(assessment: Assessment, *, external: bool = False) -> tuple[ReportS
 def _section_modules() -> tuple[ModuleType, ...]:
     """The files of `sections` in the order of the page.
 
-    A file shows the section of an assessment that has its name, in the place of that section; a file that shows
-    something else names the section that it follows in `AFTER`.
+    A file shows the section of an assessment with its name, at the position of that section. A file for anything else
+    names in `AFTER` the section that it follows.
     """
     order = [section.name for section in SECTIONS]
     placed = []
-    for name in (found.name for found in iter_modules(sections.__path__)):
+    for name in (info.name for info in iter_modules(sections.__path__)):
         module = import_module(f"{sections.__name__}.{name}")
         after = getattr(module, "AFTER", None)
         placed.append((order.index(after or name), after is not None, name, module))
@@ -59,7 +59,7 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
         assessment: the assessment.
 
     Returns:
-        The numbers, each with what it means and how sure it is; none of them helps an attacker.
+        The numbers with their meaning and certainty; none of them helps an attacker.
     """
     verdict, facts = assessment.verdict, assessment.facts
     if verdict.basis == "attacks":
@@ -83,7 +83,7 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             "verdict",
             "person at highest risk",
             verdict.highest,
-            percent(verdict.highest),
+            f"{'up to ' if verdict.highest_is_bound else ''}{percent(verdict.highest)}",
             f"Chance of naming them {where} ({attack}); 1/{verdict.limits.class_size} is accepted.",
             _certainty(verdict.highest_interval, in_population),
             "the attacker knows all quasi-identifiers",
@@ -102,8 +102,8 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
 
 def _numbers_of_attacks(assessment: Assessment) -> tuple[Statement, ...]:
     """The numbers of a synthetic release: its rows, and the attack that succeeds most."""
-    verdict, found = assessment.verdict, assessment.attacks
-    worst = found.worst if found is not None else None
+    verdict, attacks = assessment.verdict, assessment.attacks
+    worst = attacks.worst if attacks is not None else None
     return (
         _counted("rows", assessment.facts.records, "Rows of the synthetic release; none was made from one person."),
         Statement(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from incrowd.assessment import Assessment, Statement
 from incrowd.wording import Advice
 
-ROWS = 15  # of a long table that are shown
+ROWS = 15  # rows that are shown of a long table
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ CONDITION = (
     "This holds only if nobody outside knows what the holder of the table takes as secret or as unknown to others, and "
     "if whatever else the holder assumed is true."
 )
-"""What outsiders read of the conditions of a yes: the columns that they are about would help an attacker."""
+"""The conditions of a yes for outsiders, without the columns, which would help an attacker."""
 
 PUBLIC_TERMS: tuple[str, ...] = (
     "Do not look for people in it, and do not join it with other data on persons.",

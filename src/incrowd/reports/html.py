@@ -62,22 +62,22 @@ def to_html(assessment: Assessment, *, external: bool = False) -> str:
 
 
 def chart_engine() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, as the installed vl-convert bundles them.
+    """Vega, Vega-Lite and Vega-Embed as one script, bundled by the installed vl-convert.
 
-    Bundling takes seconds, so the script is kept in the user's cache folder, one for each version.
+    Bundling takes seconds, so the script is cached in the user's cache folder, one for each version.
     """
-    kept = _cache() / f"vega-{version('vl-convert-python')}.js"
-    if kept.is_file():
-        return kept.read_text(encoding="utf-8")
+    cached = _cache() / f"vega-{version('vl-convert-python')}.js"
+    if cached.is_file():
+        return cached.read_text(encoding="utf-8")
     import vl_convert
 
     bundle: Any = vl_convert.javascript_bundle
     script: str = bundle().replace("\r\n", "\n").replace("</script", "<\\/script")
     try:
-        with written_whole(kept, force=True) as temporary:
+        with written_whole(cached, force=True) as temporary:
             temporary.write_text(script, encoding="utf-8", newline="\n")
     except ValueError:
-        return script  # a machine without a place to keep it bundles it anew
+        return script  # the cache folder cannot be written, so the script is bundled each time
     return script
 
 

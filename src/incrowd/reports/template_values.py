@@ -68,9 +68,8 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": [number.to_dict() for number in key_numbers(assessment)],
         "options": with_display_names(_options(assessment, external), shown),
-        "command": None
-        if shown
-        else to_command(assessment.provenance.question),  # a name that is shown otherwise could not be typed
+        # a command with display names could not be typed
+        "command": None if shown else to_command(assessment.provenance.question),
         "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
     }
 
@@ -78,11 +77,11 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
 def _for_outsiders(verdict: Verdict) -> Verdict:
     """The decision for the recipients of the table, with the terms they accept in place of the holder's actions.
 
-    A table that may not be released has no terms. That a yes has conditions is told, but not on which columns.
+    A table that may not be released has no terms. Outsiders see that a yes has conditions, but not the columns.
     """
-    owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
+    texts = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
     is_yes = verdict.decision == "within"
-    terms = tuple(Action(term) for term in owed) if is_yes else ()
+    terms = tuple(Action(term) for term in texts) if is_yes else ()
     on_condition = is_yes and (verdict.declared or verdict.internal_reasons)
     return replace(
         verdict,

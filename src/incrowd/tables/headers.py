@@ -47,8 +47,8 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     """Refuse a header in which a column has no name of its own, or which is a row of values.
 
     A header counts as a row of values if half of its cells are numbers, dates or addresses, or occur again in their own
-    column; a street and a house number are one where most cells below are such too. Its cells are never shown: they may
-    be personal data.
+    column. A street with a house number counts as an address if most cells below it have that form too. Cells of the
+    header are never shown: they may be personal data.
     """
     below = [list(row) for row in rows]
     if suggest_header_rows(header, below):
@@ -61,8 +61,8 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     below = [row for row in below if len(row) == len(header) and row != list(header)]
     recurring = {place for place, cell in enumerate(header) if any(row[place] == cell for row in below)}
     homes = {place for place, cell in enumerate(header) if _HOME.fullmatch(cell) and _are_homes(below, place)}
-    seen = values | recurring | homes
-    if a_day or len(values) > len(header) / 2 or (recurring and len(seen) >= max(2, len(header) / 2)):
+    value_like = values | recurring | homes
+    if a_day or len(values) > len(header) / 2 or (recurring and len(value_like) >= max(2, len(header) / 2)):
         raise InputError(f"{name}: the first line holds values, not column names; put a line of names before it")
     refuse_repeated(list(header), name)
 

@@ -70,10 +70,10 @@ _NUMBERS = {  # the same for notations of numbers
 _REWRITES = _DATES | _NUMBERS
 _TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double") | {PARTIAL_DATES: "string"}
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
-_IMPLIED = {THOUSANDS_COMMAS: "double", PARTIAL_DATES: "date32"}  # what fits the second fits the first
-_EXACT_DIGITS = 15
-_FIRST_LOOK = 64  # texts; most types are ruled out by them
-_SEEN = 1_000  # cells, to tell whether they repeat
+_IMPLIED = {THOUSANDS_COMMAS: "double", PARTIAL_DATES: "date32"}  # texts that fit the second type also fit the first
+_EXACT_DIGITS = 15  # decimal digits that a double always keeps
+_FIRST_LOOK = 64  # texts that are tested first; they rule out most types
+_SEEN = 1_000  # cells from which it is decided whether values repeat
 
 
 def candidate_types(separator: str) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class TypeInference:
         self._candidates = dict(candidates)
         self._has_values = dict.fromkeys(candidates, False)
         self._null_words: dict[str, set[str]] = {name: set() for name in candidates}
-        self._has_decimal_comma = dict.fromkeys(candidates, False)  # a comma that cannot separate thousands
+        self._has_decimal_comma = dict.fromkeys(candidates, False)  # True: some comma cannot separate thousands
 
     def observe(self, batch: pa.RecordBatch) -> None:
         """Drop the types that some cell does not fit."""
@@ -195,7 +195,7 @@ class TextConversion:
 
 
 def infer_type(texts: pa.Array) -> pa.Array:
-    """Texts as numbers or dates, where all are such without their blanks; nothing but blanks is missing.
+    """Convert texts to numbers or dates if all of them are numbers or dates; an empty text is missing.
 
     >>> infer_type(pa.array(["30", "", "41"])).to_pylist(), infer_type(pa.array(["007", "12"])).to_pylist()
     ([30, None, 41], ['007', '12'])
@@ -237,7 +237,7 @@ def _all_fit(distinct: pa.Array, kind: str) -> bool:
     """True if all these texts are values of the type, written in its one plain way."""
     if not len(distinct):
         return True
-    # Arrow compiles a pattern anew for every column: most types are ruled out by the first text without it
+    # Arrow compiles the pattern again for every column; the first text rules out most types without that
     if not _COMPILED[kind].search(distinct[0].as_buffer().to_pybytes().decode("utf-8", "replace")):
         return False
     for some in (distinct.slice(0, _FIRST_LOOK), distinct):

@@ -13,8 +13,8 @@ from incrowd.tables.infer_types import MONTHS
 
 Floats = NDArray[np.float64]
 
-_NEARLY_ALL = 0.9  # of the values that must be written alike; the others are taken as missing
-_FIRST_LOOK = 256  # values; most texts are ruled out by them
+_NEARLY_ALL = 0.9  # share of the values that must have one notation; the others count as missing
+_FIRST_LOOK = 256  # values that are tested first; they rule out most texts
 _CLOCK = (
     r"(?P<hours>\d{1,4}) ?[:h] ?(?P<minutes>[0-5]\d)(?: ?[:m] ?(?P<seconds>[0-5]\d)(?:[.,]\d+)?)?"
     r" ?(?P<half>[AaPp])?[.a-zA-Z]*"
@@ -25,7 +25,7 @@ _MONTH = r"^(?P<first>\d{4})[-/](?P<second>\d{1,2})$|^(?P<month>\d{1,2})[-/](?P<
 _AMOUNT = (
     r"^(?P<sign>[-+]?)(?P<before>[^-+\d.,]*)(?P<number>[-+]?(?:\d[\d.,'’\x{a0}\x{202f} ]*|[.,]\d+))(?P<after>\D*)$"
 )
-_ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))  # where year, month and day stand: day first, month first, year first
+_ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))  # positions of year, month and day: day first, month first, year first
 
 
 def read_measured_texts(texts: pa.Array) -> Floats | None:
@@ -38,7 +38,7 @@ def read_measured_texts(texts: pa.Array) -> Floats | None:
         texts: the distinct values of a column of text.
 
     Returns:
-        A number for each text, NaN for a null and for what is written otherwise; None where the texts are no such.
+        A number for each text, NaN for a null and for another notation; None if the texts are not quantities.
 
     >>> read_measured_texts(pa.array(["1.234,5 kg", "70 kg", None])).tolist()
     [1234.5, 70.0, nan]

@@ -104,9 +104,9 @@ class ColumnCodes:
     def blank_numbers(
         self, files: Sequence[Path], conversions: Mapping[str, TextConversion], everywhere: Sequence[str]
     ) -> dict[str, TextConversion]:
-        """Conversions of text columns in which a code that is a number means each notation of it: -1 also -1.0.
+        """Conversions of text columns in which a numeric code includes its other notations: -1 includes -1.0.
 
-        This is known only after all cells are read: a column of text has no numbers, and its codes are exact texts.
+        This is possible only after all cells are read: in a column that stays text, codes are exact texts.
         `files` hold the texts, without the cells that `blank` found; `everywhere` are codes of all columns.
         """
         stated = {name: self._numbers(name, conversion, everywhere) for name, conversion in conversions.items()}
@@ -122,7 +122,7 @@ class ColumnCodes:
         }
 
     def _numbers(self, name: str, conversion: TextConversion, everywhere: Sequence[str]) -> list[str]:
-        """The codes of a column that are numbers of which it may hold another notation."""
+        """The numeric codes of a column that may have other notations in it."""
         codes = [code for code in (*self.counts.get(name, ()), *everywhere) if re.fullmatch(NUMBER, code)]
         if pa.types.is_integer(conversion.type):  # a whole number has one notation, which `blank` found
             return [code for code in codes if not code.lstrip("-").isdigit()]
@@ -151,8 +151,8 @@ class ColumnCodes:
 def add_counts(codebook: FileCodebook, counts: Mapping[str, Mapping[str, int]]) -> FileCodebook:
     """Add the counts of single-column codes to the codebook; the file's own kinds of missing values stay."""
     used = {name: {code: times for code, times in codes.items() if times} for name, codes in counts.items()}
-    told = {name: codes for name, codes in used.items() if codes}
-    return replace(codebook, missing=told | dict(codebook.missing)) if told else codebook
+    counted = {name: codes for name, codes in used.items() if codes}
+    return replace(codebook, missing=counted | dict(codebook.missing)) if counted else codebook
 
 
 def note_unused(counts: Mapping[str, Mapping[str, int]]) -> list[str]:

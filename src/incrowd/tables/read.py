@@ -32,7 +32,7 @@ from incrowd.tables.table import Table
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
-_MERGED = ("texts that may have been read as one missing value",)
+_MERGED = ("perhaps several codes for a missing value, which were counted as one value",)
 
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
 

@@ -23,9 +23,9 @@ from incrowd.wording import listed
 
 RECORD = "record"
 """The column that numbers the rows of a table before one of its columns was exploded."""
-_SERIAL_DATES = (10_000, 80_000)  # Excel's days of 1927 and of 2119
-_DAY_ZERO = date(1899, 12, 30)  # of Excel's days from March 1900 on
-_BYTES_A_CELL = 64  # of memory: a text, twice
+_SERIAL_DATES = (10_000, 80_000)  # range of Excel day numbers: days in 1927 and 2119
+_DAY_ZERO = date(1899, 12, 30)  # day 0 of Excel's day numbers, valid from March 1900
+_BYTES_A_CELL = 64  # memory for a cell: a text, twice
 _TOGETHER = 10_000  # texts that are Python objects at once
 
 
@@ -41,7 +41,7 @@ def reshape(
         explode: a column of lists, records or maps: a row for each item, the record's number in the column `record`.
         serial_dates: columns of whole numbers that are Excel's dates.
         fold: whether texts that differ only in case, blanks or Unicode form are one value.
-        infer_types: whether the types were found by reading texts, as those that folding changes then are again.
+        infer_types: whether the file's types were inferred from texts; they are inferred again for folded texts.
 
     Raises:
         InputError: a column does not exist, or does not hold the stated values.
@@ -112,12 +112,12 @@ def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray)
 
 
 def holds_serial_dates(days: pa.ChunkedArray) -> bool:
-    """True if a column holds whole numbers, one at least, and all of a size that Excel's dates have."""
+    """True if a column holds whole numbers, at least one, and all are in the range of Excel day numbers."""
     return days.null_count < len(days) and _may_be_serial_dates(days)
 
 
 def _may_be_serial_dates(days: pa.ChunkedArray) -> bool:
-    """True if all whole numbers of a column are of a size that Excel's dates have, also where there are none."""
+    """True if all cells of an integer column are in the range of Excel day numbers, or missing."""
     if not pa.types.is_integer(days.type):
         return False
     if days.null_count == len(days):

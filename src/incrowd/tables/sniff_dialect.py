@@ -15,8 +15,8 @@ from incrowd.tables.headers import check_header, join_header
 BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator
 _SEPARATORS = ",;\t|:"
-_FALLBACK_ENCODINGS = ("cp1252", "latin-1")  # the second reads anything
-_NOT_OF_FILES = ("idna", "punycode")  # of names on the network, whose codecs change or refuse longer texts
+_FALLBACK_ENCODINGS = ("cp1252", "latin-1")  # the second decodes any bytes
+_NOT_OF_FILES = ("idna", "punycode")  # codecs of domain names, which change or refuse longer texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,10 @@ from incrowd.wording import listed
 STANDARD_INPUT = "-"
 WEB = frozenset({"http", "https"})
 STORES = frozenset({"s3", "gs", "gcs", "abfs", "abfss", "az"})
-_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
-_COPIED_BYTES = 1 << 20
-_LEAST_FREE = 1 << 28  # bytes that a private copy leaves on the disk
-_TIMEOUT = 60.0  # seconds without a byte from an address
+_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # libpq's notation of a PostgreSQL address
+_COPIED_BYTES = 1 << 20  # bytes that are copied at a time
+_LEAST_FREE = 1 << 28  # bytes that a private copy must leave free on the disk
+_TIMEOUT = 60.0  # seconds to wait for the next bytes of an address
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,19 @@ from incrowd.tables.table import Table
 from incrowd.wording import listed
 
 _CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
-_AMOUNT = re.compile(  # in names on these topics: years of immigration, sizes of towns, scores of occupations
+_AMOUNT = re.compile(  # names on the topics in _CODES that are amounts: years of immigration, sizes of towns, scores
     r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
     r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
 )
-_NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
+_NOMINAL_TOPICS = _CODES | {"employment"}  # only suggested: employment may also be hours or years
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
 _HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
-_FEWEST_RECORDS = 10  # of a code; a number of fewer people may be their own
-_AT_ONCE = 10_000  # texts that are held as objects of Python
-_FAR_BELOW = 0.7  # of the lowest code: above it no other number may be
-_NOT_ASKED = frozenset(  # letters alone, in the languages of the roles
+_FEWEST_RECORDS = 10  # records with a code, at least; a rarer number may be the value of a person
+_AT_ONCE = 10_000  # texts that are Python objects at once
+_FAR_BELOW = 0.7  # share of the lowest high code; no other number may be above it
+_NOT_ASKED = frozenset(  # texts for "not asked", letters only, in the languages of `suggest_roles`
     """notapplicable inapplicable nonapplicable doesnotapply notasked skipped skip validskip legitimateskip iap niu
     notinuniverse na sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend
     nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica
@@ -99,7 +99,7 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 
 
 def _texts(values: pa.Array) -> Iterator[str]:
-    """Texts of Python one after the other: all of them at once take much memory."""
+    """Yield Python texts block by block, because all of them at once take much memory."""
     for start in range(0, len(values), _AT_ONCE):
         yield from values.slice(start, _AT_ONCE).to_pylist()
 
@@ -144,7 +144,7 @@ def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
 
 
 def _cells(table: Table, names: Sequence[str]) -> Iterable[tuple[str, pa.ChunkedArray]]:
-    """The named columns, as many as there are; none where rows stay in a cluster."""
+    """The named columns; none if the rows are in a cluster."""
     return table.read(names) if names and table.backend.rows_are_local else ()
 
 
@@ -207,7 +207,7 @@ def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
 
 
 def _letters(values: pa.Array) -> pa.Array:
-    """The letters of every text, in lower case; few texts one by one, for the pattern takes long to compile."""
+    """The letters of every text, in lower case; few texts are converted in Python, which saves compiling a regex."""
     if len(values) > _AT_ONCE:
         return pc.replace_substring_regex(pc.utf8_lower(values), r"[^\p{L}]", "")
     texts = (None if text is None else "".join(filter(str.isalpha, text.lower())) for text in values.to_pylist())
@@ -233,6 +233,6 @@ def _high_codes(values: pa.Array | pa.ChunkedArray) -> list[float]:
 
 
 def _all_usual(codes: Sequence[float]) -> bool:
-    """True if several codes are usual in surveys: repeated digits from -66 on, or -9 and those before it."""
+    """True if all codes are usual in surveys: -6 to -9, or repeated digits such as -66 and -999."""
     usual = {-6, -7, -8, -9, *(code for code in _MISSING_CODES if code < -9)}
     return bool(codes) and set(codes) <= usual

@@ -95,7 +95,7 @@ class Table:
             column: its name.
 
         Returns:
-            The scale that was stated, or that the file tells, or else that of the type.
+            The scale that was stated, or that the file gives, or else that of the type.
 
         Raises:
             ColumnNotFoundError: there is no such column.
@@ -114,11 +114,11 @@ class Table:
         return os.path.exists(place) and any(os.path.samefile(part, place) for part in _files(self.source))
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
-        """Check names of columns.
+        """Check that columns exist.
 
         Args:
-            names: the columns.
-            what: how the message calls them.
+            names: the names of the columns.
+            what: the word for them in error messages.
 
         Returns:
             The names as a list.
@@ -170,7 +170,7 @@ class Table:
             names: the columns that classes are counted by.
             out: the file, or the folder where a cluster writes.
             facts_by_size: columns to add, one row for each class size in the column `class_size`.
-            class_counts: how many classes of each size there were when `facts_by_size` was worked out.
+            class_counts: the number of classes of each size when `facts_by_size` was computed.
             force: replace an existing file or folder.
 
         Returns:

@@ -12,9 +12,9 @@ from incrowd.backends.arrow_columns import is_text
 from incrowd.tables.infer_types import TypeInference, candidate_types
 
 SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces", "\t": "tabs", ",": "commas"}
-_WRITTEN = ",;|"  # no number, date or time has one of them, but for decimal commas
+_WRITTEN = ",;|"  # separators for writing: no number, date or time contains them, except decimal commas
 _ENCODINGS = {"iso8859-1": "cp1252", "cp1252": "cp1252", "utf-16": "utf-16", "utf-8-sig": "utf-8-sig"}
-"""The encodings that a reader finds by itself; a file in any other is written again as UTF-8."""
+"""The encodings that a reader detects, and how they are written; any other encoding is written as UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from incrowd.errors import IncrowdError, UnsupportedError
 from incrowd.version import __version__
 from incrowd.web import api, pages
-from incrowd.web.refusals import Refusal, describe_validation_error
+from incrowd.web.refusals import Refusal, describe_validation_error, public_words
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.server_settings import ServerSettings
@@ -78,7 +78,7 @@ def _in_words(request: Request, error: Exception) -> JSONResponse:
     """An error of the library or a refusal of the app as JSON."""
     status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
     choices = {"choices": error.choices} if isinstance(error, Refusal) and error.choices else {}
-    return JSONResponse({"error": str(error), **choices}, status_code=status)
+    return JSONResponse({"error": public_words(error), **choices}, status_code=status)
 
 
 def _not_understood(request: Request, error: Exception) -> JSONResponse:

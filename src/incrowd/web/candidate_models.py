@@ -23,7 +23,9 @@ class Candidate(Model):
 
     `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
     `reason` is what speaks most against giving it away, where the limits are not all; `conditions` are what a yes rests
-    on. `columns` are those of the original. `when_saved` are its numbers in the project that was reopened.
+    on. `detail_words` say of what `detail` is a share, and what is left out. `columns` are those of the original,
+    `perturbed` those that were changed by chance: then no class is promised. `when_saved` are its numbers in the
+    project that was reopened.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Candidate(Model):
     highest: float
     highest_basis: Literal["table", "population", "attacks"]
     detail: float
+    detail_words: str
     decision: str
     headline: str
     sentence: str
@@ -51,6 +54,7 @@ class Candidate(Model):
     suppressed_rows: int
     columns: int
     columns_left_out: int
+    perturbed: list[str]
     when_saved: dict[str, Any] | None
 
 

@@ -16,7 +16,7 @@ from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
-from incrowd.wording import number
+from incrowd.wording import counted, number
 
 _HIDDEN = "••••"
 
@@ -31,7 +31,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     result, made_by = _found(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
-    verdict = result["verdict"]
+    verdict, perturbed = result["verdict"], result["guarantee"]["perturbed"]
     name = job.name or name_of(made_by)
     return models.Candidate(
         id=job.id,
@@ -49,18 +49,37 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         highest=verdict["highest"],
         highest_basis=verdict["basis"],
         detail=result["evaluation"]["granularity"],
+        detail_words=detail_in_words(result, len(table.table.columns)),
         decision=verdict["decision"],
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
-        reason=next(iter(verdict["exposures"]), None),
+        reason=next(iter([*verdict["exposures"], *(verdict["reasons"] if perturbed else [])]), None),
         conditions=verdict["inside_reasons"] if verdict["decision"] == "within" else [],
         recipient=result["recipient"],
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
         columns=len(table.table.columns),
         columns_left_out=len(result["removed"]),
+        perturbed=perturbed,
         when_saved=earlier.summary if earlier else None,
     )
+
+
+def detail_in_words(found: Mapping[str, Any], columns: int) -> str:
+    """Of what the detail that is kept is a share: of the columns known to others alone, in the rows that are left.
+
+    >>> found = {"quasi_identifiers": ["age", "zip"], "removed": ["note"], "suppressed_rows": 0}
+    >>> detail_in_words(found | {"guarantee": {"perturbed": []}}, 9)
+    'of the columns known to others (2); 1 of 9 columns left out'
+    """
+    known = found["quasi_identifiers"]
+    changed = [name for name in known if name in found["guarantee"]["perturbed"]]
+    by_chance = f", {len(changed):,} changed by chance" if changed else ""
+    parts = [f"of the columns known to others ({len(known):,}{by_chance})"]
+    parts += [f"{len(found['removed']):,} of {columns:,} columns left out"] if found["removed"] else []
+    rows = found["suppressed_rows"]
+    parts += [f"{counted(rows, 'row', 'rows')} left out"] if rows else []
+    return "; ".join(parts)
 
 
 def careful_sentences(found: Mapping[str, Any]) -> list[str]:
@@ -175,14 +194,15 @@ def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, 
         ("smallest class", ("after", "k"), False),
         ("alone", ("after", "uniqueness"), True),
         ("average risk within the table", ("after", "correctness"), True),
-        ("average risk", ("risk",), True),
+        ("average risk", ("verdict", "risk"), True),
         ("highest risk", ("verdict", "highest"), True),
         ("detail kept", ("evaluation", "granularity"), False),
         ("information loss", ("evaluation", "information_loss"), True),
         ("rows left out", ("suppressed_rows",), True),
         ("share of cells changed", ("share_changed",), True),
     ]
-    return [(name, _at(a, path), _at(b, path), less) for name, path, less in rows]
+    found = [(name, _at(a, path), _at(b, path), less) for name, path, less in rows]
+    return [*found, ("columns left out", len(a["removed"]), len(b["removed"]), True)]
 
 
 def _at(found: dict[str, Any], path: tuple[str, ...]) -> Any:

@@ -89,17 +89,35 @@ def view_person(
             )
             for column, by_it, left in zip(columns, seen.alone, seen.without, strict=True)
         ],
+        learned=_learned(table, names, question),
         found_by=[models.FindingStep(column=name, left=left) for name, left in seen.steps],
         after=[_after(key, release, columns, question) for key, release in releases],
         sentence=_found_in_words([name for name, _ in seen.steps], seen.alike),
     )
 
 
+def _learned(table: OpenTable, known: Sequence[str], question: models.PersonQuestion) -> list[models.LearnedCell]:
+    """The cells of the record that nobody needs to find it; read only where they are shown."""
+    secrets = table.with_role("sensitive")
+    names = [name for name in (*secrets, *table.with_role("other")) if name not in known]
+    cells = table.rows_between(question.record, question.record + 1) if question.show and names else None
+    return [
+        models.LearnedCell(
+            column=name,
+            cell=masked_cell(table.kind_of(name)) if cells is None else cell_text(cells[name][0].as_py()),
+            secret=name in secrets,
+        )
+        for name in names
+    ]
+
+
 def _found_in_words(names: Sequence[str], alike: int) -> str:
     if not names:
         return "Nothing tells this record from the others."
-    who = "nobody else is like it" if alike == 1 else f"{counted(alike - 1, 'other', 'others')} look like it"
-    return f"Whoever knows {listed(names)} finds it: {who}."
+    if alike == 1:
+        return f"Whoever knows {listed(names)} finds it: nobody else is like it."
+    others = counted(alike - 1, "other looks", "others look")
+    return f"Whoever knows {listed(names)} does not know which one it is: {others} like it."
 
 
 def _after(key: str, release: Release, columns: Sequence[Coded], question: models.PersonQuestion) -> models.RecordAfter:

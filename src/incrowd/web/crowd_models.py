@@ -94,6 +94,14 @@ class Attribute(Model):
     alike_without_it: int
 
 
+class LearnedCell(Model):
+    """A column that whoever finds the record reads: nobody needs to know it to find the record."""
+
+    column: str
+    cell: str
+    secret: bool
+
+
 class FindingStep(Model):
     """A column that becomes known, and how many people are left then."""
 
@@ -119,12 +127,16 @@ class RecordAfter(Model):
 
 
 class PersonView(Model):
-    """By what a record is found: `found_by` are the columns that suffice, in the order in which they become known."""
+    """By what a record is found: `found_by` are the columns that suffice, in the order in which they become known.
+
+    `learned` is what whoever finds the record reads besides, the secrets first.
+    """
 
     record: int
     alike: int
     people: int
     attributes: list[Attribute]
+    learned: list[LearnedCell]
     found_by: list[FindingStep]
     after: list[RecordAfter]
     masked: bool

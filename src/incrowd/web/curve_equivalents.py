@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from incrowd.assessment.command_line import to_words
+from incrowd.assessment.command_line import is_typable, to_words
 from incrowd.web import curve_models, models
 from incrowd.web import script_writer as scripts
 from incrowd.web.session_table import OpenTable, TableSource
@@ -62,6 +62,16 @@ def itemsets(table: OpenTable, question: curve_models.ItemsQuestion) -> models.E
     """`incrowd measure` of items."""
     lines = [scripts.call_of("found", "itemset_anonymity", question.model_dump()), "print(found)"]
     return scripts.command_and_script(table.source, "measure", to_words(question.model_dump()), lines)
+
+
+def protected_sets(table: OpenTable, question: curve_models.SetsQuestion) -> models.Equivalent:
+    """`incrowd protect` of items or points."""
+    given = question.given()
+    verb = "protect_items" if "item" in given else "protect_trajectories"
+    lines = [scripts.call_of("safe", verb, given), 'write_table(safe.table, "protected.csv")']
+    typed = to_words({**given, "out": "protected.csv"})
+    found = scripts.command_and_script(table.source, "protect", typed, lines)
+    return scripts.without_command(found, not is_typable(question.place, ","))
 
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from incrowd.errors import InputError
 from incrowd.web.fields import WHOLE, Columns, Id, Model, Name, People, Seed, Short
 from incrowd.web.models import CurveQuestion, ForecastQuestion, Point
 
@@ -33,6 +34,35 @@ class ItemsQuestion(Model):
     person: Name
     item: Name
     known: Annotated[int, Field(ge=1, le=6), WHOLE] = 2
+
+
+class SetsQuestion(Model):
+    """Protect a table with a row for each item of a person (`item`), or for each point (`time`, `place`, `amount`).
+
+    Any `known` items or points of somebody fit k people: 2 items or 1 point where nothing is said.
+    """
+
+    person: Name
+    item: Name | None = None
+    time: Name | None = None
+    place: Annotated[Columns, Field(max_length=2)] = []
+    amount: Name | None = None
+    known: Annotated[int, Field(ge=1, le=6), WHOLE] | None = None
+    k: Annotated[int, Field(ge=2, le=10**9), WHOLE] = 5
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        """Refuse items and points at once, and neither."""
+        of_points = [self.time, *self.place, self.amount]
+        if self.item is not None and any(of_points):
+            raise InputError("items have no time, place or amount; ask for items or for points")
+        if self.item is None and not (self.time and self.place):
+            raise InputError("name the column of the items, or those of time and place")
+        return self
+
+    def given(self) -> dict[str, Any]:
+        """What is asked, as `protect_items` and `protect_trajectories` take it."""
+        return {name: value for name, value in self.model_dump().items() if value not in (None, [])}
 
 
 class ExactQuestion(CurveQuestion):

@@ -9,6 +9,7 @@ from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
 from incrowd.web.candidates import careful_sentences, describe_candidate, is_candidate, name_of
 from incrowd.web.downloads import release_hashes
+from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
 from incrowd.web.models import TableSettings
 from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, NewDecision, RecordedDecision
@@ -28,9 +29,10 @@ _NUMBERS = {
     "correctness": "average risk within the table",
     "risk": "average risk by the verdict",
     "highest": "person at highest risk",
-    "detail": "detail kept",
+    "detail": "detail kept of the columns known to others",
+    "rows_left_out": "rows left out",
 }
-_PLAIN = ("headline", "people", "k")
+_PLAIN = ("headline", "people", "k", "rows_left_out")
 _BASES = {"table": "in the table", "population": "in the population", "attacks": "by attacks"}
 
 
@@ -140,8 +142,9 @@ def record_page(decision: RecordedDecision) -> str:
         apart = decision.protection.apart
         question += [("kept apart", f"people who were not asked about {listed(apart)}")] if apart else []
     judged = decision.after or decision.before
+    words = {name: ROLE_WORDS[role] for name, role in settings.roles.items()}
     roles = [
-        (one.name, settings.roles.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
+        (one.name, words.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
         for one in table.columns
     ]
     numbers = [

@@ -11,6 +11,15 @@ from pydantic_core import core_schema
 from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
 ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
+ROLE_WORDS: dict[ChosenRole, str] = {  # as the app says it, and as the library and the API do
+    "quasi-identifier": "known to others (quasi-identifier)",
+    "sensitive": "secret (sensitive)",
+    "identifier": "names the person (identifier)",
+    "other": "neither known nor secret (other)",
+    "drop": "left out (drop)",
+    "person": "whose record it is (person)",
+    "weight": "sampling weight (weight)",
+}
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 JobKind = Literal[
     "assessment",
@@ -24,6 +33,7 @@ JobKind = Literal[
     "attack",
     "check",
     "itemsets",
+    "sets",
     "curve",
     "techniques",
     "masked",

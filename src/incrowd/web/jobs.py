@@ -20,7 +20,7 @@ from incrowd.errors import IncrowdError
 from incrowd.web import models
 from incrowd.web.fields import JobKind, State
 from incrowd.web.protection_models import ProtectionRequest
-from incrowd.web.refusals import Refusal, not_found
+from incrowd.web.refusals import Refusal, not_found, public_words
 
 if TYPE_CHECKING:
     from incrowd.web.releases import Release
@@ -315,7 +315,7 @@ class Jobs:
         except Cancelled:
             self._end(job, "cancelled", "cancelled")
         except IncrowdError as error:
-            self._end(job, "failed", str(error))
+            self._end(job, "failed", public_words(error))
         except MemoryError:
             self._end(job, "failed", "there is not enough memory for this; choose fewer columns or a smaller table")
         except Exception as error:

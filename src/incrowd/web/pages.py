@@ -16,10 +16,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from incrowd.attacks import KINDS
 from incrowd.protection import METHODS
+from incrowd.protection.perturbation import STEPS
 from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import ENDINGS, described_formats
+from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
@@ -41,7 +43,12 @@ LENSES = {  # views of one table in the workbench: the name in the address, and 
     "report": "Report",
 }
 _FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of pages that are parts of the workbench now
-_CHOICES = {"attacks": KINDS, "endings": ",".join(ENDINGS)}
+_STEPS = [  # of perturbation: a kind, its class, and what text sets by name; no file of the server is read
+    (kind, step, [name for name, reader in step.reads.items() if reader is not Path][1:])
+    for kind, step in STEPS.items()
+]
+_CHOICES = {"attacks": KINDS, "methods": METHODS, "steps": _STEPS, "endings": ",".join(ENDINGS)}
+_CHOICES["role_words"] = ROLE_WORDS
 router = APIRouter(include_in_schema=False)
 
 
@@ -125,9 +132,7 @@ def table_page(request: Request, table: str, name: str) -> Response:
     recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    return _page(
-        request, "workbench", found, lens=name, recipients=recipients, methods=METHODS, limits=limits, **_CHOICES
-    )
+    return _page(request, "workbench", found, lens=name, recipients=recipients, limits=limits, **_CHOICES)
 
 
 @router.get("/jobs/{job}/view")

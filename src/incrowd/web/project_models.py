@@ -84,8 +84,8 @@ class DecidedNumbers(Model):
     """The numbers of a table that a decision rests on; those that were not counted are null.
 
     `risk` and `highest` are those of the verdict, about the people of its `basis`: the table, or a population.
-    `correctness` is the average risk within the table, `conditions` are what a yes rests on, `careful` what stands
-    beside the verdict of a candidate.
+    `correctness` is the average risk within the table, `detail` that of the quasi-identifiers which is kept,
+    `conditions` are what a yes rests on, `careful` what stands beside the verdict of a candidate.
     """
 
     decision: Short | None = None
@@ -101,6 +101,7 @@ class DecidedNumbers(Model):
     uniqueness: float | None = None
     correctness: float | None = None
     detail: float | None = None
+    rows_left_out: Count | None = None
 
 
 class RecordedDecision(Model):

@@ -64,7 +64,7 @@ def _field(option: Option) -> tuple[Any, Any]:
         "people": People,
         "file": Id,
         "text": word,
-        "words": word,
+        "words": word | Annotated[dict[Name, word], Field(max_length=2_000)],
     }
     return (kinds[option.kind] if option.default else kinds[option.kind] | None), option.default or None
 

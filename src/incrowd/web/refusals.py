@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,11 @@ class Refusal(IncrowdError):  # noqa: N818
     def __init__(self, status: int, sentence: str, choices: Sequence[str] = ()) -> None:
         super().__init__(sentence, choices=choices)
         self.status = status
+
+
+def public_words(error: Exception) -> str:
+    """The message of an error, without the paths of files that this server keeps."""
+    return re.sub(r"cannot write .*[/\\][^/\\:]+:", "this server cannot write a file:", str(error))
 
 
 def not_found(what: str) -> Refusal:

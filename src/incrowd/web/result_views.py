@@ -9,7 +9,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable
 from incrowd.reports.template_values import plain_document, plain_table, safe_json
-from incrowd.web.candidates import careful_sentences
+from incrowd.web.candidates import careful_sentences, detail_in_words
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     if "frontier" in specs:
         specs["frontier"] = _with_limit(specs["frontier"], result["limits"])
     return {
-        "columns_before": len(columns),
         "careful": with_display_names(careful_sentences(result), shown) if "undone" in result else [],
+        "detail": detail_in_words(result, len(columns)) if "undone" in result else "",
         "result": with_display_names(result, shown),
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],

@@ -24,7 +24,7 @@ _HOMES = {
     "incrowd.measures": "itemset_anonymity",
     "incrowd.pitman_yor": "fit_class_sizes",
     "incrowd.pitman_yor.model_checks": "rank_size_check",
-    "incrowd.protection": "Hierarchy regenerate",
+    "incrowd.protection": "Hierarchy protect_items protect_trajectories regenerate",
     "incrowd.protection.regeneration": "read_counts",
     "incrowd.tables": "write_table",
 }

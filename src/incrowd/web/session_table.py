@@ -110,7 +110,8 @@ class OpenTable:
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
     replaced_by: OpenTable | None = None  # the same file, read again in another way
-    assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
+    # a question about the population, its answer, and the risk of the person at highest risk there
+    assessed: tuple[Question, PopulationRisk | None, float | None] | None = None
     recent: RecentResults = field(default_factory=lambda: RecentResults(_KEPT))
     history: TableHistory = field(init=False)
     sheets: list[str] = field(default_factory=list)  # tables that its file holds, where it holds several

@@ -19,6 +19,9 @@ test("a technique is a name and its points", () => {
 test("a form becomes a question, or says what is missing", () => {
   assert.deepEqual(curveQuestion("exact", { compare: true }), ["curves/exact", { compare: true }]);
   assert.deepEqual(curveQuestion("items", { person: "who", item: "what", known: 2 }), ["itemsets", { person: "who", item: "what", known: 2 }]);
+  assert.deepEqual(curveQuestion("protect-items", { person: "who", item: "what", known: 2, k: 5 }), ["set-protections", { person: "who", known: 2, k: 5, item: "what" }]);
+  assert.deepEqual(curveQuestion("protect-points", { person: "who", item: "x", second: "y", time: "day", amount: "", known: 1, k: 5 })[1], { person: "who", known: 1, k: 5, time: "day", place: ["x", "y"], amount: null });
+  assert.throws(() => curveQuestion("protect-points", { person: "who", item: "x", time: "" }), /times/);
   assert.deepEqual(curveQuestion("sparse", { person: "who", item: "what", known: 3 })[1], { person: "who", item: ["what"], known: 3, compare: false });
   assert.deepEqual(curveQuestion("ranks", { ranks: "rank", group: "", confidence: "sure" })[1], { ranks: "rank", group: null, confidence: "sure", compare: false });
   assert.throws(() => curveQuestion("sparse", { person: "who", item: "" }), /what they have/);

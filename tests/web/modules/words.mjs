@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const { count, over, percent, sentence, short, turns } = await import("./app.js");
-const { basisInWords, leftOut, thenInWords } = await import("./bar.js");
+const { basisInWords, thenInWords } = await import("./bar.js");
 const { madeBy } = await import("./candidates.js");
 const { written } = await import("./comparison.js");
+const { inPlainWords } = await import("./tour.js");
 const { newest } = await import("./answers.js");
 
 test("numbers are written as the report writes them", () => {
@@ -36,14 +37,16 @@ test("the newest job of a kind is found, of this table alone", () => {
 });
 test("a risk says whose it is, and detail says of what", () => {
   assert.deepEqual(["table", "population", "attacks", undefined].map(basisInWords), ["in the table", "in the population", "by attacks", "in the table"]);
-  assert.equal(leftOut({ columns: 9, columns_left_out: 2 }), "2 of 9 columns left out");
-  assert.equal(leftOut({ columns: 9, columns_left_out: 0 }), "");
   assert.equal(thenInWords({ headline: "No", highest: 0.5, detail: 1 }), "No; 50.0% at most · 100% detail kept");
 });
 test("a card says what made it", () => {
   const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], apart: [], hierarchies: {}, importance: {} };
   assert.equal(madeBy({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
   assert.equal(madeBy({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
+  assert.equal(madeBy({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", steps: [{ column: "age+pay", action: "noise=0.2" }, { column: "sex", action: "pram=0.8" }] } }), "perturb, age+pay: noise=0.2; sex: pram=0.8"); // no class is promised
+});
+test("the neighbour of the tour is told in words, not in codes", () => {
+  assert.deepEqual([["age_yrs", "44"], ["sex", "2"], ["race", "1"], ["patzip", "90012"], ["sex", "4"]].map(([name, cell]) => inPlainWords(name, cell)), ["44 years old", "a woman", "White", "lives in ZIP code 90012", "sex of code 4"]);
 });
 test("numbers of two candidates are people, shares, or plain", () => {
   assert.deepEqual([written("smallest class", 1200), written("information loss", 0.33561), written("detail kept", 0.5), written("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);

@@ -1,4 +1,4 @@
-"""Section "attacks": what attackers achieve on a release made from the table, and how it stands to the limit."""
+"""Section "attacks": attacks on a release made from the table, and their judgement against the limit."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ class AttackJudgement(NamedTuple):
 
 
 def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJudgement:
-    """Hold every attack against the limit on the average; an attack that was not run is not known to fail.
+    """Compare every attack with the limit on the average risk; an attack that was not run counts as open.
 
     Args:
-        question: what is asked, with its limits.
-        attacks: the attacks; None where they have not been made.
+        question: the question, with its limits.
+        attacks: the attacks; None if they were not run.
     """
     if question.released is None:
         return AttackJudgement()
     if attacks is None or attacks.worst is None:
         return AttackJudgement(not_run=(_ALL,))
     limit = question.limits.of_average
-    stands = [(one, judge(one.risk.value, limit, one.risk[1:])) for one in attacks.deciding]
+    judged = [(one, judge(one.risk.value, limit, one.risk[1:])) for one in attacks.deciding]
     return AttackJudgement(
         (
             *attacks.copies,
             *(
                 f"{one.sentence.rstrip('.')}. That is above the {chosen_percent(limit)} accepted ({one.about})."
-                for one, standing in stands
-                if standing == "over"
+                for one, judgement in judged
+                if judgement == "over"
             ),
         ),
-        any(standing == "borderline" for _, standing in stands),
+        any(judgement == "borderline" for _, judgement in judged),
         tuple(attacks.not_tried),
     )
 

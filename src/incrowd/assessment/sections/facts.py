@@ -1,4 +1,4 @@
-"""Section "facts": what is counted in the table, and what its classes give away about sensitive columns."""
+"""Section "facts": counts of the table, and the disclosure of sensitive columns by its classes."""
 
 from __future__ import annotations
 
@@ -65,12 +65,14 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
         return Statement("secrets", f"{column.column}: {name}", value, shown, meaning, COUNTED, _ALL_KNOWN)
 
     yield secret(
-        "given away",
+        "one value in the whole class",
         column.given_away,
         percent(column.given_away),
-        "Records whose value is certain, because everybody who looks alike has the same.",
+        "Records in homogeneous classes: all who look alike have the same value, be it missing or common.",
     )
-    yield secret("l", column.distinct, f"{column.distinct:,}", "Fewest different values among people who look alike.")
+    filled = "" if column.filled_distinct == column.distinct else f" ({column.filled_distinct} without missing values)"
+    fewest = f"Fewest different values among people who look alike{filled}."
+    yield secret("l", column.distinct, f"{column.distinct:,}", fewest)
     yield secret(
         "t",
         column.t,

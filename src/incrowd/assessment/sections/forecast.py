@@ -24,7 +24,7 @@ def _forecast(work: AssessmentState) -> Forecast:
 
 
 def _forecast_by_sizes(work: AssessmentState) -> Forecast:
-    """The forecast by the class sizes alone, which takes no time."""
+    """A quick forecast from the class sizes alone."""
     sizes = work.answers["facts"].sizes
     sample = Sample(sizes, sizes.people)
     risks = estimate_risks(sample, forecast_sizes(sizes.people, None), seed=work.seed)

@@ -1,4 +1,4 @@
-"""Section "knowledge": risk by what the attacker knows, and which attribute drives it, from one count of the table."""
+"""Section "knowledge": risk by the attacker's knowledge, and the contribution of each attribute."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from incrowd.wording import people, percent, percentage_points
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
-_SMALL = 3  # attributes in a set that an attacker may plausibly put together
-_MOST_SMALL = 5_000  # sets of that size that are worth the time
-_HISTORIES = 127  # sets that are counted where each takes a count of whole histories
-_LISTED = 25
-_FIRST_SHARE = 0.2  # of the progress of this section, for the first look
-_FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
+_SMALL = 3  # attributes in a small set: as many as an attacker may plausibly know
+_MOST_SMALL = 5_000  # sets that are counted if the table is counted once
+_HISTORIES = 127  # sets that are counted if each needs a count of whole histories: all sets of 7 attributes
+_LISTED = 25  # sets that a result lists
+_FIRST_SHARE = 0.2  # share of this section's progress for the first look
+_FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and sampled orders, in the first look
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,8 @@ class SinglingOut(Result):
 class Knowledge(Result):
     """Risk from attackers who know fewer than all attributes.
 
-    `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
+    `by_set` are the small sets, `worst_by_size` is the set of each size with the highest risk, `sets` is the number of
+    counted sets.
     """
 
     by_group: tuple[KnowledgeRisk, ...]
@@ -74,18 +75,18 @@ class Knowledge(Result):
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
-        """The small sets by which most people are named, the worst first."""
+        """The small sets with the highest risk, the worst first."""
         return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
 
 
 def assess_knowledge(work: AssessmentState) -> Knowledge:
-    """Count every set that the table's size allows, and share the counts among all questions."""
+    """Count as many sets of attributes as the table's size allows; all results use the same counts."""
     table, names, person, groups = work.table, work.roles.quasi_identifiers, work.roles.person, work.question.groups
     seed, progress = work.seed, part(work.part(SECTION), _FIRST_SHARE, 1.0)
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
-    every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
-    largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
+    counts_all = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
+    largest = len(names) if counts_all else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
     step = part(progress, 0.0, 0.8)
     singling: SinglingOut | str
     if in_one_count:
@@ -96,7 +97,7 @@ def assess_knowledge(work: AssessmentState) -> Knowledge:
     else:
         counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
         singling = "the table stays in its cluster"
-    if every:
+    if counts_all:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
         parts = contributions_from_counts(names, counted[0].people, counts, seed=seed)
@@ -126,8 +127,8 @@ def assess_knowledge(work: AssessmentState) -> Knowledge:
 def _count_records(
     table: Table, names: Sequence[str], largest: int, progress: Progress
 ) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
-    """The risk of every set, and who is singled out where everybody has one record, or why that is not known."""
-    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
+    """The risk of every set, and the records that sets single out, or the reason why these are not counted."""
+    with ThreadPoolExecutor(1) as pool:  # compiled sorting releases the GIL, so a second core is used
         singled_out = pool.submit(_singling_out, table, names)
         counted = risk_by_subset(table, names, up_to=largest, progress=progress)
     try:
@@ -141,11 +142,11 @@ def _count_histories(
 ) -> tuple[tuple[KnowledgeRisk, ...], dict[tuple[str, ...], int], dict[int, int]]:
     """The risk of every set of at most `up_to` attributes over the whole histories of people.
 
-    Each set takes one count of all histories, so that everything about it is read from the same count.
+    Each set needs one count of all histories; everything about the set is read from this count.
 
     Returns:
-        The risk of each set; how many people each set singles out that no part of it does; how many people some set of
-        at most each size singles out.
+        The risk of each set; for each set, the number of people whom it singles out although no proper subset does; for
+        each size, the number of people whom some set of at most that size singles out.
     """
     (persons,) = encode(table, [person])
     first = np.unique(persons.codes, return_index=True)[1]
@@ -165,9 +166,9 @@ def _count_histories(
 def _minimal(
     unique_by: dict[tuple[str, ...], NDArray[np.bool_]], up_to: int
 ) -> tuple[dict[tuple[str, ...], int], dict[int, int]]:
-    """Number of people whom each set singles out although no subset does, and totals of the sets up to each size.
+    """Number of people whom each set singles out although no proper subset does, and totals of the sets of each size.
 
-    Whoever is alone by a set is alone by every larger one, so that only the parts with one attribute less matter.
+    A person who is unique by a set is unique by every superset, so only the subsets with one attribute less matter.
     """
     minimal: dict[tuple[str, ...], int] = {}
     by_size = {}
@@ -181,7 +182,7 @@ def _minimal(
 
 
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
-    """True if all sets can be counted on the classes, which are kept here before two threads want them."""
+    """True if all sets can be counted on the classes; the classes are cached here, before two threads use them."""
     try:
         encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:
@@ -191,7 +192,7 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
 
 
 def look_at_knowledge(work: AssessmentState) -> Knowledge:
-    """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    """A quick first answer: sets of at most two attributes, and contributions from few orders."""
     table, names, progress = work.table, work.roles.quasi_identifiers, part(work.part(SECTION), 0.0, _FIRST_SHARE)
     if work.roles.person is not None:
         raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
@@ -213,7 +214,7 @@ def look_at_knowledge(work: AssessmentState) -> Knowledge:
 
 
 def _largest_size(columns: int, most: int) -> int:
-    """The largest size for which all sets of at most that size are few enough."""
+    """The largest size such that there are at most `most` sets up to that size."""
     sets, size = columns, 1
     while size < min(_SMALL, columns) and sets + comb(columns, size + 1) <= most:
         size += 1
@@ -229,7 +230,7 @@ def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
 
 
 def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """The sets that are the smallest for most people."""
+    """The sets that are minimal for most people."""
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
 
 

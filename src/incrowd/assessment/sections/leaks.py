@@ -23,10 +23,10 @@ KS = (3, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Leaks(Result):
-    """The chance that a leak names the people somebody looks for.
+    """The chance that an attacker who holds a leak names the people they look for.
 
-    `risks` are those of this table for every share and number of targets; `largest` is the largest leak within the
-    threshold; `planned` is the chance for a table whose classes all have k people.
+    `risks` are the chances for this table, for every share and number of targets; `largest` is the largest leak within
+    the threshold; `planned` are the chances for a table whose classes all have k people.
     """
 
     risks: tuple[LeakRisk, ...]
@@ -36,7 +36,7 @@ class Leaks(Result):
 
 def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
     """The chance that all targets are named, for every share that may leak."""
-    for leaked in dict.fromkeys(share_of(part, sizes.people) for part in SHARES):  # few people have few leaks
+    for leaked in dict.fromkeys(share_of(part, sizes.people) for part in SHARES):  # small tables have equal sizes
         yield leak_risk(sizes, leaked, targets=targets)
 
 

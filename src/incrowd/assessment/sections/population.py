@@ -1,4 +1,4 @@
-"""Section "population": the risk among the people that the table was drawn from."""
+"""Section "population": the risk in the population that the table was drawn from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def population_is_known(work: AssessmentState) -> bool:
-    """True if the population was given, or weights whose sum it is; those of people with histories are not used."""
+    """True if the population was given, or is the sum of weights; weights of people with histories are not used."""
     return work.question.population is not None or (work.roles.weight is not None and work.roles.person is None)
 
 
@@ -49,7 +49,7 @@ def _estimate_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
 
 
 def _read_sample(work: AssessmentState) -> Sample:
-    """The table as a sample: of the population that was given or that its weights say, or of itself."""
+    """The table as a sample of the given population, of the sum of its weights, or of itself."""
     facts, given = work.answers["facts"], work.question.population
     if given is not None and given < facts.people:
         raise InputError(f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people")
@@ -81,7 +81,7 @@ def _risk(work: AssessmentState) -> PopulationRisk:
 
 
 def estimate_alone(work: AssessmentState) -> PopulationRisk:
-    """The risk in the population, where a verdict is all that is asked for: the same estimate, and nothing else."""
+    """The risk in the population without the forecast, for a verdict alone."""
     sample = _read_sample(work)
     return estimate_risks(sample, [sample.population], seed=work.seed, tell=False, progress=work.part(SECTION))[0]
 

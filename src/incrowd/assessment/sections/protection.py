@@ -1,4 +1,4 @@
-"""Section "protection": what protection would cost and leave."""
+"""Section "protection": the loss of detail by protection, and the risk that remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from incrowd.wording import percent
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
-_SIZES = (limits_of("trusted").class_size, 5, limits_of("public").class_size)  # tried besides the recipient's own
+_SIZES = (limits_of("trusted").class_size, 5, limits_of("public").class_size)  # k to try besides the recipient's limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,14 @@ class SecretLeft(Result):
 
 @dataclass(frozen=True, slots=True)
 class ProtectionCost(Result):
-    """The table protected with one k: what is left of the risk, of the detail and of every secret.
+    """The table protected with one k: the remaining risk, detail and disclosure of secrets.
 
-    `correctness` is the average risk in the table, `population_risk` that in the population, where one is known,
-    and `population_limits` hold it whatever the population looks like.
-    `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
-    column. `leaks` are shares of the protected table that may leak, each with the chance that a given person is named.
+    - `correctness`: the average risk in the table.
+    - `population_risk`: the average risk in the population; None if the population is not known.
+    - `population_limits`: bounds of `population_risk` that hold for any population.
+    - `granularity`: 1 if all detail is kept, 0 if none is.
+    - `information_loss`: in standard deviations, on average over columns.
+    - `leaks`: shares of the protected table that may leak, each with the chance that a given person is named.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("t",)
@@ -67,7 +69,7 @@ class ProtectionCost(Result):
 
     @property
     def risk(self) -> float:
-        """The average risk on the scale of the decision: in the population where there is one, else in the table."""
+        """The average risk that the decision uses: in the population if it is known, else in the table."""
         return self.correctness if self.population_risk is None else self.population_risk
 
     @property
@@ -88,7 +90,7 @@ class ProtectionCost(Result):
 
 @dataclass(frozen=True, slots=True)
 class Protection(Result):
-    """The costs, the smallest k first; of `rows` rows, which is fewer than the table has where it is very large."""
+    """The costs of each k, the smallest k first, measured on `rows` rows."""
 
     method: str
     rows: int
@@ -96,16 +98,16 @@ class Protection(Result):
     notes: tuple[str, ...] = ()
 
     def enough(self, threshold: float) -> ProtectionCost | None:
-        """The cheapest that brings the average risk to the threshold, if one does."""
-        kept = [cost for cost in self.costs if judge(cost.risk, threshold) == "within"]
-        return max(kept, key=lambda cost: cost.granularity) if kept else None
+        """The protection that keeps most detail with an average risk within the threshold; None if there is none."""
+        within = [cost for cost in self.costs if judge(cost.risk, threshold) == "within"]
+        return max(within, key=lambda cost: cost.granularity) if within else None
 
 
 def assess_protection(work: AssessmentState) -> Protection:
-    """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
+    """Protect the table with a few k, among them the recipient's class size, and measure each result.
 
-    The tables for those k with which the way to a yes begins, the detail that they keep, and whether their rows are in
-    random order are kept for it.
+    The search for a yes (`way_to_yes`) starts with some of these k. Their protected tables, granularity and whether
+    rows are in random order are stored in `work.shared["protected"]` for it.
     """
     if not is_asked(work):
         raise UnsupportedError("not asked for")
@@ -115,9 +117,9 @@ def assess_protection(work: AssessmentState) -> Protection:
     asked: dict[str, Any] = {"quasi_identifiers": list(roles.quasi_identifiers), "person": roles.person}
     people = ClassSizes.from_table(table, **asked).people
     wanted = [k for k in sorted({*_SIZES, work.question.limits.class_size}) if k <= people // 2]
-    kept, made = sizes_to_begin_with(work), work.shared.setdefault("protected", {})
+    sizes_to_store, stored = sizes_to_begin_with(work), work.shared.setdefault("protected", {})
 
-    done: dict[int, float] = {}
+    done: dict[int, float] = {}  # progress of each k
 
     def protect_with(k: int) -> tuple[ProtectionCost, tuple[str, ...]]:
         def follow(_: str, share: float) -> None:
@@ -125,11 +127,11 @@ def assess_protection(work: AssessmentState) -> Protection:
             tell(f"protecting with classes of {k}", sum(done.copy().values()) / len(wanted))
 
         safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=part(follow, 0.0, 0.6))
-        after = safe.counted or read_table(safe.table)  # once, so that what is encoded serves the next question
+        after = safe.counted or read_table(safe.table)  # one table object, so that its encoded columns are cached
         evaluated = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(follow, 0.6, 1.0))
-        left = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
-        if k in kept:
-            made[k] = after, float(evaluated.granularity), safe.shuffled
+        diversities = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
+        if k in sizes_to_store:
+            stored[k] = after, float(evaluated.granularity), safe.shuffled
         cost = ProtectionCost(
             k=k,
             correctness=evaluated.correctness,
@@ -138,7 +140,7 @@ def assess_protection(work: AssessmentState) -> Protection:
             information_loss=evaluated.information_loss,
             cells_changed=safe.share_changed,
             rows_dropped=evaluated.suppressed,
-            secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
+            secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in diversities),
             population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
             population_limits=None if population is None else certain_limits(safe.classes, population),
             leaks=tuple((risk.share_leaked, risk.probability) for risk in leak_risks(safe.classes)),
@@ -146,32 +148,32 @@ def assess_protection(work: AssessmentState) -> Protection:
         return cost, safe.notes
 
     costs: list[ProtectionCost] = []
-    notes: dict[str, list[int]] = {}
+    notes: dict[str, list[int]] = {}  # each note with the k that it is about
     with stoppable_threads(trials_at_once(table), work.part(SECTION)) as (pool, tell, _):
         tell("protecting the table", 0.0)
-        first = [protect_with(k) for k in wanted[:1]]  # it settles how the table is read; the others go side by side
-        for k, (cost, told) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
+        first = [protect_with(k) for k in wanted[:1]]  # settles scales and caches of the table before threads use it
+        for k, (cost, notes_of_k) in zip(wanted, chain(first, pool.map(protect_with, wanted[1:])), strict=True):
             costs.append(cost)
-            for note in told:
+            for note in notes_of_k:
                 notes.setdefault(note, []).append(k)
-    worded = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    worded = [note if ks == wanted else f"k = {', '.join(map(str, ks))}: {note}" for note, ks in notes.items()]
     return Protection("partition", table.rows, tuple(costs), tuple(worded))
 
 
 def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
-    """The average risk in the population of a table whose classes all have several people.
+    """The average risk in the population for a table whose classes all have several people.
 
-    A class of f among n people has about f N/n among N: F is f and a negative binomial number more, and E 1/F that of
-    Benedetti and Franconi. Where f is 1 the whole population would have to be modelled; classes of k or more say
-    themselves how large they are.
+    A class of f people among n in the table has F people among N in the population, about f N/n: F − f is negative
+    binomial, and E(1/F) is the risk of Benedetti and Franconi. For f = 1 this would need a model of the population;
+    for larger classes, f is a sufficient estimate.
 
     >>> risk_of_large_classes(ClassSizes.from_sizes([10] * 5), 50_000)
     0.00011...
     """
-    seen = sizes.sizes.astype(np.float64)
-    there = benedetti_franconi_risk(seen, seen * (population / sizes.people))
-    B = float((seen * sizes.counts) @ there) / sizes.people
-    return max(B, sizes.classes / population)
+    in_table = sizes.sizes.astype(np.float64)
+    risks = benedetti_franconi_risk(in_table, in_table * (population / sizes.people))
+    average = float((in_table * sizes.counts) @ risks) / sizes.people
+    return max(average, sizes.classes / population)
 
 
 def is_asked(work: AssessmentState) -> bool:
@@ -204,9 +206,9 @@ def _statements(assessment: Assessment) -> Iterator[Statement]:
                 "secrets left",
                 f"k = {cost.k}: {worst.column}",
                 worst.given_away,
-                f"certain for {percent(worst.given_away)}",
-                f"The least hidden secret after that: the records for which it is certain (l = {worst.l}, "
-                f"t = {worst.t:.2f}).",
+                f"one value in the whole class: {percent(worst.given_away)}",
+                "The least hidden secret after that: records in homogeneous classes, of missing and common values too "
+                f"(l = {worst.l}, t = {worst.t:.2f}).",
                 "counted on the protected table",
                 "the attacker knows every quasi-identifier, and that the person is in the table",
             )

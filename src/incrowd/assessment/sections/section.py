@@ -1,4 +1,4 @@
-"""The one shape of every section of an assessment, its statements, and what sections share while it is made."""
+"""The interface of the sections of an assessment, their statements, and the state that sections share."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 PENDING = "still being worked on"
-_BEGIN, _END = 0.02, 0.98  # of the progress: before it the columns are looked at, after it all is written down
-WRITING = 0.99
-SEARCH = 0.5  # of the progress: where the way to a yes is searched, the sections end there
+_BEGIN, _END = 0.02, 0.98  # the sections' span of the progress: columns are examined before, the result is made after
+WRITING = 0.99  # progress when the result is made
+SEARCH = 0.5  # progress at which the sections end if a way to a yes is searched afterwards
 COUNTED = "counted, exact for this table"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement(Result):
-    """One number: its name, how it is written, what it means, how sure it is and what was assumed."""
+    """One number: its name, its text form, its meaning, its certainty and its assumptions."""
 
     section: str
     name: str
@@ -43,14 +43,16 @@ class Statement(Result):
 
 @dataclass(slots=True)
 class AssessmentState:
-    """An assessment while it is being made: the settled question, the answers so far, and why some are missing.
+    """The state of an assessment in progress: the settled question, the answers so far, and reasons for missing ones.
 
-    `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
-    be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
-    keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
-    shares of the progress; what is left after the last one is for the way to a yes. `judge` is `judge_release`, by
-    which a protection that is tried is judged as any table is. After `until`, by the clock of `time.monotonic`, no
-    further protection is tried.
+    - `table`: the table to judge. If a release is to be attacked, it is the release, and `release_of` is the table that
+      the question names.
+    - `original`: the table that `table` was made from, or its facts, if given.
+    - `shared`: values that one section stores for another.
+    - `pending`: requested sections without an answer so far.
+    - `spans`: start and end of each section in the progress; the rest is for the search for a yes.
+    - `judge`: `judge_release`, which also judges protections that are tried.
+    - `until`: the time (`time.monotonic`) after which no further protection is tried.
     """
 
     table: Table
@@ -77,13 +79,13 @@ class AssessmentState:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Note how long a part takes."""
+        """Measure the time of a part."""
         started = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - started
 
     def answer(self, section: Section, how: Callable[[AssessmentState], Any]) -> None:
-        """Answer a section; where the data cannot support an answer it is None, and the reason is noted."""
+        """Answer a section; if the data cannot support an answer, store None and the reason."""
         with self.timed(section.name):
             try:
                 self.answers[section.name] = how(self)
@@ -98,7 +100,7 @@ class AssessmentState:
 
     @property
     def search_progress(self) -> Progress:
-        """The part of the progress that is left when every section is answered."""
+        """The part of the progress after the last section."""
         return part(self.progress, max(end for _, end in self.spans.values()), 1.0)
 
 
@@ -108,13 +110,13 @@ class Section:
 
     Args:
         name: the field of the answer.
-        answer: makes the answer; raises `UnsupportedError` where the data cannot support one.
-        statements: the numbers of the answer in words.
-        weight: how long it takes beside the others; 0 for what takes no time.
-        is_asked: whether a section that not every question asks for is asked for here.
-        first_look: a quick answer that is shown while the slow ones are being made.
-        is_slow: whether what is known is shown again once the section is answered.
-        is_first: whether it is quick and read by others, and is therefore answered before them.
+        answer: callback that makes the answer; raises `UnsupportedError` if the data cannot support one.
+        statements: callback that lists the numbers of the answer in words.
+        weight: relative duration; 0 if negligible.
+        is_asked: callback that says whether an optional section is requested; None for the other sections.
+        first_look: callback for a quick answer that is shown until the slow answers are ready.
+        is_slow: whether the partial result is shown again after this section.
+        is_first: whether the section is answered before the others, because it is quick and they read it.
     """
 
     name: str

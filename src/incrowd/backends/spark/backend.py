@@ -1,4 +1,4 @@
-"""Rows that stay in a Spark cluster: workers count and write them, and only counts come here."""
+"""Rows that stay in a Spark cluster: workers count and write them, and only counts are sent to this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
+from incrowd.backends.block_protection import BlockJob, BlockLimits, Checked, ProtectedBlocks
 from incrowd.backends.class_size_writer import CLASS_SIZE
 from incrowd.backends.counts import (
     ClassCounts,
@@ -32,7 +32,7 @@ from incrowd.wording import data_size
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PARTS = 2  # parts are half of what may come here on average: some are larger
+_PARTS = 2  # an average part has half of the rows that may be sent here, because some parts are larger
 
 
 class SparkBackend(FrameBackend):
@@ -40,11 +40,11 @@ class SparkBackend(FrameBackend):
 
     Args:
         frame: the Spark frame, wrapped by narwhals.
-        name: how messages call the table.
-        memory: bytes that work here keeps to; a quarter of it may be rows from the cluster.
-        needs: what work on a record takes.
-        files: the files that the frame reads, where they are known; they must not change.
-        cell_limits: how much the driver and a worker hold at a time while the rows are protected.
+        name: the table's name in messages.
+        memory: memory limit of this process in bytes; rows from the cluster may take a quarter of it.
+        needs: estimated bytes per record for each kind of work.
+        files: the files that the frame reads, if known; they must not change.
+        block_limits: limits on the data that the driver or a worker holds at a time while rows are protected.
     """
 
     keeps_row_order = False
@@ -58,30 +58,30 @@ class SparkBackend(FrameBackend):
         memory: int,
         needs: MemoryNeeds | None = None,
         files: Sequence[str] = (),
-        cell_limits: CellLimits | None = None,
+        block_limits: BlockLimits | None = None,
     ) -> None:
         super().__init__(frame, name=name, memory=memory, needs=needs)
-        self.cell_limits = cell_limits or CellLimits()
+        self.block_limits = block_limits or BlockLimits()
         self.files = files
-        self._seen = self._state()
+        self._state_when_opened = self._state()
         self._distinct: tuple[tuple[str, ...], CountedRows] | None = None
 
     def require_local(self, what: str, advice: str) -> None:
-        """Stop: only counts come here."""
+        """Raise UnsupportedError: the rows stay in the cluster."""
         raise UnsupportedError(
             f"{what} needs the rows on this machine, and those of {self.name} stay in their cluster; {advice}"
         )
 
-    def fits_records(self, size: int) -> bool:
-        """Always: only distinct rows are worked on here, and `counted_rows` refuses too many."""
+    def fits_records(self, bytes_each: int) -> bool:
+        """Always True: only distinct rows are processed here, and `counted_rows` refuses too many."""
         return True
 
     def way_to_compare(self, names: Sequence[str], person: str | None = None) -> ComparisonWay:
-        """By the distinct rows, counted by the cluster."""
+        """Always "distinct": the cluster counts the distinct rows."""
         return "distinct"
 
     def count_columns(self, names: Sequence[str], sample: int) -> list[ColumnCounts]:
-        """Counted by the cluster, all columns at once; the cells are the first that are filled."""
+        """Counts of columns by the cluster, in one query, with the first `sample` cells of texts and numbers."""
         return count_columns(self, names, sample)
 
     def _read_types(self) -> dict[str, pa.DataType]:
@@ -99,7 +99,7 @@ class SparkBackend(FrameBackend):
         return frame
 
     def like(self, frame: DataFrame) -> SparkBackend:
-        """Another frame of the same cluster, with the same name and limits."""
+        """A backend for another frame of the cluster, with this backend's name and limits."""
         return SparkBackend(nw.from_native(frame), name=self.name, memory=self.memory, needs=self.needs)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -112,7 +112,7 @@ class SparkBackend(FrameBackend):
         return renamed
 
     def comparable(self, names: Sequence[str]) -> DataFrame:
-        """Some columns, under their names, so that every engine compares them alike."""
+        """Some columns under their own names, normalised so that all engines agree on equality."""
         frame: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
         return frame
 
@@ -129,8 +129,8 @@ class SparkBackend(FrameBackend):
         return super()._read(names)
 
     def check_unchanged(self) -> None:
-        """Stop if a file that the cluster reads is not what it was when it was opened."""
-        if self._state() != self._seen:
+        """Raise InputError if a file that the cluster reads changed since it was opened."""
+        if self._state() != self._state_when_opened:
             raise InputError("a file changed while the cluster read it; nothing of it can be trusted, read it again")
 
     def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
@@ -143,7 +143,7 @@ class SparkBackend(FrameBackend):
         return class_counts(tally, self.name)
 
     def assign_classes(self, names: Sequence[str], person: str | None = None) -> Never:
-        """Refused: the class of every record stays in the cluster."""
+        """Raise UnsupportedError: the class of every record stays in the cluster."""
         raise UnsupportedError(
             f"{self.name} stays in its cluster, and every record's class with it; the cluster can write them "
             "(write_class_sizes), and what looks at each record here is not done there",
@@ -151,7 +151,7 @@ class SparkBackend(FrameBackend):
         )
 
     def counted_rows(self, names: Sequence[str]) -> CountedRows:
-        """The rows that differ, counted by the workers; those of the last question are kept."""
+        """The distinct rows with their counts, from the workers; the last result is cached."""
         wanted = tuple(self.require(names))
         if self._distinct is not None and self._distinct[0] == wanted:
             return self._distinct[1]
@@ -170,7 +170,7 @@ class SparkBackend(FrameBackend):
 
     @contextmanager
     def counted_parts(self, names: Sequence[str], column: str) -> Iterator[CountedParts]:
-        """The rows that differ, counted and kept by the workers while the block runs, and brought here in parts."""
+        """The distinct rows with their counts, cached by the workers while the block runs, and sent here in parts."""
         wanted = (*names, column)
         with engine_errors(self.name):
             rows: DataFrame = comparable(self.lazy(wanted)).to_native()
@@ -183,20 +183,20 @@ class SparkBackend(FrameBackend):
             counted.unpersist()
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> SparkBackend:
-        """The rows with the first of all people whose histories are equal as the value of `person`."""
+        """The rows with one value of `person`, the smallest, for all people whose histories by `names` are equal."""
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
 
         wanted = [*names, *others, person]
         with engine_errors(self.name):
             rows = self._with_person(wanted)
-            whose = rows.columns[-1]
-            first = sql.min(whose).over(Window.partitionBy("history")).alias("first")
-            people = _histories(rows, rows.columns[: len(names)]).select(whose, first)
-            return self.like(rows.join(people, whose).drop(whose).toDF(*wanted))
+            person_key = rows.columns[-1]
+            first = sql.min(person_key).over(Window.partitionBy("history")).alias("first")
+            people = _histories(rows, rows.columns[: len(names)]).select(person_key, first)
+            return self.like(rows.join(people, person_key).drop(person_key).toDF(*wanted))
 
     def _with_person(self, names: Sequence[str]) -> DataFrame:
-        """Some columns, of which the last says whose record it is, of a table in which everybody is known."""
+        """Some columns, the last of which is the person; raises InputError if a record has no person."""
         from pyspark.sql import functions as sql
 
         rows: DataFrame = comparable(self.lazy(names)).to_native()
@@ -205,23 +205,23 @@ class SparkBackend(FrameBackend):
         return rows
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A few rows as a frame of the same cluster."""
+        """A small table as a frame of the cluster, to be joined with its rows."""
         if not self._frame.implementation.is_pyspark():
             raise UnsupportedError("only Spark writes a table record by record; give the file, or a Spark frame")
         return nw.from_native(send_to_spark(rows, self.native.sparkSession))
 
     def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
-        """Let the workers write a frame to a folder; the block is handed how many records have each class size."""
+        """Let the workers write a frame to a folder; yields the number of written records of each class size."""
         return _written_with_sizes(frame.to_native(), out, force, self.name)
 
-    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
+    def protect_blocks(self, job: BlockJob[Checked]) -> ProtectedBlocks[Checked]:
         """Protect the rows in the cluster and let the workers write them."""
-        from incrowd.backends.spark.protect_cells import protect_on_spark
+        from incrowd.backends.spark.protect_blocks import protect_on_spark
 
-        return protect_on_spark(self, job, self.cell_limits)
+        return protect_on_spark(self, job, self.block_limits)
 
     def _state(self) -> dict[str, tuple[int, int]]:
-        """Length and time of writing of each file, by its store; files that are gone are left out."""
+        """Length and modification time of each file, from its store; files that do not exist are left out."""
         if not self.files:
             return {}
         session = self.native.sparkSession
@@ -240,9 +240,9 @@ class SparkBackend(FrameBackend):
 
 
 class CountedParts:
-    """Distinct rows, counted and kept by the workers, and brought here part by part.
+    """Distinct rows with counts, cached by the workers and sent here part by part.
 
-    Rows that are equal but for the last column are always in the same part. The parts may be gone through repeatedly.
+    Rows that differ only in the last column are in one part. The parts can be iterated repeatedly.
     """
 
     def __init__(self, backend: SparkBackend, names: Sequence[str], counted: DataFrame) -> None:
@@ -280,7 +280,7 @@ def _written_with_sizes(frame: DataFrame, out: str, force: bool, table: str) -> 
 
 
 def _histories(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Everybody with their history: their records in order, so that equal histories are equal values."""
+    """Every person with their history: the sorted list of their records, so that equal histories are equal values."""
     from pyspark.sql import functions as sql
 
     return rows.groupBy(rows.columns[-1]).agg(sql.sort_array(sql.collect_list(sql.struct(*keys))).alias("history"))

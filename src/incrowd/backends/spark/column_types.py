@@ -1,4 +1,4 @@
-"""Columns of Spark frames: names and types as Spark is told them, and text compared by its bytes."""
+"""Columns of Spark frames: quoted names, schemas as text, and comparison of text by its bytes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
 
 def quote_name(name: str) -> str:
-    """A column's name as Spark reads it, whatever is in it."""
+    """A column's name as a quoted Spark identifier."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def schema_text(frame: DataFrame, **added: str) -> str:
-    """The columns and types of a frame, and of columns to add by their names and types, as Spark is told them."""
+    """Spark's text form of a frame's schema, with further columns that are given by names and types."""
     return ", ".join(f"{quote_name(name)} {kind}" for name, kind in [*frame.dtypes, *added.items()])
 
 
 def column_by_bytes(frame: DataFrame, name: str) -> Column:
-    """A column by its name, whatever is in that; text without its collation, by which `a` and `A` may be equal."""
+    """A column by its name; text is compared by bytes, because a collation may make `a` and `A` equal."""
     from pyspark.sql import functions as sql
 
     column = sql.col(quote_name(name))

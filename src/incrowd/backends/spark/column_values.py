@@ -1,4 +1,4 @@
-"""Facts that the driver holds of a table in a cluster: values of its columns with counts, and a sample of rows."""
+"""Data that the driver reads from a table in a cluster: values of its columns with counts, and a sample of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends.cell_protection import ColumnValues
+from incrowd.backends.block_protection import ColumnValues
 from incrowd.backends.encode import encode
 from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.spark import workers
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) -> list[ColumnValues]:
-    """The values of every column and how often each occurs; workers go through the table once for all columns.
+    """The values of every column and how often each occurs, from one pass over the table.
 
-    All columns together may have `most` values.
+    All columns together may have at most `most` values.
     """
     from pyspark.sql import functions as sql
 
@@ -42,29 +42,30 @@ def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) 
             "them; round it first"
         )
     places = rows[workers.PLACE].to_numpy()
-    found = []
+    columns = []
     for number, name in enumerate(names):
         values = rows.select([name, workers.TIMES]).take(np.flatnonzero(places == number))
-        here = arrow_backend(values)
-        here.scales = backend.scales
-        (column,) = encode(here, [name])
+        local = arrow_backend(values)
+        local.scales = backend.scales
+        (column,) = encode(local, [name])
         counts = np.zeros(column.size, dtype=np.int64)
         counts[column.codes] = values[workers.TIMES].to_numpy()
-        found.append(ColumnValues(column, counts))
-    return found
+        columns.append(ColumnValues(column, counts))
+    return columns
 
 
 def sample_distinct_rows(
     backend: SparkBackend, names: Sequence[str], values: Sequence[pa.Array], size: int
 ) -> tuple[pa.Table, NDArray[np.int64]]:
-    """The distinct rows with the smallest hashes, and how often each occurs: the same rows on every engine.
+    """A sample of at most `size` distinct rows, those with the smallest hashes, and how often each occurs.
 
-    `values` are those of every column in the whole table, in order; at most `size` rows are drawn.
+    `values` are the sorted values of every column in the whole table. Hashes of codes make the sample independent of
+    the engine.
     """
     keys = backend.comparable(names)
     columns = [quote_name(name) for name in names]
-    distinct = min(backend.rows, prod(len(known) for known in values))
-    share = 3 * size / distinct  # hashes are even, so enough are below this limit
+    distinct = min(backend.rows, prod(len(column_values) for column_values in values))
+    share = 3 * size / distinct  # hashes are uniform, so about 3 · size rows are below this share of their range
     while True:
         below = int(min(1.0, share) * 2.0**63)
         add_hash = workers.OnRows(workers.add_hash, tuple(names), tuple(values), below)
@@ -73,4 +74,4 @@ def sample_distinct_rows(
         rows = counted.orderBy(quote_name(workers.HASH), *columns).limit(size).toArrow()
         if rows.num_rows == size or share >= 1:
             return rows.select(list(names)), rows["count"].to_numpy()
-        share *= 10  # many rows are alike
+        share *= 10  # many rows are equal, so there are fewer distinct ones than assumed

@@ -1,4 +1,4 @@
-"""A k-d tree fitted on a sample: it cuts the space into cells that hold about as many records each."""
+"""A k-d tree fitted on a sample: it divides the space into blocks with about equal numbers of records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAF = -1
 class Tree:
     """Node i sends records whose coordinate `column[i]` is below `cut[i]` to node `below[i]`, others to `above[i]`.
 
-    A leaf has no column; `below` is then the number of its cell. Equal records are always in the same cell.
+    A leaf has no column; `below` is then the number of its block. Equal records are always in the same block.
     """
 
     column: NDArray[np.int64]
@@ -25,24 +25,25 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Number of cells."""
+        """Number of blocks."""
         return int(self.below[self.column == _LEAF].max()) + 1
 
-    def cells(self, points: NDArray[np.float32]) -> NDArray[np.int64]:
-        """The cell of every record."""
+    def blocks(self, points: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The block of every record."""
         node = np.zeros(len(points), dtype=np.int64)
-        going = np.flatnonzero(self.column[node] != _LEAF)
-        while going.size:
-            at = node[going]
-            left = points[going, self.column[at]] < self.cut[at]
-            node[going] = np.where(left, self.below[at], self.above[at])
-            going = going[self.column[node[going]] != _LEAF]
+        active = np.flatnonzero(self.column[node] != _LEAF)
+        while active.size:
+            current = node[active]
+            is_below = points[active, self.column[current]] < self.cut[current]
+            node[active] = np.where(is_below, self.below[current], self.above[current])
+            active = active[self.column[node[active]] != _LEAF]
         return self.below[node]
 
     def joined(self, enough: Callable[[int, int], bool]) -> Tree:
-        """The tree with neighbouring cells made one until each is enough, which is asked of cells `start` to `end` - 1.
+        """The tree with neighbouring blocks merged until `enough` holds for each merged block.
 
-        Cells that are enough stay so when more join them.
+        `enough(start, end)` is asked for blocks `start` to `end` - 1 together. If it holds, it must also hold for more
+        blocks.
         """
         starts = [0]
         for end in range(1, self.size + 1):
@@ -51,7 +52,7 @@ class Tree:
         if starts[-1] == self.size:
             starts.pop()
         while len(starts) > 1 and not enough(starts[-1], self.size):
-            starts.pop()  # the last ones join those before
+            starts.pop()  # merge the last blocks with those before
         number = np.searchsorted(np.array(starts), np.arange(self.size), "right") - 1
         leaves = self.column == _LEAF
         below = self.below.copy()
@@ -59,8 +60,8 @@ class Tree:
         return Tree(self.column, self.cut, below, self.above)
 
 
-def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int) -> Tree:
-    """Cut in two at the median of the column that varies most, again and again, until there are so many cells."""
+def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], blocks: int) -> Tree:
+    """Split recursively at the median of the column with the largest variance, until there are `blocks` blocks."""
     nodes: list[list[float]] = []
 
     def grow(members: NDArray[np.int64], wanted: int) -> int:
@@ -69,15 +70,15 @@ def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int
         best_cut = _median_cut(points, weights, members) if wanted > 1 else None
         if best_cut is not None:
             column, cut = best_cut
-            left = points[members, column] < cut
+            is_below = points[members, column] < cut
             nodes[node][:2] = [column, cut]
-            share = weights[members[left]].sum() / weights[members].sum()
+            share = weights[members[is_below]].sum() / weights[members].sum()
             first = min(max(round(wanted * share), 1), wanted - 1)
-            nodes[node][2] = grow(members[left], first)
-            nodes[node][3] = grow(members[~left], wanted - first)
+            nodes[node][2] = grow(members[is_below], first)
+            nodes[node][3] = grow(members[~is_below], wanted - first)
         return node
 
-    grow(np.arange(len(points)), cells)
+    grow(np.arange(len(points)), blocks)
     table = np.array(nodes, dtype=np.float64)
     column, below = table[:, 0].astype(np.int64), table[:, 2].astype(np.int64)
     leaves = column == _LEAF
@@ -88,21 +89,21 @@ def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int
 def _median_cut(
     points: NDArray[np.float32], weights: NDArray[np.int64], members: NDArray[np.int64]
 ) -> tuple[int, float] | None:
-    """The column of largest variance and the value nearest to its median that leaves records on both sides."""
-    here, weight = points[members], weights[members].astype(np.float64)
-    mean = weight @ here / weight.sum()
-    variance = weight @ (here - mean) ** 2 / weight.sum()
-    varying = np.flatnonzero(here.max(axis=0) > here.min(axis=0))
+    """The column of largest variance and the cut nearest to its median that leaves records on both sides."""
+    selected, weight = points[members], weights[members].astype(np.float64)
+    mean = weight @ selected / weight.sum()
+    variance = weight @ (selected - mean) ** 2 / weight.sum()
+    varying = np.flatnonzero(selected.max(axis=0) > selected.min(axis=0))
     if not varying.size:
         return None
     column = int(varying[np.argmax(variance[varying])])
-    values, place = np.unique(here[:, column], return_inverse=True)
-    before = np.cumsum(np.bincount(place, weights=weight))[:-1]  # records below values[1:], one entry for each cut
+    values, inverse = np.unique(selected[:, column], return_inverse=True)
+    before = np.cumsum(np.bincount(inverse, weights=weight))[:-1]  # records below values[1:], one entry for each cut
     return column, float(values[1:][np.argmin(np.abs(before - weight.sum() / 2))])
 
 
 def quantiles(values: NDArray[np.float64], weights: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
-    """The cuts of a line into parts of about the same weight; equal values are never cut apart.
+    """Weighted quantiles that divide values into parts of about equal weight; equal values are in one part.
 
     >>> quantiles(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]), 2).tolist()
     [3.0]

@@ -1,4 +1,4 @@
-"""Spark sessions: finding one or starting one, opening frames in it, and its errors in our words."""
+"""Spark sessions: finding or starting one, opening frames in it, and translation of its errors."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ JAVA = 17
 def start_session(
     master: str | None, memory: int, *, answer_within: float = 10.0, workers_within: float = 60.0
 ) -> SparkSession:
-    """The session that runs already, or a new one; whatever makes Spark hang or fail in its own words is checked first.
+    """Return the running session, or start one after checks for causes that would make Spark wait or fail unclearly.
 
     Args:
-        master: where the cluster is; None for wherever Spark is set up to run.
-        memory: the memory limit in bytes, which the driver's memory follows from.
+        master: the address of the cluster; None is the one in Spark's own configuration.
+        memory: the memory limit in bytes, from which the driver's memory is set.
         answer_within: seconds to wait for the port of a master.
         workers_within: seconds to wait for a first worker.
 
@@ -56,11 +56,11 @@ def start_session(
                 f"a Spark session on {masked(running)} runs already; stop it, or leave out master={masked(master)!r}"
             )
         with spark_errors("Spark", "the session that runs already cannot be used"):
-            return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # with the settings it has
+            return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # keeps its settings
     _check_java()
     _check_answer(master, answer_within)
     if master is None or master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this machine's
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run on this machine
     settings = {"spark.app.name": "incrowd", **_settings(memory)}
     if master is not None:
         settings["spark.master"] = master
@@ -70,7 +70,7 @@ def start_session(
     with spark_errors("Spark", f"it could not be started on {masked(master or 'its default master')}"):
         _start_java(settings)
         session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
+        session.sparkContext.setLogLevel("FATAL")  # `spark_errors` reports failures
     atexit.register(_stop, session)
     try:
         with spark_errors("Spark", "its master was lost while workers were waited for"):
@@ -82,7 +82,7 @@ def start_session(
 
 
 def _stop(session: SparkSession) -> None:
-    """Stop a session at the end; one whose driver was lost has ended already."""
+    """Stop a session at exit; errors are ignored because the driver may have ended already."""
     from py4j.protocol import Py4JError
 
     with suppress(Py4JError, OSError):
@@ -90,16 +90,17 @@ def _stop(session: SparkSession) -> None:
 
 
 def _start_java(settings: dict[str, str]) -> None:
-    """Start Java with its log, a page at each start, off the screen, unless the user configured it."""
+    """Start Java without its start-up log, which fills the screen, unless the user configured logging."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
     if SparkContext._gateway is not None:
-        return  # of a session that was stopped
-    asked = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    logged = Path(_configuration_folder(), "log4j2.properties").is_file()
+        return  # Java still runs from a session that was stopped
+    configuration = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    logs_configured = Path(_configuration_folder(), "log4j2.properties").is_file()
+    streams = {} if logs_configured else {"stderr": subprocess.DEVNULL}
     try:
-        gateway = launch_gateway(asked, {} if logged else {"stderr": subprocess.DEVNULL})  # type: ignore[no-untyped-call]
+        gateway = launch_gateway(configuration, streams)  # type: ignore[no-untyped-call]
     except RuntimeError:
         raise InputError(
             "Java was started for Spark and ended at once; most often spark.driver.memory, which follows from the "
@@ -110,7 +111,7 @@ def _start_java(settings: dict[str, str]) -> None:
 
 
 def _running_on() -> str | None:
-    """The master of the Spark that this process runs already, whichever thread started it; None where none does."""
+    """The master of the Spark session of this process, from any thread; None if there is no session."""
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context
@@ -124,28 +125,29 @@ def _settings(memory: int) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "FATAL",
         "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
-        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
+        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # the size of results is checked by the callers
     }
     configured = _configured()
-    kept = {name: value for name, value in ours.items() if not re.search(_named(name), configured)}
-    return {**kept, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
+    not_configured = {name: value for name, value in ours.items() if not re.search(_named(name), configured)}
+    # UTC: where clocks are put back, two different times would become equal
+    return {**not_configured, "spark.sql.session.timeZone": "UTC"}
 
 
 def _named(name: str) -> str:
-    """Pattern of a setting's name at the start of a line of spark-defaults.conf, or among arguments."""
+    """Regular expression for a setting's name in a line of spark-defaults.conf or in command-line arguments."""
     names = re.escape(name) + ("|--driver-memory" if name == "spark.driver.memory" else "")
     return rf"(?m)(?:^|\s)[\"']?(?:{names})[\s=:]"
 
 
 def _configured() -> str:
-    """The user's spark-defaults.conf without its comments, and arguments in the environment.
+    """The user's spark-defaults.conf without its comments, and the arguments in PYSPARK_SUBMIT_ARGS.
 
-    The settings of a program come before both, and Java, which reads them, is not started yet.
+    They are read here because settings of a program override both, and Java, which reads them, is not started yet.
     """
     path = Path(_configuration_folder(), "spark-defaults.conf")
     lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
-    kept = [line for line in lines if not line.lstrip().startswith("#")]
-    return "\n".join([*kept, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
+    settings = [line for line in lines if not line.lstrip().startswith("#")]
+    return "\n".join([*settings, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
 
 
 def _configuration_folder() -> str:
@@ -156,7 +158,7 @@ def _configuration_folder() -> str:
 
 
 def _check_java() -> None:
-    """Java is there and new enough; Spark's own message is a page of something else."""
+    """Raise InputError if Java is missing or too old; Spark's own error does not say so."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     advice = f"install Java {JAVA} or later (such as openjdk-17-jre-headless), or set JAVA_HOME to it"
@@ -174,7 +176,7 @@ def _check_java() -> None:
 
 
 def _check_answer(master: str | None, seconds: float = 10.0) -> None:
-    """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
+    """Raise InputError if no master of a standalone cluster accepts connections; Spark would retry for a minute."""
     if master is None:
         named = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
         master = named[1] if named else "local"
@@ -197,7 +199,7 @@ def _check_answer(master: str | None, seconds: float = 10.0) -> None:
 
 
 def _wait_for_workers(session: SparkSession, seconds: float) -> None:
-    """Wait until a worker has joined; jobs would otherwise wait for one without end."""
+    """Wait until a worker has joined; without one, jobs would wait forever."""
     context = session.sparkContext
     if str(context.master).startswith("local"):
         return
@@ -213,14 +215,14 @@ def _wait_for_workers(session: SparkSession, seconds: float) -> None:
 
 
 def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
-    """Parquet files, read by the workers themselves: every worker must see them under these names."""
+    """A frame of Parquet files that the workers read; every worker must be able to open them by these paths."""
     with spark_errors(paths[0], "it is not Parquet that Spark reads, or the workers do not see it under this name"):
-        # columns are what is in the files, however the folder is named: not what is in the names of its folders
+        # recursiveFileLookup: names of folders such as year=2024 are not read as columns
         return session.read.option("recursiveFileLookup", "true").parquet(*paths)
 
 
 def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
-    """Rows of this machine as a frame of the cluster."""
+    """Send rows of this machine to the cluster as a frame."""
     plain = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in rows.columns
@@ -231,7 +233,7 @@ def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
 
 @contextmanager
 def spark_errors(what: str, meaning: str) -> Iterator[None]:
-    """Turn what Spark raises into an error of ours; its own words are pages long and may quote cells."""
+    """Replace errors of Spark by InputError; Spark's messages are pages long and may quote cells."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
@@ -243,11 +245,11 @@ def spark_errors(what: str, meaning: str) -> Iterator[None]:
 
 
 def reason_of(error: Any) -> str | None:
-    """Reason of a cluster's error in words that a user can act on; None if there is none."""
+    """The reason for a cluster's error, in a sentence that says what to do; None if the error is not known."""
     text = str(error)
-    ours = re.search(r"incrowd\.errors\.\w+: (.+)", text)  # refused by our own code, on a worker
-    if ours is not None:
-        return ours[1].strip()
+    own_message = re.search(r"incrowd\.errors\.\w+: (.+)", text)  # raised by this package on a worker
+    if own_message is not None:
+        return own_message[1].strip()
     for pattern, reason in _REASONS.items():
         if re.search(pattern, text):
             return reason

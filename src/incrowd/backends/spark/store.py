@@ -1,4 +1,4 @@
-"""Stores that a cluster writes to: a local disk, HDFS, S3 and others of Hadoop. Files are whole, or not there."""
+"""Stores that a cluster writes to: local disks, HDFS, S3 and others of Hadoop. Output is complete, or not there."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @contextmanager
 def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iterator[str]:
-    """Let the workers write a frame to a folder of Parquet files; it gets its name when the block ends well.
+    """Let the workers write a frame to a folder of Parquet files, which gets its name `out` if the block succeeds.
 
-    The block is handed the folder's temporary name, so that what was written can be looked at. `out` is a path that
-    every worker can write to, or an address of a store that Spark knows.
+    Yields the folder's temporary name, so that the block can check the files. `out` is a path that every worker can
+    write to, or an address of a store that Spark supports.
     """
     target = out if "://" in out else os.path.abspath(out)
     temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
     store = _store(frame.sparkSession, target)
     with spark_errors(masked(out), "its store does not tell whether it is there"):
-        taken = store.exists(target)
-    if taken and not force:
+        exists = store.exists(target)
+    if exists and not force:
         raise InputError(
             f"{masked(out)} exists already; name another folder, or say that it may be replaced", hint="force"
         )
-    if taken and store.holds(target, frame.inputFiles()):
+    if exists and store.holds(target, frame.inputFiles()):
         raise InputError(f"{masked(out)} is the table that is read; it is never overwritten, name another place")
     try:
         with spark_errors(masked(out), "the cluster could not write it"):
@@ -47,23 +47,23 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
 
 
 def check_writable(folder: str) -> None:
-    """Stop before any work where a folder of this machine cannot be written to; it may be on the workers' alone."""
+    """Raise InputError if a folder of this machine is not writable; a folder may also exist on the workers only."""
     if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"cannot write to {folder}: no permission; name another folder")
 
 
 def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
-    """Remove what was written; what went wrong is told either way, and what could not be removed with it."""
+    """Remove the temporary folder; if that fails, raise the original error with the folder's name added."""
     try:
         store.delete(temporary)
     except Exception:  # the cluster is lost, and its store with it
         if not _removed_here(temporary) and isinstance(error, IncrowdError):
-            left = temporary.rpartition("/")[2]
-            raise type(error)(f"{error}; what was written until then is left as {left}, remove it") from None
+            name = temporary.rpartition("/")[2]
+            raise type(error)(f"{error}; what was written until then is left as {name}, remove it") from None
 
 
 def _removed_here(folder: str) -> bool:
-    """Remove a folder without the cluster, as this machine sees it; whether it is known to be gone."""
+    """Remove a folder without the cluster, if it is on this machine; True if it does not exist afterwards."""
     path = _plain(folder).removeprefix("file:")
     if "://" in path:
         return False
@@ -72,7 +72,7 @@ def _removed_here(folder: str) -> bool:
 
 
 class _Store:
-    """Store that Spark writes to: a local disk, HDFS, S3 and others of Hadoop."""
+    """A Hadoop file system that Spark writes to."""
 
     def __init__(self, system: Any, path: Any) -> None:
         self._system, self._path = system, path
@@ -89,19 +89,19 @@ class _Store:
         self._system.delete(self._path(name), True)
 
     def put(self, name: str, target: str) -> None:
-        """Rename; what was there before goes only when the new one is in its place."""
-        before = f"{target}.{uuid.uuid4().hex[:12]}.before"
-        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(before))
+        """Rename a folder to `target`; an existing `target` is deleted only after the rename succeeded."""
+        backup = f"{target}.{uuid.uuid4().hex[:12]}.before"
+        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(backup))
         if not self._system.rename(self._path(name), self._path(target)):
             if replaced:
-                self._system.rename(self._path(before), self._path(target))
+                self._system.rename(self._path(backup), self._path(target))
             raise OSError("rename")
         if replaced:
-            self.delete(before)
+            self.delete(backup)
 
 
 def _plain(address: str) -> str:
-    """One spelling of a local address, which Hadoop writes with one slash and with three."""
+    """One spelling of a local address: Hadoop writes both `file:/` and `file:///`."""
     return address.rstrip("/").replace("file:///", "file:/", 1)
 
 

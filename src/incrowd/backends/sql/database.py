@@ -1,8 +1,8 @@
-"""Tables in databases: counted where they are, copied in batches where rows are needed.
+"""Tables in databases: counted by the database, copied in batches only if rows are needed.
 
-Everything is read in one transaction that cannot write and sees one state of the database, however long it takes. What
-needs only counts is one grouping in SQL; what needs rows streams them once into a temporary Parquet file, and the
-connection is closed. A query that might give other rows when it is run again is run once, and its rows are kept.
+Everything is read in one read-only transaction with one snapshot of the database. Class sizes are counted by one GROUP
+BY in SQL. If rows are needed, they are streamed once into a temporary Parquet file, and the connection is closed. A
+query that may return other rows when it is repeated is run once and copied.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from incrowd.backends.sql.sqlite import Sqlite
 from incrowd.backends.sql.transaction import Transaction
 from incrowd.errors import InputError
 
+_LONGEST = 2_147_483  # seconds of a statement: PostgreSQL holds milliseconds in 31 bits
 _TOKENS = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|;|\w+|[^\s\w]|\s+""", re.DOTALL
 )
 
 
 class CellTypeInference(Protocol):
-    """Finds the types that columns of text allow, from all their cells, batch by batch."""
+    """Infers the types of columns that are stored as text, from all their cells, batch by batch."""
 
     def observe(self, batch: pa.RecordBatch) -> None:
-        """Look at some rows."""
+        """Take the cells of a batch into account."""
 
     def conversions(self) -> Mapping[str, Conversion]:
-        """Conversion of the columns that are not text to values."""
+        """By column, the conversion of its text to another type; columns that remain text have none."""
 
 
 InferTypes = Callable[[dict[str, tuple[str, ...]]], CellTypeInference]
-"""Starts to infer types, given the types that each column may have."""
+"""Function that starts a type inference, given the types that each column may have."""
 
 
 def open_database(
@@ -59,14 +60,14 @@ def open_database(
 
     Args:
         source: the address: `postgresql://…`, `sqlite:///…`, or the path of an SQLite file.
-        table: the table or view; not needed where there is only one.
+        table: the table or view; None if the database has only one.
         query: a SELECT, instead of a table.
         timeout: seconds that a statement may take (PostgreSQL).
-        memory: bytes that work on the rows keeps to.
-        infer_types: finds the types of columns that the database gives as text.
+        memory: memory limit in bytes.
+        infer_types: starts the type inference for columns that the database sends as text.
 
     Returns:
-        The rows, in one transaction that cannot write.
+        The rows, in one read-only transaction.
 
     Raises:
         InputError: the database, the table or the query cannot be read; the message says what to change.
@@ -76,8 +77,8 @@ def open_database(
         raise InputError(f"{scheme}:// is not a database that can be read; use postgresql://… or sqlite:///…")
     if table is not None and query is not None:
         raise InputError("give a table or a query, not both")
-    if timeout is not None and not timeout > 0:
-        raise InputError(f"a time limit of {timeout:g} seconds; give one above 0")
+    if timeout is not None and not 0 < timeout <= _LONGEST:
+        raise InputError(f"a time limit of {timeout:g} seconds; give one above 0 and at most {_LONGEST:,}")
     checked = None if query is None else check_select(query)
     database: Transaction
     if scheme == "sqlite":
@@ -90,10 +91,10 @@ def open_database(
 
 
 class DatabaseBackend(Backend):
-    """A table of a database: grouped there, or copied here once when its rows are needed.
+    """A table of a database: grouped there, or copied here once if its rows are needed.
 
-    `table` is its name in the database (None for a query), `file` the database's file, if it is one, `others` the other
-    tables in that.
+    `table` is its name in the database (None for a query). For SQLite, `file` is the database file and `others` are the
+    other tables in it.
     """
 
     def __init__(self, database: Transaction, *, memory: int, infer_types: InferTypes) -> None:
@@ -111,7 +112,7 @@ class DatabaseBackend(Backend):
 
     @property
     def counts_in_database(self) -> bool:
-        """True if the database groups the rows: they were not copied, and would be the same if it were asked again."""
+        """True if the database groups the rows: they were not copied, and a repeated query returns the same rows."""
         return self._copy is None and self._repeatable
 
     def _count_rows(self) -> int:
@@ -145,11 +146,11 @@ class DatabaseBackend(Backend):
         return self._copied().lazy(names)
 
     def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A few rows as a relation of the engine that has the copy."""
+        """A small table as a relation of the DuckDB that reads the copy, to be joined with it."""
         return self._copied().relation_of(rows)
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
-        """None while the database counts: no rows come here."""
+        """Estimated memory for counting the copy; None while the database counts."""
         return None if self.counts_in_database else self._copied().bytes_to_count(names)
 
     def _open(self) -> Transaction:
@@ -165,7 +166,7 @@ class DatabaseBackend(Backend):
             return self._copy
 
     def _stream(self) -> FileBackend:
-        """Copy the rows batch by batch into a temporary file; it is removed if anything goes wrong."""
+        """Copy the rows batch by batch into a temporary file, which is removed if an error occurs."""
         workspace = Workspace(self.memory)
         try:
             copy = self._stream_into(workspace)
@@ -189,17 +190,24 @@ class DatabaseBackend(Backend):
                 types.observe(plain)
 
         copy = spool(observed(), workspace.folder, self.name)
-        known: dict[str, Any] = {"name": self.name, "memory": self.memory, "workspace": workspace, "needs": self.needs}
-        return FileBackend([str(copy)], "parquet", **known, conversions=types.conversions())  # text may be no UTF-8
+        return FileBackend(  # not `is_own`: text may not be valid UTF-8, so cells are validated
+            [str(copy)],
+            "parquet",
+            name=self.name,
+            memory=self.memory,
+            workspace=workspace,
+            needs=self.needs,
+            conversions=types.conversions(),
+        )
 
 
 def check_select(query: str) -> str:
-    """The query, if it is one SELECT; whatever else it is, a transaction that only reads would refuse it late."""
-    words = [found for found in _TOKENS.finditer(query) if found[0].strip() and not found[0].startswith(("--", "/*"))]
-    first = next((word[0].lower() for word in words if word[0] != "("), "")
+    """Return the query if it is one SELECT, otherwise raise InputError before anything is sent to the database."""
+    tokens = [token for token in _TOKENS.finditer(query) if token[0].strip() and not token[0].startswith(("--", "/*"))]
+    first = next((word[0].lower() for word in tokens if word[0] != "("), "")
     if first not in {"select", "with", "values", "table"}:
         raise InputError("the query is not a SELECT; only reading is possible, give a SELECT")
-    ends = [word.start() for word in words if word[0] == ";"]
-    if any(word[0] != ";" and word.start() > ends[0] for word in words if ends):
+    ends = [word.start() for word in tokens if word[0] == ";"]
+    if any(word[0] != ";" and word.start() > ends[0] for word in tokens if ends):
         raise InputError("the query has several statements; give one SELECT")
     return query[: ends[0]] if ends else query

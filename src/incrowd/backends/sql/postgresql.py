@@ -23,13 +23,13 @@ from incrowd.backends.sql.transaction import (
 )
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
 
-_ASKED = {  # how long to wait for a server, and for one that went silent, unless the address says otherwise
+_TIMEOUTS = {  # seconds to wait for a server or a lost connection: default, and the variable that overrides it
     "connect_timeout": ("10", "PGCONNECT_TIMEOUT"),
     "keepalives_idle": ("30", None),
     "keepalives_interval": ("10", None),
     "keepalives_count": ("3", None),
 }
-_NO_CONNECTION = (  # libpq's own words may quote a part of the password, so they are not passed on
+_NO_CONNECTION = (  # libpq's messages are replaced, because they may quote a part of the password
     (r"password authentication failed|no password supplied|authentication failed", "refuses the user or the password"),
     (r"no pg_hba.conf entry", "does not let this user in from here"),
     (r"could not translate host name", "has no such host"),
@@ -42,9 +42,9 @@ _NO_CONNECTION = (  # libpq's own words may quote a part of the password, so the
     (r"definition of service", "names a service that is not in the service file"),
     (r"invalid|missing|unexpected|unterminated|extra", "is not a valid address; write % and @ in it as %25 and %40"),
 )
-_FIRST_DAY = -2_440_589  # a day before 4714-11-24 BC, in days from 1970: PostgreSQL has none before it
+_FIRST_DAY = -2_440_589  # days from 1970 to PostgreSQL's first date, 4714-11-24 BC, minus one
 _ABOUT_CREDENTIALS = ("refuses the user", "does not let this user in", "has no such user")
-_STATES = (  # SQLSTATE, or how the server says it while rows are on their way
+_STATES = (  # SQLSTATE; text of the server's message if there is no SQLSTATE, as during streaming; our message
     (("42501",), "permission denied", "no permission to read {what}; ask for SELECT on it"),
     (("57014",), "canceling statement", "{what}: a statement took too long and was stopped; give a longer time limit"),
     (("25006",), "read-only transaction", "the query would write; only reading is possible, give a SELECT"),
@@ -54,11 +54,11 @@ _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
     (("53200",), "out of memory", "{what}: the server ran out of memory; nothing was kept"),
     (("40001", "40P01"), "could not serialize", "{what} was changed in a way its server cannot hide; read it again"),
 )
-_LOST = (  # libpq has no words at all where it finds the connection gone
+_LOST = (  # last alternative: libpq's message is empty if the connection was lost before
     r"server closed the connection|terminating connection|no connection to the server|SSL|"
     r"could not (?:receive|send) data|Failed to prepare query: *\n"
 )
-_STORED = ("r", "p", "m")  # kinds whose rows are the same whenever the snapshot is read; a view may sample or draw
+_STORED = ("r", "p", "m")  # tables and materialised views, whose rows are repeatable; a view may call random()
 _TABLES = """
 SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
        pg_table_is_visible(c.oid) AS visible,
@@ -94,9 +94,9 @@ class Postgres(Transaction):
             yield batch
 
     def _refuse_wrapped(self, batch: pa.RecordBatch) -> None:
-        """Stop at days and moments that Arrow has no number for: 'infinity', and the last centuries of PostgreSQL.
+        """Raise UnsupportedError for dates and times that Arrow cannot represent: 'infinity', and very late ones.
 
-        The driver lets them run over, so they come out earlier than any that PostgreSQL has.
+        In the driver they overflow, so they are earlier than PostgreSQL's first date.
         """
         for column in batch.columns:
             kind = column.type
@@ -122,21 +122,24 @@ class Postgres(Transaction):
             cursor.execute(sql)
 
     def _find(self, table: str | None) -> str:
-        """The table's name as it stands in the catalogue; nothing of what the user typed becomes SQL."""
-        known = self.fetch(_TABLES).to_pylist()
-        short = {row["name"] for row in known if row["visible"]}
+        """Find the table in the catalogue and return its name there; the user's text never becomes part of SQL."""
+        tables = self.fetch(_TABLES).to_pylist()
+        short = {row["name"] for row in tables if row["visible"]}
         if table in short:
-            match = next(row for row in known if row["visible"] and row["name"] == table)
+            match = next(row for row in tables if row["visible"] and row["name"] == table)
         else:
-            full = [f"{row['schema']}.{row['name']}" for row in known]
-            may = [row for row in known if row["readable"]]
-            match = known[full.index(table)] if table in full else may[choose_table(table, _shown(may), self._label)]
+            full = [f"{row['schema']}.{row['name']}" for row in tables]
+            readable = [row for row in tables if row["readable"]]
+            if table in full:
+                match = tables[full.index(table)]
+            else:
+                match = readable[choose_table(table, _shown(readable), self._label)]
         self.relation = f"{quote_name(match['schema'])}.{quote_name(match['name'])}"
         self.repeatable = match["kind"] in _STORED
-        (found,) = _shown([match])
-        self._what = found
-        self.name = f"{found} in {self._label}"
-        return found
+        (name,) = _shown([match])
+        self._what = name
+        self.name = f"{name} in {self._label}"
+        return name
 
     def _describe(self) -> dict[str, DatabaseColumn]:
         with self._cursor() as cursor:
@@ -147,11 +150,14 @@ class Postgres(Transaction):
         return {field.name: _column(field) for field in schema}
 
     def _explain(self, error: Exception) -> NoReturn:
-        """An error in our words: the server's own may quote cells, but for those about the query itself."""
+        """Raise InputError for a driver's error; the server's message is shown only if it is about the query itself.
+
+        Other messages of the server may quote cells.
+        """
         state, text = getattr(error, "sqlstate", None) or "", str(error)
-        for states, words, told in _STATES:
-            if state in states or (not state and re.search(words, text)):
-                raise InputError(told.format(what=self._what)) from None
+        for states, pattern, message in _STATES:
+            if state in states or (not state and re.search(pattern, text)):
+                raise InputError(message.format(what=self._what)) from None
         if state.startswith("42") and self._by_query:
             reason = re.search(r"ERROR:\s+(.*)", text)
             raise InputError(f"the query is not understood: {reason[1] if reason else state}") from None
@@ -165,32 +171,32 @@ class Postgres(Transaction):
             raise InputError(
                 f"the connection to {self._label} was lost while reading {self._what}; nothing was kept, try again"
             ) from None
-        raise InputError(  # while rows are on their way the driver gives no SQLSTATE
+        raise InputError(  # during streaming the driver gives no SQLSTATE
             f"{self._what}: the server stopped in the middle, most likely at a value that it cannot compute; nothing "
             "was kept: look for cells that do not fit, such as a division by zero"
         ) from None
 
 
 def _shown(tables: Sequence[dict[str, Any]]) -> list[str]:
-    """Tables by their names, with the schema where it is needed."""
+    """Names of tables, with the schema if it is not on the search path."""
     return [str(row["name"]) if row["visible"] else f"{row['schema']}.{row['name']}" for row in tables]
 
 
 def _connect(address: str, label: str) -> Any:
     dbapi = driver("adbc_driver_postgresql")
     scheme, _, rest = address.partition(":")
-    address = f"{scheme.lower()}:{rest}"  # libpq knows it in small letters only
+    address = f"{scheme.lower()}:{rest}"  # libpq accepts a scheme in small letters only
     given = address.partition("?")[2]
     extra = [
         f"{name}={value}"
-        for name, (value, variable) in _ASKED.items()
+        for name, (value, variable) in _TIMEOUTS.items()
         if f"{name}=" not in given and (variable is None or variable not in os.environ)
     ]
     try:
         return dbapi.connect(address + ("&" if "?" in address else "?") + "&".join(extra), autocommit=True)
     except Exception as error:
         text = str(error)
-    why = next((told for words, told in _NO_CONNECTION if re.search(words, text)), "cannot be reached")
+    why = next((message for pattern, message in _NO_CONNECTION if re.search(pattern, text)), "cannot be reached")
     credentials = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
     raise InputError(f"{label} {why}{credentials}") from None
 
@@ -221,10 +227,10 @@ def _credentials_used(address: str) -> str:
 
 
 def _column(field: pa.Field) -> DatabaseColumn:
-    """SQL that reads a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
+    """SQL that reads a column so that equality is the same as in other engines: by bytes for text, NaN as null."""
     kind, plain = field.type, qualified_name(field.name)
-    marks = field.metadata or {}
-    native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()
+    metadata = field.metadata or {}
+    native = (metadata.get(b"POSTGRESQL:type") or metadata.get(b"ADBC:postgresql:typname") or b"").decode()
     if pa.types.is_floating(kind):
         return DatabaseColumn(f"NULLIF({plain}, 'NaN')")
     if native == "numeric":  # 1.0 and 1.00 are the same number

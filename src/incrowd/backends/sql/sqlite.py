@@ -1,4 +1,4 @@
-"""SQLite through ADBC: one read-only transaction; cells of one column may have several types there."""
+"""SQLite through ADBC: one read-only transaction. In SQLite, the cells of one column may have several types."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from incrowd.backends.sql.transaction import (
 from incrowd.errors import IncrowdError, InputError
 
 _MAGIC = b"SQLite format 3\x00"
-_TOGETHER = 200  # columns looked at in one statement, which may have 2000 results
+_COLUMNS_AT_ONCE = 200  # columns examined by one statement, which may have at most 2000 results
 _NUMBERS = ("integer", "real")
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
-_KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the user's has
+_KEPT = '"rows of the query, kept by incrowd"'  # temporary table; no query of a user has this name
 
 
-class _Held(NamedTuple):
-    """Content of a column: the kinds of its extremes (numbers sort before texts, blobs last), and more for some."""
+class _CellTypes(NamedTuple):
+    """Types of the cells of a column, from its minimum and maximum: numbers sort before texts, and blobs last."""
 
     lowest: str
     highest: str
-    real: bool  # of numbers: some are not whole
-    large: bool  # of those: some are, and too large for a double
-    uniform: bool  # of texts that may be moments: all are written in one form
+    real: bool  # a column of numbers has some that are not of type integer
+    large: bool  # a column with `real` also has integers too large for a double
+    uniform: bool  # a column of texts that begin with a date has them all in one format
 
 
 class Sqlite(Transaction):
@@ -75,9 +75,9 @@ class Sqlite(Transaction):
             raise
 
     def close(self) -> None:
-        """End the transaction and the connection; a log that reading made beside the file is removed.
+        """End the transaction and the connection, and remove an empty write-ahead log that reading created.
 
-        A reader may not remove it. The last connection that could write does, and writes nothing as the log is empty.
+        SQLite removes the log when the last connection with write access closes, so such a connection is opened.
         """
         super().close()
         log = Path(f"{self.file}-wal")
@@ -88,8 +88,8 @@ class Sqlite(Transaction):
     def stream(self, columns: Sequence[DatabaseColumn]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches.
 
-        The driver takes a column's type from its first rows, which may be null: a first row with a value of every
-        column's type goes before them, and is left out again.
+        The driver infers a column's type from its first rows, which may be null. So the query returns an additional
+        first row with a value of every column's type, which is skipped.
         """
         typed = "SELECT " + ", ".join(column.example for column in columns)
         sql = f"{typed} UNION ALL {select_columns(columns, self.relation)}"
@@ -99,12 +99,12 @@ class Sqlite(Transaction):
             skipped = 0
 
     def _find(self, table: str | None) -> str:
-        known = self.fetch(
+        tables = self.fetch(
             "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         ).to_pylist()
-        names = [row["name"] for row in known]
-        chosen = known[choose_table(table, names, self._label)]
+        names = [row["name"] for row in tables]
+        chosen = tables[choose_table(table, names, self._label)]
         found_table = str(chosen["name"])
         self.others = tuple(name for name in names if name != found_table)
         self.relation = f"main.{quote_name(found_table)}"
@@ -114,10 +114,10 @@ class Sqlite(Transaction):
         return found_table
 
     def _materialise(self) -> None:
-        """Run a query or a view once and keep its rows: run again, random() and LIMIT would give others.
+        """Run a query or a view once and store its rows, because random() and LIMIT may return others if repeated.
 
-        They are kept in SQLite's own temporary file, which has no name and goes with the connection. Its columns have
-        no types, so that every cell stays what it is.
+        They are stored in a temporary table, which SQLite deletes with the connection. Its columns have no types, so
+        that cells are not converted.
         """
         columns = ", ".join(quote_name(name) for name in self._names())
         self.fetch(f"CREATE TEMP TABLE {_KEPT} ({columns})")
@@ -133,7 +133,7 @@ class Sqlite(Transaction):
         return names
 
     def _describe(self) -> dict[str, DatabaseColumn]:
-        """Every column by what its cells are: a declared type binds nobody."""
+        """The way to read each column, from the types of its cells: SQLite does not enforce declared types."""
         names = self._names()
         low, high = "min({0} COLLATE BINARY)", "max({0} COLLATE BINARY)"
         extremes = self._ask(names, f"typeof({low})", f"typeof({high})", f"{low} GLOB {_DAY} AND {high} GLOB {_DAY}")
@@ -145,43 +145,46 @@ class Sqlite(Transaction):
         uniform = self._ask(moments, f"min({form}) = max({form})")
         return {
             name: _column(
-                name, _Held(lowest, highest, name in broken, large.get(name) == (1,), uniform.get(name) == (1,))
+                name, _CellTypes(lowest, highest, name in broken, large.get(name) == (1,), uniform.get(name) == (1,))
             )
             for name, (lowest, highest, _) in extremes.items()
         }
 
     def _ask(self, names: Sequence[str], *questions: str) -> dict[str, tuple[Any, ...]]:
-        """The answers to aggregates about each of these columns, the table gone through once for many of them."""
+        """The values of SQL aggregates for each of these columns; one pass over the table covers many columns."""
         answers: dict[str, tuple[Any, ...]] = {}
-        for start in range(0, len(names), _TOGETHER):
-            part = [qualified_name(name) for name in names[start : start + _TOGETHER]]
-            asked = [question.format(value) for value in part for question in questions]
-            numbered = ", ".join(f"{sql} AS a{place}" for place, sql in enumerate(asked))
+        for start in range(0, len(names), _COLUMNS_AT_ONCE):
+            part = [qualified_name(name) for name in names[start : start + _COLUMNS_AT_ONCE]]
+            expressions = [question.format(value) for value in part for question in questions]
+            numbered = ", ".join(f"{sql} AS a{place}" for place, sql in enumerate(expressions))
             (row,) = self.fetch(f"SELECT {numbered} FROM {self.relation} AS r").to_pylist()
-            told = iter(row.values())
-            answers |= {name: tuple(next(told) for _ in questions) for name in names[start : start + _TOGETHER]}
+            results = iter(row.values())
+            for name in names[start : start + _COLUMNS_AT_ONCE]:
+                answers[name] = tuple(next(results) for _ in questions)
         return answers
 
     def _explain(self, error: Exception) -> NoReturn:
-        """An error in our words; SQLite's own are passed on only where they are about the query."""
+        """Raise InputError for a driver's error; SQLite's message is shown only if it is about the query itself."""
         text = str(error)
         if re.search(r"locked|busy", text):
-            told = f"{self._label} is being written to and stays locked; try again when the writer is done"
+            message = f"{self._label} is being written to and stays locked; try again when the writer is done"
         elif re.search(r"disk is full", text):
-            told = f"{self.name}: the temporary disk is full; nothing was kept: free space, or name a folder in TMPDIR"
+            message = (
+                f"{self.name}: the temporary disk is full; nothing was kept: free space, or name a folder in TMPDIR"
+            )
         elif re.search(r"malformed|not a database|disk I/O", text):
-            told = f"{self._label} is damaged or cannot be read"
+            message = f"{self._label} is damaged or cannot be read"
         elif re.search(r"readonly|query_only", text):
-            told = "the query would write; only reading is possible, give a SELECT"
+            message = "the query would write; only reading is possible, give a SELECT"
         elif self._by_query and (reason := re.search(r"Failed to prepare query: (.*)", text)):
-            told = f"the query is not understood: {reason[1]}"
+            message = f"the query is not understood: {reason[1]}"
         else:
-            told = f"{self.name} cannot be read to its end ({type(error).__name__}); nothing was kept"
-        raise InputError(told) from None
+            message = f"{self.name} cannot be read to its end ({type(error).__name__}); nothing was kept"
+        raise InputError(message) from None
 
 
 def _check_file(path: str) -> None:
-    """Stop where there is no database to read."""
+    """Raise InputError if the file does not exist, is not readable or is not an SQLite database."""
     name = os.path.basename(path)
     if not os.path.isfile(path):
         raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
@@ -192,32 +195,32 @@ def _check_file(path: str) -> None:
             raise InputError(f"{name} is not an SQLite database")
 
 
-def _column(name: str, held: _Held) -> DatabaseColumn:
-    """SQL that reads a column so that equal values are equal everywhere."""
+def _column(name: str, types: _CellTypes) -> DatabaseColumn:
+    """SQL that reads a column so that equality is the same as in other engines."""
     plain = qualified_name(name)
-    if held.lowest == "blob":
+    if types.lowest == "blob":
         return DatabaseColumn(f"{plain} COLLATE BINARY", example="x''")
-    if held.highest == "blob":
+    if types.highest == "blob":
         text = f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END"
         return DatabaseColumn(f"{text} COLLATE BINARY")
-    if held.lowest == "text":
-        moments = ("timestamp[s]",) if held.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
+    if types.lowest == "text":
+        moments = ("timestamp[s]",) if types.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
         return DatabaseColumn(f"{plain} COLLATE BINARY", ("date32", *moments))  # days are text there
-    if held.highest == "text":
+    if types.highest == "text":
         return DatabaseColumn(f"{_as_text(plain)} COLLATE BINARY")
-    if held.large:  # no type holds both kinds of numbers: as text, a whole number without a point
+    if types.large:  # no type holds large integers and fractions: both become text, a whole number without a point
         bare = f"({plain} COLLATE BINARY)"
         within = f"{bare} >= {-(2.0**63)!r} AND {bare} < {2.0**63!r}"
         whole = f"typeof({plain}) = 'real' AND {within} AND {bare} = CAST({plain} AS INTEGER)"
         text = f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END"
         return DatabaseColumn(f"{text} COLLATE BINARY")
-    if held.real:
+    if types.real:
         return DatabaseColumn(f"CAST({plain} AS REAL) COLLATE BINARY", example="0.0")
-    if held.highest == "integer":
+    if types.highest == "integer":
         return DatabaseColumn(f"{plain} COLLATE BINARY", example="0")
     return DatabaseColumn(f"CAST({plain} AS TEXT) COLLATE BINARY")
 
 
 def _as_text(plain: str) -> str:
-    """A value as text, a double with all its digits."""
+    """SQL for a value as text; a double is written with all its digits."""
     return f"CASE typeof({plain}) WHEN 'real' THEN printf('%!.17g', {plain}) ELSE CAST({plain} AS TEXT) END"

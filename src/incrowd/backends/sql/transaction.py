@@ -1,4 +1,4 @@
-"""A transaction on one database, which the dialects of SQL derive theirs from, and how they write columns."""
+"""Base class of the transactions of each database, and SQL fragments that they share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ import pyarrow as pa
 from incrowd.backends.relational import quote_name
 from incrowd.errors import InputError, MissingDependencyError
 
-_LISTED = 30
+_LISTED = 30  # tables that a message lists
 
 
 class DatabaseColumn(NamedTuple):
-    """Reading of a column: SQL that writes its value in one way, types that its text may have, and a sample value."""
+    """The way to read a column in SQL.
+
+    Attributes:
+        sql: expression that gives equal values one notation.
+        shapes: types that may be inferred if the column is read as text.
+        example: SQL literal of the column's type.
+    """
 
     sql: str
     shapes: tuple[str, ...] = ()
@@ -24,7 +30,7 @@ class DatabaseColumn(NamedTuple):
 
 
 class Transaction:
-    """An open transaction on one database: a table or query of it, and how each of its columns is read."""
+    """An open transaction on one database: one table or query (`relation`), and how its columns are read."""
 
     name: str
     table: str | None
@@ -38,7 +44,7 @@ class Transaction:
     _connection: Any
 
     def fetch(self, sql: str) -> pa.Table:
-        """A small answer."""
+        """Run a statement and return its result, which must be small."""
         with self._cursor() as cursor:
             cursor.execute(sql)
             return cursor.fetch_arrow_table()
@@ -52,7 +58,7 @@ class Transaction:
         self._connection.close()
 
     def _batches(self, sql: str, options: dict[str, str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A large answer in batches; an error in the caller's work on a batch is not taken for one of the driver."""
+        """Yield a large result in batches; errors of the driver are translated, those of the caller are not."""
         with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
             try:
                 cursor.execute(sql)
@@ -69,7 +75,7 @@ class Transaction:
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
-        """A cursor whose errors are told in our words."""
+        """A cursor whose errors are translated by `_explain`."""
         with self._connection.cursor() as cursor:
             try:
                 yield cursor
@@ -77,7 +83,7 @@ class Transaction:
                 self._explain(error)
 
     def _explain(self, error: Exception) -> NoReturn:
-        """An error of the driver in our words: its own may quote cells."""
+        """Raise InputError for a driver's error, whose message may quote cells."""
         raise NotImplementedError
 
 
@@ -91,7 +97,7 @@ def driver(package: str) -> Any:
 
 
 def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
-    """Find the table that is meant; the only one needs no name."""
+    """Index of the named table; None stands for the only table."""
     shown = ", ".join(existing[:_LISTED]) + (
         f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
     )
@@ -106,17 +112,17 @@ def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
 
 
 def subquery(query: str) -> str:
-    """A query as a relation; on lines of its own, so that a comment at its end ends there."""
+    """A query as a relation; the line break ends a comment in the query's last line."""
     return f"(\n{query}\n)"
 
 
 def select_columns(columns: Sequence[DatabaseColumn], relation: str) -> str:
-    """A SELECT of columns as c0, c1, …: their own names do not matter to the caller."""
+    """A SELECT of columns, renamed c0, c1, …"""
     return (
         f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
     )
 
 
 def qualified_name(name: str) -> str:
-    """A column of the relation as SQL writes it."""
+    """A column of the relation as a quoted SQL identifier."""
     return f"r.{quote_name(name)}"

@@ -1,4 +1,4 @@
-"""Perturbation: one kind of step a file. Records no longer carry their own values, so classes promise nothing."""
+"""Perturbation: one kind of step per file. Values are changed at random, so that classes guarantee nothing."""
 
 from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
 from incrowd.protection.perturbation.date_shift import ShiftDates

@@ -1,4 +1,4 @@
-"""Rounding, top and bottom coding of any column of numbers, which stays one of numbers."""
+"""Rounding, top coding and bottom coding of columns of numbers; the results are numbers again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from incrowd.special import Floats
 
 
 def _plain_numbers(columns: ColumnsSoFar, names: tuple[str, ...], what: str) -> list[tuple[Coded, Floats]]:
-    """Columns of numbers with their values; dates have no unit that could be meant."""
+    """Columns of numbers with their values; refuses dates, because a number would have no clear unit for them."""
     found = columns.numbers(names)
     for column, _ in found:
         if pa.types.is_temporal(column.values.type):
@@ -31,10 +31,12 @@ def _as_cells(column: Coded, values: Floats) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class Round(Step):
-    """Every value becomes the nearest multiple of `unit`; a value in the middle the even one."""
+    """Every value becomes the nearest multiple of `unit`; a value halfway between two becomes the even multiple."""
 
     unit: float
     kind: ClassVar[str] = "round"
+    words: ClassVar[str] = "Each value becomes the nearest multiple of the number."
+    usual: ClassVar[str] = "10"
     reads: ClassVar[Readers] = {"unit": float}
     is_random: ClassVar[bool] = False
 
@@ -55,11 +57,12 @@ class Round(Step):
 
 @dataclass(frozen=True, slots=True)
 class TopCode(Step):
-    """Values above `limit` become the limit, or with `to="mean"` their mean, of at least k records."""
+    """Values above `limit` become the limit, or with `to="mean"` their mean, which needs at least k records."""
 
     limit: float
     to: str = "limit"
     kind: ClassVar[str] = "top"
+    words: ClassVar[str] = "Values above the number become the number."
     reads: ClassVar[Readers] = {"limit": float, "to": str}
     is_random: ClassVar[bool] = False
     side: ClassVar[str] = "above"
@@ -75,16 +78,16 @@ class TopCode(Step):
         changed = {}
         for column, values in _plain_numbers(columns, self.columns, "a limit"):
             beyond = self._beyond(values)
-            put = self.limit
+            replacement = self.limit
             if self.to == "mean" and beyond.any():
-                few = np.count_nonzero(beyond)
-                if few < columns.problem.demand.k:
+                count = np.count_nonzero(beyond)
+                if count < columns.problem.demand.k:
                     raise InputError(
-                        f"{few:,} records of {column.name!r} are beyond the limit, and a mean of fewer than "
+                        f"{count:,} records of {column.name!r} are beyond the limit, and a mean of fewer than "
                         f"{columns.problem.demand.k:,} tells of them; move the limit, or write the limit itself"
                     )
-                put = float(values[beyond].mean())
-            changed[column.name] = _as_cells(column, np.where(beyond, put, values))
+                replacement = float(values[beyond].mean())
+            changed[column.name] = _as_cells(column, np.where(beyond, replacement, values))
         written = "the limit" if self.to == "limit" else "their mean"
         return StepOutcome(
             changed,
@@ -104,9 +107,10 @@ class TopCode(Step):
 
 @dataclass(frozen=True, slots=True)
 class BottomCode(TopCode):
-    """Values below `limit` become the limit, or with `to="mean"` their mean, of at least k records."""
+    """Values below `limit` become the limit, or with `to="mean"` their mean, which needs at least k records."""
 
     kind: ClassVar[str] = "bottom"
+    words: ClassVar[str] = "Values below the number become the number."
     side: ClassVar[str] = "below"
 
     def _beyond(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

@@ -1,4 +1,4 @@
-"""Date shifting: all dates of a person move by the same number of days, so that the time between them stays."""
+"""Date shifting: all dates of a person move by the same number of days, which keeps the time between them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 class ShiftDates(Step):
     """All dates of a `person` move by one number of days, drawn evenly from `-days` to `days`.
 
-    Without a person column every record moves by itself, its dates together. With a `key`, bytes or a file, people
-    move by the same days in every table that is shifted under it. With `multiple=7` they move by whole weeks, so that
-    weekdays stay and tell nothing of the shift.
+    Without a person column, every record moves by its own number of days. With a `key` (bytes or a file), a person
+    moves by the same number of days in every table under this key. With `multiple=7`, dates move by whole weeks, so
+    that weekdays do not change and reveal nothing about the shift.
     """
 
     days: int
@@ -38,6 +38,10 @@ class ShiftDates(Step):
     key: bytes | str | Path | None = field(default=None, repr=False)
     multiple: int = 1
     kind: ClassVar[str] = "shiftdates"
+    words: ClassVar[str] = (
+        "All dates of a record, or of a person, move together; the number is the most days they move."
+    )
+    usual: ClassVar[str] = "30"
     reads: ClassVar[Readers] = {"days": int, "person": str, "key": Path, "multiple": int}
 
     def __post_init__(self) -> None:
@@ -62,22 +66,22 @@ class ShiftDates(Step):
         moved = self._draw(columns, found[0].codes.size)
         steps = 2 * (self.days // self.multiple) + 1
         deviation = self.multiple * math.sqrt((steps**2 - 1) / 12)
-        whose = "record" if self.person is None else "person"
-        those = "" if self.multiple == 1 else f"multiples of {self.multiple}, "
+        unit = "record" if self.person is None else "person"
+        multiples = "" if self.multiple == 1 else f"multiples of {self.multiple}, "
         return StepOutcome(
             {column.name: _move(column, moved, self.days) for column in found},
-            f"all dates of a {whose} were moved by the same number of days, drawn from "
-            f"{those}-{self.days} to {self.days}",
-            f"the time between two dates of a {whose} is exact; a date by itself, its season and the time to a column "
+            f"all dates of a {unit} were moved by the same number of days, drawn from "
+            f"{multiples}-{self.days} to {self.days}",
+            f"the time between two dates of a {unit} is exact; a date by itself, its season and the time to a column "
             f"that was not moved are unbiased, with a standard deviation of {deviation:.3g} days. The shift of "
-            f"a {whose} can be found from one known date, from columns that were not moved (an age, a quarter), "
+            f"a {unit} can be found from one known date, from columns that were not moved (an age, a quarter), "
             "from the first and last days that were observed and, unless it is of whole weeks, from weekdays",
             {"days": self.days, "multiple": self.multiple},
             {column.name: _ticks_of_a_day(column.values.type) * deviation for column in found},
         )
 
     def _draw(self, columns: ColumnsSoFar, rows: int) -> NDArray[np.int64]:
-        """The days by which every record is moved."""
+        """The number of days by which every record is moved."""
         most = self.days // self.multiple
         if self.person is None:
             return self.multiple * columns.draws.integers(-most, most, rows, endpoint=True)
@@ -96,10 +100,11 @@ class ShiftDates(Step):
 
 
 def _move(column: Coded, moved: NDArray[np.int64], most: int) -> pa.Array:
-    """Dates moved by days, `most` at most, in whole ticks: nothing is rounded.
+    """Move dates by the drawn days, at most `most`, without rounding.
 
     Raises:
-        InputError: some date may leave the years 1 to 9999, or what the type holds, whatever was drawn.
+        InputError: a shift of `most` days could leave the years 1 to 9999 or the range of the type. This does not
+            depend on the drawn shifts.
     """
     kind, day = column.values.type, _ticks_of_a_day(column.values.type)
     stored = pa.int32() if pa.types.is_date32(kind) else pa.int64()
@@ -115,7 +120,7 @@ def _move(column: Coded, moved: NDArray[np.int64], most: int) -> pa.Array:
 
 
 def _ticks_of_a_day(kind: pa.DataType) -> int:
-    """A day in the unit in which a column counts time."""
+    """The length of a day in the time unit of a column."""
     if pa.types.is_date32(kind):
         return 1
     return 86_400 * TICKS["ms" if pa.types.is_date64(kind) else kind.unit]

@@ -1,4 +1,4 @@
-"""Noise: a normal number is added to every value, of each column by itself or with the correlations of the columns."""
+"""Additive normal noise, independent for each column or with the covariance of the columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, St
 from incrowd.special import Floats
 from incrowd.wording import listed
 
-_MOST = 1_000  # standard deviations; more says nothing about anybody, and does not fit into numbers
+_MOST = 1_000  # standard deviations; more would make values useless and overflow their types
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Noise(Step):
 
     size: float
     kind: ClassVar[str] = "noise"
+    words: ClassVar[str] = "Normal noise; the number is its size in standard deviations of the column."
+    usual: ClassVar[str] = "0.2"
     reads: ClassVar[Readers] = {"size": float}
 
     def __post_init__(self) -> None:
@@ -67,6 +69,10 @@ class CorrelatedNoise(Noise):
     """Normal noise with the covariance of the columns, `size`² times as large (Kim 1986)."""
 
     kind: ClassVar[str] = "correlated"
+    words: ClassVar[str] = (
+        "Normal noise that keeps the correlations of two columns or more; "
+        "the number is its size in standard deviations."
+    )
 
     def __post_init__(self) -> None:
         Noise.__post_init__(self)

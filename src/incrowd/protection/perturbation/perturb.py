@@ -1,6 +1,6 @@
-"""Perturbation in steps: some columns are changed by chance or rounded, and nothing is promised about classes.
+"""Perturbation in steps: columns are changed at random or rounded, without a guarantee on classes.
 
-Steps are objects, or read from text: "noise=0.1", "recordswap=0.05,match=sex".
+Steps are objects, or parsed from text: "noise=0.1", "recordswap=0.05,match=sex".
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ STEPS: Mapping[str, type[Step]] = {
         ShiftDates,
     )
 }
-"""Every kind of step by the name it has in text; a new one is a file and an entry here."""
+"""Every kind of step by its name in text; a new kind is a module and an entry here."""
 
 
 def parse_step(columns: Sequence[str], action: str, *, files: bool = True) -> Step:
-    """Read what a step does from text.
+    """Parse a step from text.
 
     Args:
         columns: the columns that the step changes.
         action: the kind of step, its first parameter, and others by name: "top=85,to=mean".
-        files: whether the step may read a file of this machine.
+        files: whether the step may read a file on this machine.
 
     Returns:
         The step.
 
     Raises:
-        InputError: there is no such step, it does not take such a parameter, or it would read a file and must not.
+        InputError: the kind of step or a parameter does not exist, or the step would read a file without permission.
 
     >>> parse_step(["age"], "top=85,to=mean")
     TopCode(columns=('age',), limit=85.0, to='mean')
@@ -82,12 +82,12 @@ def parse_step(columns: Sequence[str], action: str, *, files: bool = True) -> St
 
 
 def columns_of_step(names: str, existing: Collection[str]) -> tuple[str, ...]:
-    """The columns that a step names: one that exists, or several joined by plus signs."""
+    """The columns in the text of a step: an existing column, or several names joined by plus signs."""
     return (names,) if names in existing else read_names(names)
 
 
 def read_steps(given: Sequence[Any], table: Table) -> list[Step]:
-    """Steps as they are, or from pairs of columns and what to do: ("age+income", "noise=0.1")."""
+    """Read steps: `Step` objects, or pairs of columns and an action: ("age+income", "noise=0.1")."""
     steps = []
     for one in given:
         if isinstance(one, Step):
@@ -102,7 +102,7 @@ def read_steps(given: Sequence[Any], table: Table) -> list[Step]:
 
 
 def perturb(problem: Problem) -> Recoding:
-    """Apply the steps one after the other to the columns they name, which may have any role."""
+    """Apply the steps one after the other to their columns, which may have any role."""
     options: PerturbOptions = problem.options
     assert problem.table is not None
     if not options.steps:
@@ -118,12 +118,12 @@ def perturb(problem: Problem) -> Recoding:
     notes: list[str] = []
     for done, step in enumerate(steps):
         problem.progress(f"perturbing ({step.kind})", done / len(steps))
-        change = step.apply(columns)
-        columns.changed |= change.columns
-        spread |= {name: float(np.hypot(spread.get(name, 0.0), added)) for name, added in change.spread.items()}
-        notes += change.notes
-        for name in change.columns:
-            treatments.setdefault(name, []).append(_describe(change, name))
+        outcome = step.apply(columns)
+        columns.changed |= outcome.columns
+        spread |= {name: float(np.hypot(spread.get(name, 0.0), added)) for name, added in outcome.spread.items()}
+        notes += outcome.notes
+        for name in outcome.columns:
+            treatments.setdefault(name, []).append(_describe(outcome, name))
     changed = {name: _count_changed(columns, name) for name in columns.changed}
     for column in columns.coded([column.name for column in problem.columns if column.name in columns.changed]):
         escaped = escape_unchanged(column)
@@ -139,20 +139,20 @@ def perturb(problem: Problem) -> Recoding:
     )
 
 
-def _describe(change: StepOutcome, column: str) -> dict[str, Any]:
-    """Entry of the codebook for a step on one column."""
-    published = dict(change.published)
+def _describe(outcome: StepOutcome, column: str) -> dict[str, Any]:
+    """The entry for the codebook of a step on one column."""
+    published = dict(outcome.published)
     if "matrix" in published:
         published["matrix"] = published["matrix"][column]
-    return {"treatment": change.treatment, "correction": change.correction, **published}
+    return {"treatment": outcome.treatment, "correction": outcome.correction, **published}
 
 
 def _count_changed(columns: ColumnsSoFar, name: str) -> int:
-    """The cells that differ from the original."""
-    ((_, was),) = columns.table.read([name])
-    now = columns.changed[name]
-    was = pa.concat_arrays(was.chunks) if was.num_chunks else pa.array([], was.type)
-    was = was.cast(was.type.value_type) if pa.types.is_dictionary(was.type) else was
-    equal = pc.fill_null(pc.equal(was.cast(now.type, safe=False), now), False)
-    same = pc.or_(equal, pc.and_(pc.is_null(was), pc.is_null(now)))
-    return len(now) - int(pc.sum(same).as_py())
+    """Number of cells of a column that differ from the original."""
+    ((_, original),) = columns.table.read([name])
+    current = columns.changed[name]
+    original = pa.concat_arrays(original.chunks) if original.num_chunks else pa.array([], original.type)
+    original = original.cast(original.type.value_type) if pa.types.is_dictionary(original.type) else original
+    equal = pc.fill_null(pc.equal(original.cast(current.type, safe=False), current), False)
+    is_same = pc.or_(equal, pc.and_(pc.is_null(original), pc.is_null(current)))
+    return len(current) - int(pc.sum(is_same).as_py())

@@ -1,4 +1,4 @@
-"""PRAM (post-randomisation): categories change by chance, with known probabilities (Gouweleeuw et al. 1998)."""
+"""PRAM (post-randomisation): categories change at random, with known probabilities (Gouweleeuw et al. 1998)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ _ROUNDING = 1e-6  # by which the probabilities of a row may miss 1
 
 @dataclass(frozen=True, slots=True)
 class Pram(Step):
-    """Categories change with the probabilities of a `matrix`: by value, those of every value it may become.
+    """Categories change with the transition probabilities of a `matrix`: `matrix[old][new]`.
 
-    A number in its place makes an invariant matrix: with this probability a value stays, otherwise it is drawn from the
-    column's own distribution, so that counts are expected to stay as they are. A text is a CSV file whose first line
-    has the values it may become and whose other lines begin with a value. A missing value stays missing.
+    - A number instead of a matrix makes an invariant one: a value stays with this probability, and is otherwise drawn
+      from the column's own distribution, so that the expected counts do not change.
+    - A text is the path of a CSV file: the first line has the new values, every other line begins with an old value.
+
+    A missing value stays missing.
     """
 
     matrix: float | str | os.PathLike[str] | Matrix
     kind: ClassVar[str] = "pram"
+    words: ClassVar[str] = (
+        "Categories are drawn anew by chance (PRAM); the number is the probability that a value stays."
+    )
+    usual: ClassVar[str] = "0.8"
     reads: ClassVar[Readers] = {"matrix": read_number_or_file}
 
     def __post_init__(self) -> None:
@@ -62,7 +68,7 @@ class Pram(Step):
 
     @staticmethod
     def _redraw(column: Coded, keep: float, draws: np.random.Generator) -> pa.Array:
-        """Keep or draw from the column's own values, record by record."""
+        """Keep each value with probability `keep`, else draw it from the column's own values."""
         filled = np.flatnonzero(column.is_filled)
         codes = column.codes.astype(np.int64)
         drawn = codes[filled[draws.integers(0, max(filled.size, 1), filled.size)]]
@@ -71,7 +77,7 @@ class Pram(Step):
 
 
 def invariant_matrix(cells: pa.Array, keep: float) -> dict[str, dict[str, float]]:
-    """The matrix of a column that was redrawn, as the released shares tell it.
+    """The transition matrix of an invariant PRAM, estimated from the released shares of values.
 
     >>> invariant_matrix(pa.array(["a", "b", "b", "b"]), 0.6)["a"]
     {'a': 0.7, 'b': 0.3...}
@@ -103,7 +109,7 @@ def read_matrix(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
 
 
 def check_matrix(matrix: Matrix) -> None:
-    """Refuse a matrix that is not one of probabilities whose rows add up to 1."""
+    """Refuse a matrix whose entries are not probabilities or whose rows do not add up to 1."""
     for place, row in enumerate(matrix.values(), start=1):
         if any(not 0 <= share <= 1 for share in row.values()):
             raise InputError(f"row {place:,} of the matrix holds a number that is no probability")
@@ -131,22 +137,22 @@ def _draw(column: Coded, matrix: Matrix, draws: np.random.Generator) -> pa.Array
     for code, label in enumerate(labels):
         rows = np.flatnonzero(column.codes == code)
         limits = np.cumsum([matrix[label].get(target, 0.0) for target in targets])
-        possible = int(np.flatnonzero([matrix[label].get(target, 0.0) > 0 for target in targets])[-1])
-        drawn[rows] = np.minimum(np.searchsorted(limits, chances[rows], side="right"), possible)
+        last_possible = int(np.flatnonzero([matrix[label].get(target, 0.0) > 0 for target in targets])[-1])
+        drawn[rows] = np.minimum(np.searchsorted(limits, chances[rows], side="right"), last_possible)
     return values.take(pa.array(drawn))
 
 
 def estimate_counts(released: Mapping[str, float], matrix: Matrix) -> dict[str, float]:
     """Estimate how often values occurred before PRAM, from released counts and the published matrix.
 
-    The estimate is unbiased; a rare value's may be below 0.
+    The estimate is unbiased; for a rare value it may be below 0.
 
     Args:
-        released: by value, how often the release has it.
+        released: the released count of every value.
         matrix: the published matrix.
 
     Returns:
-        By value, the estimated count of the original.
+        The estimated original count of every value.
 
     Raises:
         InputError: the matrix cannot be solved, or a value has no row in it.
@@ -161,17 +167,17 @@ def estimate_counts(released: Mapping[str, float], matrix: Matrix) -> dict[str, 
 
 
 def estimate_errors(released: Mapping[str, float], matrix: Matrix) -> dict[str, float]:
-    """The standard errors of `estimate_counts`, which come from the draws of PRAM alone.
+    """Standard errors of `estimate_counts`, from the random draws of PRAM only.
 
-    Draws are independent, so a release has the covariance of the sum of the multinomial draws of every original value;
-    the counts of these are estimated too (Gouweleeuw et al. 1998).
+    Draws are independent, so the covariance of released counts is the sum of the multinomial covariances of every
+    original value. Its unknown original counts are replaced by their estimates (Gouweleeuw et al. 1998).
 
     Args:
-        released: by value, how often the release has it.
+        released: the released count of every value.
         matrix: the published matrix.
 
     Returns:
-        By value, the standard error of the estimated count.
+        The standard error of the estimated count of every value.
 
     Raises:
         InputError: the matrix cannot be solved, or a value has no row in it.
@@ -182,13 +188,13 @@ def estimate_errors(released: Mapping[str, float], matrix: Matrix) -> dict[str, 
     """
     values, chances, inverse = _invert(released, matrix)
     counts = np.maximum(inverse @ [float(released.get(value, 0.0)) for value in values], 0.0)
-    drawn = np.diag(counts @ chances) - (chances.T * counts) @ chances
-    errors = np.sqrt(np.maximum(np.diag(inverse @ drawn @ inverse.T), 0.0))  # below 0 by rounding alone
+    covariance = np.diag(counts @ chances) - (chances.T * counts) @ chances
+    errors = np.sqrt(np.maximum(np.diag(inverse @ covariance @ inverse.T), 0.0))  # below 0 by rounding alone
     return dict(zip(values, errors.tolist(), strict=True))
 
 
 def _invert(released: Mapping[str, float], matrix: Matrix) -> tuple[list[str], Floats, Floats]:
-    """The values, their probabilities, and the inverse of these transposed."""
+    """The values, the matrix of their transition probabilities, and the inverse of its transpose."""
     check_matrix(matrix)
     if any(value not in matrix for value in released):
         raise InputError("a released value has no row in the matrix; is it the one of this column?")

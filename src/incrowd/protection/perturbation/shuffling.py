@@ -1,4 +1,4 @@
-"""Shuffling: values change owners so that they keep their relation to other columns, and nothing of who had them."""
+"""Data shuffling: values are reassigned to other records so that rank correlations are kept."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from incrowd.protection.perturbation.step import ColumnsSoFar, Readers, Step, St
 from incrowd.special import Floats
 from incrowd.wording import listed
 
-_MOST_CATEGORIES = 100  # the rest of them counts as one
+_MOST_CATEGORIES = 100  # rarer categories count as one
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffle(Step):
-    """Values are given to records anew (Muralidhar & Sarathy 2006).
+    """Reassigns the values of a column to records (Muralidhar & Sarathy 2006).
 
-    Ranks are drawn from a normal copula given the columns in `by`, without a look at the record's own values; the
-    sorted values are then dealt out by these ranks. So the values that occur stay the same ones, and so do, about, the
-    rank correlations among the shuffled columns and with those in `by`.
+    A rank is drawn for every record from a normal copula given the columns in `by`, independently of the record's own
+    value; the sorted values are then assigned by these ranks. So the set of values does not change, and the rank
+    correlations among the shuffled columns and with those in `by` are approximately kept.
     """
 
     by: tuple[str, ...] = ()
     kind: ClassVar[str] = "shuffle"
+    words: ClassVar[str] = (
+        "The values are dealt out to other records; name the columns whose correlation stays, joined by plus signs."
+    )
     reads: ClassVar[Readers] = {"by": read_names}
 
     def apply(self, columns: ColumnsSoFar) -> StepOutcome:
-        """Deal out the values of every column by ranks that are drawn; a missing value stays missing."""
+        """Assign the values of every column by drawn ranks; a missing value stays missing."""
         both = [name for name in self.by if name in self.columns]
         if both:
             raise InputError(f"{listed(both)} cannot be shuffled by itself; take it out of one of them")
@@ -53,7 +56,7 @@ class Shuffle(Step):
             np.zeros(len(found)), covariance, columns.table.rows, method="eigh"
         )
         return StepOutcome(
-            {column.name: _deal_out(column, drawn[:, place]) for place, column in enumerate(found)},
+            {column.name: _assign(column, drawn[:, place]) for place, column in enumerate(found)},
             f"values were shuffled between records{f', given {listed(self.by)}' if self.by else ''}",
             "each column alone is as it was; rank correlations among the shuffled columns"
             + (f" and with {listed(self.by)}" if self.by else "")
@@ -68,23 +71,24 @@ def _scores(column: Coded) -> Floats:
 
     filled = column.is_filled
     tally = np.bincount(column.codes[filled], minlength=column.size)
-    middle = (np.cumsum(tally) - tally / 2) / max(tally.sum(), 1)  # of the ranks that equal values share
+    middle = (np.cumsum(tally) - tally / 2) / max(tally.sum(), 1)  # mean rank of equal values
     scores: Floats = np.where(filled, ndtri(middle)[column.codes], np.nan)
     return scores
 
 
 def _predictors(column: Coded) -> Floats:
-    """Normal scores of a number, the middle where it is missing; for categories one column each but the commonest."""
+    """Predictors from a column: normal scores of numbers (0 if missing), or one dummy for each category except the
+    commonest."""
     if column.has_distances:
         scores = np.nan_to_num(_scores(column))
         return np.stack([scores, np.isnan(_scores(column))], axis=1) if column.has_null else scores[:, None]
     commonest = np.argsort(-np.bincount(column.codes, minlength=column.size), kind="stable")[1:_MOST_CATEGORIES]
-    shown: Floats = (column.codes[:, None] == commonest).astype(np.float64)
-    return shown
+    dummies: Floats = (column.codes[:, None] == commonest).astype(np.float64)
+    return dummies
 
 
-def _deal_out(column: Coded, drawn: Floats) -> pa.Array:
-    """The sorted values of a column, dealt out by ranks."""
+def _assign(column: Coded, drawn: Floats) -> pa.Array:
+    """The sorted values of a column, assigned to records in the order of the drawn numbers."""
     filled = np.flatnonzero(column.is_filled)
     codes = column.codes.copy()
     codes[filled[np.argsort(drawn[filled], kind="stable")]] = np.sort(column.codes[filled])

@@ -1,4 +1,4 @@
-"""Base of all perturbation steps: the columns as changed so far, and a step whose fields are read from text."""
+"""Base class of perturbation steps, and the state of the columns between steps."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from incrowd.tables import Table, read_table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepOutcome:
-    """Result of a step: the new columns, and what analysts are told about it.
+    """Result of a step: the new columns, and its documentation for analysts.
 
     Attributes:
         columns: by name, the column after the step.
-        treatment: what was done, with its parameters.
-        correction: how an analysis is corrected for it.
+        treatment: what was done, with its parameters, in words.
+        correction: how to correct an analysis for the step, in words.
         published: further parameters that analysts need, by name.
-        spread: by column, the standard deviation of the noise that was added, which an attacker reads too.
+        spread: by column, the standard deviation of the added noise; it is published, so an attacker knows it too.
         notes: what the step could not do.
     """
 
@@ -43,7 +43,7 @@ class StepOutcome:
 
 @dataclass(slots=True, eq=False)
 class ColumnsSoFar:
-    """The columns of a table as they are after the steps so far."""
+    """The columns of a table after the steps so far."""
 
     table: Table
     problem: Problem
@@ -51,24 +51,24 @@ class ColumnsSoFar:
     changed: dict[str, pa.Array] = field(default_factory=dict)
 
     def coded(self, names: Sequence[str]) -> list[Coded]:
-        """Columns as codes; none for no names."""
+        """Dictionary-encoded columns by name."""
         wanted = self.table.require(names, "columns of a step") if names else []
         scales = {name: scale for name, scale in self.table.scales.items() if name in self.changed}
-        now = read_table(pa.table(self.changed), scales=scales) if self.changed else self.table
-        return [encode(now if name in self.changed else self.table, [name])[0] for name in wanted]
+        changed_table = read_table(pa.table(self.changed), scales=scales) if self.changed else self.table
+        return [encode(changed_table if name in self.changed else self.table, [name])[0] for name in wanted]
 
     def numbers(self, names: Sequence[str]) -> list[tuple[Coded, Floats]]:
-        """Columns of numbers or dates with every record's position; NaN where it has none."""
-        found = self.coded(names)
-        for column in found:
+        """Columns of numbers or dates with the position of every record's value; NaN if it is missing."""
+        columns = self.coded(names)
+        for column in columns:
             if not column.has_distances:
                 raise InputError(f"{column.name!r} holds categories, and this step needs numbers or dates", hint="step")
-        check_values(found)
-        return [(column, positions_with_gaps(column)[column.codes]) for column in found]
+        check_values(columns)
+        return [(column, positions_with_gaps(column)[column.codes]) for column in columns]
 
 
 def as_values(column: Coded, positions: Floats) -> pa.Array:
-    """Positions as values of the column's own type, or of a wider one where they no longer fit."""
+    """Convert positions to values of the column's own type, or of a wider type if they do not fit."""
     kind = column.values.type
     if pa.types.is_integer(kind):
         limits = np.iinfo(str(kind))
@@ -91,16 +91,20 @@ Readers = Mapping[str, Callable[[str], Any]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of perturbation, applied to some columns.
+    """Base class of a perturbation step, applied to some columns.
 
-    A class of steps has a `kind`, by which text names it, and says in `reads` how text becomes the value of each of its
-    fields: `kind=…` sets the first one, `name=…` any other. A reader that gives a `Path` names a file that the step
-    reads. `is_random` says that records no longer carry their own values, so that classes of equal values are no longer
-    made of people who are alike.
+    - `kind` is the name of the class of steps in text.
+    - `reads` maps each further field to its parser: `kind=…` sets the first field, `name=…` any other. A parser that
+      returns a `Path` names a file that the step reads.
+    - `is_random`: values change at random, so that people in a class of equal values are not really alike.
+    - `words` say in a form what the step does and what its first field is; `usual` is the text that a form begins with,
+      empty where it depends on the column.
     """
 
     columns: tuple[str, ...]
     kind: ClassVar[str]
+    words: ClassVar[str]
+    usual: ClassVar[str] = ""
     reads: ClassVar[Readers] = {}
     is_random: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""Swapping: values change places with values of near rank, or records that stand out with others like them."""
+"""Swapping: rank swapping of values, and swapping the places of risky records with those of similar records."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ class RankSwap(Step):
 
     share: float
     kind: ClassVar[str] = "rankswap"
+    words: ClassVar[str] = (
+        "Each value is swapped with one of near rank; "
+        "the number is the share of all records that the ranks may be apart."
+    )
+    usual: ClassVar[str] = "0.05"
     reads: ClassVar[Readers] = {"share": float}
 
     def __post_init__(self) -> None:
@@ -50,14 +55,14 @@ class RankSwap(Step):
 
 
 def swap_near(rows: int, share: float, draws: np.random.Generator) -> NDArray[np.int64]:
-    """For every rank the rank it is swapped with, at most `share` of all away; the last of an odd number may stay.
+    """For every rank, the rank it is swapped with, at most `share` of all ranks away; a rank may stay unswapped.
 
     >>> swap_near(4, 0.3, np.random.default_rng(0)).tolist()
     [1, 0, 3, 2]
     """
     reach = max(1, math.floor(share * rows))
     partner = np.arange(rows)
-    free = list(range(1, rows + 1))  # a chain to the next rank that has no partner yet
+    free = list(range(1, rows + 1))  # links to the next rank without a partner (union-find)
 
     def next_free(rank: int) -> int:
         end = rank
@@ -68,13 +73,13 @@ def swap_near(rows: int, share: float, draws: np.random.Generator) -> NDArray[np
         return end
 
     is_taken = [False] * rows
-    wishes = draws.integers(1, reach + 1, rows).tolist()
+    wanted_steps = draws.integers(1, reach + 1, rows).tolist()
     for rank in range(rows):
         if is_taken[rank]:
             continue
         is_taken[rank] = True
         last = min(rank + reach, rows - 1)
-        chosen = next_free(min(rank + wishes[rank], last))
+        chosen = next_free(min(rank + wanted_steps[rank], last))
         if chosen > last:
             chosen = next_free(rank)
         if chosen <= last:
@@ -87,9 +92,10 @@ def swap_near(rows: int, share: float, draws: np.random.Generator) -> NDArray[np
 class RecordSwap(Step):
     """The places (`columns`, a geography) of the riskiest `share` of the records are swapped with those of others.
 
-    The risk of a record is one over its class by the quasi-identifiers. Its partner lives in another place of the same
-    `within` (a coarser geography, say), and is like it in the columns of `match`; where nobody is, the last of these
-    are given up one after the other. With a `household` column whole households of the same size are swapped.
+    The risk of a record is 1 / its class size by the quasi-identifiers. Its partner lives in another place, but has
+    equal values in `within` (a coarser geography, for example) and in `match`. If there is no such partner, columns of
+    `match` are dropped one by one, the last first. With a `household` column, whole households of the same size are
+    swapped.
     """
 
     share: float
@@ -97,6 +103,10 @@ class RecordSwap(Step):
     match: tuple[str, ...] = ()
     household: str | None = None
     kind: ClassVar[str] = "recordswap"
+    words: ClassVar[str] = (
+        "The places of the people at highest risk are swapped with those of others; the number is the share of records."
+    )
+    usual: ClassVar[str] = "0.05"
     reads: ClassVar[Readers] = {"share": float, "within": read_names, "match": read_names, "household": str}
 
     def __post_init__(self) -> None:
@@ -104,7 +114,7 @@ class RecordSwap(Step):
             raise InputError(f"a share of {self.share!r} of the records to swap; give one above 0 and up to 0.5")
 
     def apply(self, columns: ColumnsSoFar) -> StepOutcome:
-        """Swap the places of the riskiest units, each with one that is like it."""
+        """Swap the place of each of the riskiest units with that of a similar unit."""
         places = columns.coded(self.columns)
         units = _Units.of(columns, places, self.household)
         profiles = [units.profile(column) for column in columns.coded(self.match)]
@@ -114,20 +124,20 @@ class RecordSwap(Step):
         order = np.lexsort([columns.draws.random(units.number), -units.risk])
         partner = np.arange(units.number)
         targets = order[:wanted]
-        for given_up in range(len(profiles) + 1):
-            groups = class_numbers(pack([*fixed, *profiles[: len(profiles) - given_up]]))[0]
+        for dropped in range(len(profiles) + 1):
+            groups = class_numbers(pack([*fixed, *profiles[: len(profiles) - dropped]]))[0]
             targets = _pair(targets, groups, units.place, partner, columns.draws)
             if not targets.size:
                 break
         swapped = wanted - targets.size
-        moved = units.first[partner][units.of_record]
+        source_record = units.first[partner][units.of_record]
         notes = (
             f"{targets.size:,} of {wanted:,} could not be swapped: nobody lives elsewhere to swap with"
             if targets.size
             else ""
         )
         return StepOutcome(
-            {column.name: taken(column, column.codes[moved]) for column in places},
+            {column.name: taken(column, column.codes[source_record]) for column in places},
             f"the places of the riskiest {chosen_percent(self.share)} of the "
             f"{'households' if self.household else 'records'} were swapped with those of others"
             + (f" in the same {listed(self.within)}" if self.within else ""),
@@ -141,7 +151,7 @@ class RecordSwap(Step):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Units:
-    """Units to swap: records or households. `first` is a record of each, `of_record` the unit of each record."""
+    """Units to swap: records or households. `first` is one record of each unit, `of_record` the unit of each record."""
 
     number: int
     of_record: NDArray[np.int64]
@@ -170,7 +180,7 @@ class _Units:
         return cls(number, of_record, first, by_place[first], 1.0 / smallest, np.bincount(of_record, minlength=number))
 
     def profile(self, column: Coded) -> Coded:
-        """One code for the ordered values that all members of a unit have in a column."""
+        """A column of units: equal codes for units whose members have the same values, in any order."""
         if self.number == self.of_record.size:
             return Coded(column.name, column.codes[self.first], column.values, column.stated)
         order = np.lexsort([column.codes, self.of_record])
@@ -195,23 +205,23 @@ def _pair(
     partner: NDArray[np.int64],
     draws: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Give targets a partner of their group who lives elsewhere and has none yet; the targets that got none.
+    """Give each target a free partner of its group in another place; returns the targets without a partner.
 
-    Partners of one place are in a random order, and the place is drawn by how many partners it has left.
+    A place is drawn with a probability proportional to its free units, and then a random unit of it.
     """
     free = np.flatnonzero(np.isin(groups, groups[targets]) & (partner == np.arange(partner.size)))
     free = draws.permutation(free)
     order = np.lexsort([place[free], groups[free]])
-    left: dict[int, dict[int, list[int]]] = {}
+    free_units: dict[int, dict[int, list[int]]] = {}
     for unit in free[order].tolist():
-        left.setdefault(int(groups[unit]), {}).setdefault(int(place[unit]), []).append(unit)
+        free_units.setdefault(int(groups[unit]), {}).setdefault(int(place[unit]), []).append(unit)
     unpaired = []
     for target in targets.tolist():
         if partner[target] != target:
             continue
-        places = left[int(groups[target])]
-        elsewhere = [at for at, units in places.items() if at != place[target] and units]
-        chosen = _take(places, elsewhere, partner, draws)
+        places = free_units[int(groups[target])]
+        other_places = [at for at, units in places.items() if at != place[target] and units]
+        chosen = _take(places, other_places, partner, draws)
         if chosen is None:
             unpaired.append(target)
         else:
@@ -220,15 +230,15 @@ def _pair(
 
 
 def _take(
-    places: dict[int, list[int]], elsewhere: list[int], partner: NDArray[np.int64], draws: np.random.Generator
+    places: dict[int, list[int]], other_places: list[int], partner: NDArray[np.int64], draws: np.random.Generator
 ) -> int | None:
-    """Take a unit without a partner out of one of the places, drawn by how many units they have."""
-    while elsewhere:
-        ends = np.cumsum([len(places[at]) for at in elsewhere])
-        at = elsewhere[int(np.searchsorted(ends, draws.integers(ends[-1]), side="right"))]
-        unit = places[at].pop()
+    """Remove and return a free unit of one of the places, drawn in proportion to their units; None if there is none."""
+    while other_places:
+        ends = np.cumsum([len(places[place]) for place in other_places])
+        place = other_places[int(np.searchsorted(ends, draws.integers(ends[-1]), side="right"))]
+        unit = places[place].pop()
         if partner[unit] == unit:
             return unit
-        if not places[at]:
-            elsewhere.remove(at)
+        if not places[place]:
+            other_places.remove(place)
     return None

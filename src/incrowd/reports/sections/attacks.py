@@ -26,13 +26,13 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         "those safe without the release, whom the release exposes. An attack that could not be run is not known to "
         "fail."
     )
-    found = assessment.attacks
-    if found is None:
+    attacks = assessment.attacks
+    if attacks is None:
         return unanswered_section(assessment, "attacks", "If it is attacked", lead)
     table = DataTable(
         "Attacks on the release",
         ("attack", "success", "without the release", "risk", "95% interval"),
-        tuple(found.as_text()),
+        tuple(attacks.as_text()),
     )
     return ReportSection(
         "attacks",
@@ -40,6 +40,6 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         lead,
         statements=() if external else statements_of(assessment, "attacks"),
         tables=(table,),
-        notes=() if external else found.notes,
+        notes=() if external else attacks.notes,
         methods=_METHODS,
     )

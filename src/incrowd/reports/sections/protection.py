@@ -83,4 +83,6 @@ def _secrets_left(protection: Protection) -> Iterator[DataTable]:
     )
     if rows:
         caption = "Remaining disclosure of each sensitive column (k alone does not prevent it; add t or l)"
-        yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))
+        yield DataTable(
+            caption, ("sensitive column", "k", "l", "t", "one value in the whole class"), tuple(sorted(rows))
+        )

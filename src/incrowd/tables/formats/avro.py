@@ -16,9 +16,9 @@ from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
 from incrowd.tables.formats.limited_reading import read_limited
 
-_MOST_RECORDS, _FEWEST_RECORDS = 50_000, 100  # of a batch
-_BYTES_A_CELL = 300  # of a batch: the Python value in its record and in its column, and the Arrow cell
-_BYTES_A_SECOND = 100_000
+_MOST_RECORDS, _FEWEST_RECORDS = 50_000, 100  # records of a batch
+_BYTES_A_CELL = 300  # memory for a cell of a batch: the Python value in its record and column, and the Arrow cell
+_BYTES_A_SECOND = 100_000  # slowest reading that is allowed
 _UNREADABLE = "{name} cannot be read as an Avro file; it may be damaged or cut short"
 _TYPES: dict[str, pa.DataType] = {
     "null": pa.null(),

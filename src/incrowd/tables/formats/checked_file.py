@@ -9,7 +9,7 @@ import numpy as np
 
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, Dialect
 
-_CHECKED_BYTES = 1 << 20  # decoded at a time
+_CHECKED_BYTES = 1 << 20  # bytes that are decoded at a time
 
 
 class CheckedFile(io.RawIOBase):

@@ -56,7 +56,7 @@ from incrowd.tables.sniff_dialect import (
 from incrowd.tables.text_dialect import TextDialect
 from incrowd.wording import counted, listed
 
-_BAD_LINES_SHOWN = 5
+_BAD_LINES_SHOWN = 5  # line numbers in a message
 _ODD_FORM = r"^\s|\s$|\p{M}"
 _COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
 _NOTATIONS = {

@@ -12,8 +12,8 @@ from incrowd.tables.formats.limited_reading import load_limited, save_cells, too
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.tables.headers import check_header, join_header
 
-_ROWS_SEEN = 1_000  # to tell a header from a row of values
-_BYTES_A_SECOND = 100_000
+_ROWS_SEEN = 1_000  # first rows that are examined to distinguish a header from a row of values
+_BYTES_A_SECOND = 100_000  # slowest reading that is allowed
 _UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
 _LARGE = (
     "a workbook is read whole, and one stray cell far from the others makes a sheet large; delete the cells outside "
@@ -27,7 +27,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
     A child process with limited memory reads it, because one stray cell in the last row of a sheet needs hundreds of
     GB.
     """
-    rows, told = load_limited(
+    rows, metadata = load_limited(
         copy_sheet,
         *(paths[0], name, options.sheet, options.memory, options.header_rows or 1),
         paths=paths,
@@ -37,7 +37,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         unreadable=_UNREADABLE.format(name=name),
         advice=_LARGE,
     )
-    return FileContents(rows, told["notes"], not_counted=told["not_counted"], members=told["members"])
+    return FileContents(rows, metadata["notes"], not_counted=metadata["not_counted"], members=metadata["members"])
 
 
 def copy_sheet(

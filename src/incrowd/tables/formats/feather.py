@@ -14,7 +14,7 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.limited_reading import read_limited
 from incrowd.tables.formats.parquet import describe_metadata, describe_partitions, metadata_keys
 
-_BYTES_A_SECOND = 10_000_000
+_BYTES_A_SECOND = 10_000_000  # slowest reading that is allowed
 _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged or cut short"
 
 

@@ -12,7 +12,7 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.wording import data_size
 
-_BYTES_A_BYTE = 14  # of memory, as measured for objects of a few short values
+_BYTES_A_BYTE = 14  # memory for each byte of the file, measured for objects of a few short values
 
 
 def open_json_lines(paths: list[str], name: str, options: ReadOptions) -> FileContents:

@@ -14,7 +14,7 @@ from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import ReadOptions
 from incrowd.wording import data_size
 
-_SECONDS = 60  # of processor time, and more for a large file
+_SECONDS = 60  # limit of processor time; more is added for a large file
 
 
 def read_limited(
@@ -36,7 +36,7 @@ def read_limited(
         paths: the files, whose size bounds the time.
         name: how messages call the table.
         options: the memory limit.
-        bytes_a_second: of the files that are read at least.
+        bytes_a_second: the slowest reading that is allowed, in bytes of the files; sets the time limit.
         unreadable: the message if the reader crashes.
         advice: what to do about a file that takes more than the memory limit.
         imports: packages that do not count as memory of the call.
@@ -75,8 +75,8 @@ def load_limited(function: Callable[..., Any], *arguments: Any, **how: Any) -> t
     private = PrivateFolder()
     try:
         file = str(private.path / "cells.arrow")
-        told = read_limited(function, *arguments, file, **how)
+        returned = read_limited(function, *arguments, file, **how)
         with pa.OSFile(file) as source:
-            return pa.ipc.open_file(source).read_all(), told
+            return pa.ipc.open_file(source).read_all(), returned
     finally:
         private.close()

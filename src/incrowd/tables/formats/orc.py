@@ -13,7 +13,7 @@ from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.parquet import describe_partitions
 
-_WIDER = {  # the type of ORC that holds every value of a type, text for nulls
+_WIDER = {  # Arrow types that ORC lacks, and the ORC type that holds all their values
     pa.null(): pa.string(),
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),

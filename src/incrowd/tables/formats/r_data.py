@@ -23,7 +23,7 @@ from incrowd.tables.formats.file_format import (
 )
 from incrowd.tables.formats.limited_reading import load_limited, save_cells
 
-_BYTES_A_SECOND = 20_000  # they are compressed, and texts are parsed one by one
+_BYTES_A_SECOND = 20_000  # slowest reading that is allowed; files are compressed, and texts are parsed one by one
 _UNREADABLE = "{name} cannot be read as an R file; it may be damaged or cut short"
 
 
@@ -33,7 +33,7 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     A child process with limited memory reads it, because a file of some KB can unpack to many GB.
     """
     require_package("rdata", name)
-    rows, told = load_limited(
+    rows, metadata = load_limited(
         copy_frame,
         *(paths[0], name, options.sheet, options.encoding),
         paths=paths,
@@ -45,12 +45,12 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
         imports=("rdata",),
     )
     codebook = FileCodebook(
-        told["descriptions"],
-        {column: dict(texts) for column, texts in told["value_labels"]},
-        scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
+        metadata["descriptions"],
+        {column: dict(texts) for column, texts in metadata["value_labels"]},
+        scales={column: Scale(kind, tuple(levels)) for column, kind, levels in metadata["scales"]},
     )
     return FileContents(
-        rows, told["notes"], codebook=codebook, not_counted=told["not_counted"], members=told["members"]
+        rows, metadata["notes"], codebook=codebook, not_counted=metadata["not_counted"], members=metadata["members"]
     )
 
 

@@ -14,7 +14,8 @@ from incrowd.errors import InputError
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
-from incrowd.tables.formats.statistics_files import Package, open_statistics
+from incrowd.tables.formats.statistics_cells import Package, copy_cells
+from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
 _RECORD = 80  # bytes of a record of a transport file
@@ -38,14 +39,19 @@ PACKAGE = Package("SAS files", date(1960, 1, 1), _temporal)
 
 def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read a file; value labels come from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder."""
+    return open_statistics(copy_sas, PACKAGE, paths, name, options)
+
+
+def copy_sas(paths: list[str], name: str, *request: Any) -> dict[str, Any]:
+    """Copy the cells of files, with the labels of their catalogues; runs in a process that may crash."""
     if paths[0].lower().endswith(".xpt"):
         if any(os.path.getsize(path) % _RECORD for path in paths):
             raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
-        return open_statistics("read_xport", PACKAGE, paths, name, options)
+        return copy_cells("read_xport", PACKAGE, paths, name, *request)
     labels, *others = (_labels_beside(Path(path)) for path in paths)
     if any(other != labels for other in others):
         raise InputError(f"{name}: the files have catalogues with different labels; read them one by one")
-    return open_statistics("read_sas7bdat", PACKAGE, paths, name, options, labels, user_missing=True)
+    return copy_cells("read_sas7bdat", PACKAGE, paths, name, *request, catalogue=labels, user_missing=True)
 
 
 def _labels_beside(file: Path) -> dict[str, dict[Any, str]]:

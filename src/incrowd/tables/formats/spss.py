@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.formats.statistics_files import Package, open_statistics
+from incrowd.tables.formats.statistics_cells import Package, copy_cells
+from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
 _KINDS: dict[str, Temporal] = {
@@ -19,7 +21,7 @@ _KINDS: dict[str, Temporal] = {
     **dict.fromkeys(("DATETIME", "YMDHMS"), "timestamp"),
     **dict.fromkeys(("TIME", "DTIME"), "time"),
 }
-_LONGEST_LABEL = 120
+_LONGEST_LABEL = 120  # bytes of a value label
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
@@ -33,9 +35,14 @@ PACKAGE = Package("SPSS files", date(1582, 10, 14), _temporal)
 
 def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read .sav and .zsav with user-defined missing values, and .por without them."""
+    return open_statistics(copy_spss, PACKAGE, paths, name, options)
+
+
+def copy_spss(paths: list[str], *request: Any) -> dict[str, Any]:
+    """Copy the cells of files; runs in a process that may crash."""
     if paths[0].lower().endswith(".por"):
-        return open_statistics("read_por", PACKAGE, paths, name, options)
-    return open_statistics("read_sav", PACKAGE, paths, name, options, user_missing=True)
+        return copy_cells("read_por", PACKAGE, paths, *request)
+    return copy_cells("read_sav", PACKAGE, paths, *request, user_missing=True)
 
 
 def write_sav(table: pa.Table, file: Path, codebook: FileCodebook) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from incrowd.tables.conversions import Temporal
 from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.formats.statistics_files import Package, open_statistics
+from incrowd.tables.formats.statistics_cells import Package, copy_cells
+from incrowd.tables.formats.statistics_files import open_statistics
 from incrowd.tables.formats.write_statistics import write_statistics
 
-_LONGEST_LABEL = 32_000
+_LONGEST_LABEL = 32_000  # bytes of a value label
 
 
 def _temporal(written: str) -> tuple[Temporal, float] | None:
@@ -30,7 +32,12 @@ PACKAGE = Package("Stata files", date(1960, 1, 1), _temporal)
 
 def open_stata(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read a file with its kinds of missing values, .a to .z."""
-    return open_statistics("read_dta", PACKAGE, paths, name, options, user_missing=True)
+    return open_statistics(copy_stata, PACKAGE, paths, name, options)
+
+
+def copy_stata(paths: list[str], *request: Any) -> dict[str, Any]:
+    """Copy the cells of files; runs in a process that may crash."""
+    return copy_cells("read_dta", PACKAGE, paths, *request, user_missing=True)
 
 
 def write_dta(table: pa.Table, file: Path, codebook: FileCodebook) -> None:

@@ -16,7 +16,7 @@ from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.text_dialect import TextDialect, has_decimals, number_texts
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last are full-width
-_ROWS = 50_000  # that are made text at a time
+_ROWS = 50_000  # rows that are converted to text at a time
 
 
 def write_csv(table: pa.Table, file: Path, codebook: FileCodebook) -> None:

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 _PRIMES = (5, 11, 23, 31, 97)
 _LENGTHS = range(8, 20)
-_SPARE = 12  # codes beyond those that determine the equation: by chance it holds for them once in 5 ** 12 times
-_MOST_COLUMNS = 60  # of the equations; texts that have more are no numbers
-_PLACES = 5  # characters of the code that the equation must rest on; fewer are parts that repeat
-_HOLDS = 0.88  # share of the other codes for which it must hold: where 11 is written as 0 a tenth differs
-_DRAWS = 60
-_NONE = 1e-6  # a weight, or a difference, that is only what rounding leaves
-_OF_WHOLE_NUMBERS = 97  # account and citizens' numbers are made to leave 0 or 1; multiples of the others are amounts
+_SPARE = 12  # codes beyond those that determine the equation; by chance it holds for all of them once in 5 ** 12 times
+_MOST_COLUMNS = 60  # variables of an equation, at most; texts with more are not numbers
+_PLACES = 5  # positions of the code with a weight, at least; with fewer, a part of the code repeats another
+_HOLDS = 0.88  # share of the codes for which an equation must hold; if 10 is written as 0 modulo 11, a tenth differ
+_DRAWS = 60  # random samples of codes for each prime
+_NONE = 1e-6  # weights and differences up to this are rounding errors
+_OF_WHOLE_NUMBERS = 97  # prime of account and citizens' numbers, whose remainder is 0 or 1 as a whole number
 
 
 def have_check_digits(values: Iterable[str]) -> bool:
@@ -71,13 +71,13 @@ def _without_repeated_parts(values: Sequence[str]) -> list[list[str]]:
     if number < 2 or len(usual) < _HOLDS * len(codes):
         return codes
     numbers = np.array([[float(part) for part in parts] for parts in usual])
-    told = {
+    repeated = {
         later
         for later in range(1, number)
         for earlier in range(later)
         if Counter((numbers[:, later] - numbers[:, earlier]).tolist()).most_common(1)[0][1] >= _HOLDS * len(usual)
     }
-    return [[part for place, part in enumerate(parts) if place not in told] for parts in codes]
+    return [[part for place, part in enumerate(parts) if place not in repeated] for parts in codes]
 
 
 def _satisfy_an_equation(letters: NDArray[np.str_], features: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
@@ -131,43 +131,44 @@ def _vary(features: NDArray[np.int64]) -> bool:
 def _are_checked(letters: NDArray[np.str_]) -> bool:
     """True if numbers modulo 97 are 1 (ISO 7064) or 0 (French accounts), and are not mere steps of 97."""
     codes = ["".join(row) for row in letters]
-    left = [int(code) % _OF_WHOLE_NUMBERS for code in codes if code.isdecimal()]
-    return len(left) < len(codes) or max(left.count(0), left.count(1)) >= _HOLDS * len(left)
+    remainders = [int(code) % _OF_WHOLE_NUMBERS for code in codes if code.isdecimal()]
+    most = max(remainders.count(0), remainders.count(1))
+    return len(remainders) < len(codes) or most >= _HOLDS * len(remainders)
 
 
 def _features(letters: NDArray[np.str_], *, doubled: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The variables of an equation and their positions: digits, digits above 4 (Luhn), each other character."""
-    found, places = [np.ones(len(letters), dtype=np.int64)], [-1]
+    variables, places = [np.ones(len(letters), dtype=np.int64)], [-1]
     for place, column in enumerate(letters.T):
         is_digit = (column >= "0") & (column <= "9")
         digits = np.where(is_digit, column, "0").astype(np.int64)
         others = [column == letter for letter in np.unique(column[~is_digit])[int(is_digit.all()) :]]
         for one in (digits, *([digits > 4] if doubled else []), *others[: None if is_digit.any() else -1]):
             if one.min() != one.max():
-                found.append(one.astype(np.int64))
+                variables.append(one.astype(np.int64))
                 places.append(place)
-    return np.column_stack(found), np.array(places)
+    return np.column_stack(variables), np.array(places)
 
 
 def _are_dependent(drawn: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
-    """Draws (rows of codes each) whose columns are linearly dependent modulo a prime: others have no null vector.
+    """Mask of the draws (matrices of codes) whose columns are linearly dependent modulo a prime.
 
-    All draws are eliminated at once, and leave with the first column that has no pivot: in those that are left, every
-    column so far has one.
+    Only these have a null vector. Gaussian elimination runs on all draws at once; a draw is dependent if some column
+    has no pivot, and is then removed from the elimination.
     """
     inverse = np.array([0, *(pow(number, -1, prime) for number in range(1, prime))], dtype=np.int16)
-    left, rows = np.arange(len(drawn)), drawn.astype(np.int16)  # 97² is within 16 bits
+    independent, rows = np.arange(len(drawn)), drawn.astype(np.int16)  # 97² fits into 16 bits
     for _ in range(drawn.shape[2]):
         first = np.argmax(rows[:, :, 0] != 0, axis=1)
         has_pivot = rows[np.arange(len(rows)), first, 0] != 0
-        left, rows, first = left[has_pivot], rows[has_pivot], first[has_pivot]
+        independent, rows, first = independent[has_pivot], rows[has_pivot], first[has_pivot]
         each = np.arange(len(rows))
         pivot = rows[each, first]
         pivot = pivot[:, 1:] * inverse[pivot[:, :1]] % prime
         rows[each, first] = rows[:, 0]
         rows = (rows[:, 1:, 1:] - rows[:, 1:, :1] * pivot[:, None, :]) % prime
     dependent = np.ones(len(drawn), dtype=np.bool_)
-    dependent[left] = False
+    dependent[independent] = False
     return dependent
 
 

@@ -23,11 +23,11 @@ from incrowd.errors import InputError
 from incrowd.tables.generalised import parse_generalised
 from incrowd.tables.table import Table
 
-_FIRST = 100_000  # cells that tell whether nearly all numbers of a column differ
-_BYTES_A_TEXT, _BYTES_A_NUMBER = 60, 40  # of memory, to count how often each of many values occurs
-_COPIES_OF_TEXTS = 3  # besides: to count them, to search them for contacts, and of those that may have one
-_SAMPLE = 2_000  # filled cells of a column that are looked at one by one
-_BOOLEAN_WORDS = [  # no and yes
+_FIRST = 100_000  # cells from which it is decided whether most numbers of a column differ
+_BYTES_A_TEXT, _BYTES_A_NUMBER = 60, 40  # memory for each distinct value while values are counted
+_COPIES_OF_TEXTS = 3  # copies in memory: to count texts, to search them for contacts, and of those that may have one
+_SAMPLE = 2_000  # filled cells of a column that are examined one by one
+_BOOLEAN_WORDS = [  # words for no and yes
     {*pair.split("/")}
     for pair in (
         *("no/yes", "n/y", "false/true", "f/t", "nein/ja", "n/j", "nee/ja", "non/oui", "n/o"),
@@ -55,12 +55,12 @@ _CALLED = re.compile(  # digits without any separator, which number other things
     re.IGNORECASE,
 )
 _MAYBE_CALLED = rf"(?:^|[^\w+-])(?:{_TELEPHONE}|0\d{{9}})"
-_FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # of a telephone number with the 0 or the country's before it
-_SHORTEST = len("a@b.cd")  # a contact; shorter cells need no search, whose patterns take long to compile
+_FEWEST_DIGITS, _MOST_DIGITS = 9, 15  # digits of a telephone number, with the leading 0 or the country code
+_SHORTEST = len("a@b.cd")  # length of the shortest contact; compiling the search patterns takes long
 _WORD = r"\pL{2}"
-_AT_ONCE = 10_000  # texts that are looked at as such at once
-_PERSONAL = 20  # rows of an address or number, up to which it is not that of an office
-_FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be names or numbers of people, if each occurs often
+_AT_ONCE = 10_000  # texts that are Python objects at once
+_PERSONAL = 20  # rows with one address or number, up to which it belongs to a person and not to an office
+_FEW_TEXTS, _FEW_NUMBERS = 2, 20  # distinct values, up to which they are not names or numbers of people
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class ColumnFacts:
     @property
     def holds(self) -> str:
         """The kind of its values for display: yes/no for texts that say yes or no, in one of several languages."""
-        says = self.kind == "text" and self.distinct == 2 and {*map(str.casefold, self.sample)} in _BOOLEAN_WORDS
-        return "yes/no" if says else self.kind
+        is_yes_no = self.kind == "text" and self.distinct == 2 and {*map(str.casefold, self.sample)} in _BOOLEAN_WORDS
+        return "yes/no" if is_yes_no else self.kind
 
     @property
     def few(self) -> bool:
-        """True if so few values occur, and so often, that they name nobody, whatever the name of the column."""
+        """True if the column has too few values, each too frequent, to name people, whatever its name says."""
         return self.distinct <= (_FEW_TEXTS if self.kind == "text" else _FEW_NUMBERS) and (
             self.filled >= 10 * self.distinct
         )
@@ -138,16 +138,16 @@ def _look(name: str, column: pa.ChunkedArray, memory: int) -> ColumnFacts:
         return facts
     ends = pc.min_max(column).as_py()
     whole = facts.whole
-    if whole and facts.kind == "number":  # of the sample; now of all cells
+    if whole and facts.kind == "number":  # so far tested on the sample only
         whole = bool(pc.all(pc.equal(pc.floor(counted.values), counted.values)).as_py())
     mean = float(pc.mean(column).as_py())
     return replace(facts, low=float(ends["min"]), mean=mean, high=float(ends["max"]), whole=whole)
 
 
 def _facts_of_counts(counts: ColumnCounts) -> ColumnFacts:
-    """The facts about a column whose cells are elsewhere; its sample is the first that are filled."""
-    of_cells = _count_values(counts.cells)
-    facts = _facts(counts.name, counts.cells.type, of_cells, counts.distinct, counts.nulls, counts.rows)
+    """The facts about a column in a remote engine; the sample is its first filled cells."""
+    first_cells = _count_values(counts.cells)
+    facts = _facts(counts.name, counts.cells.type, first_cells, counts.distinct, counts.nulls, counts.rows)
     if counts.ends is None:
         return facts
     low, mean, high = counts.ends
@@ -191,17 +191,17 @@ def _count_values(column: pa.ChunkedArray) -> _Counted:
 
 
 def _mostly_differ(column: pa.ChunkedArray) -> bool:
-    """Whether a column holds numbers of which most differ, as far as its first cells tell."""
+    """True if a column holds numbers, most of which differ in its first cells."""
     first = column.slice(0, _FIRST)
     is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
     return is_number and bool(2 * pc.count_distinct(first).as_py() > len(first))
 
 
 def _count_texts(column: pa.ChunkedArray) -> _Counted:
-    """The different texts of a dictionary's column."""
+    """The distinct texts of a dictionary-encoded column, with their counts."""
     entries, times = count_entries(column)
     used = (times > 0) & entries.is_valid().to_numpy(zero_copy_only=False)
-    texts = entries.filter(pa.array(used)).dictionary_encode()  # a text may be there twice
+    texts = entries.filter(pa.array(used)).dictionary_encode()  # a dictionary may hold a text twice
     cells = np.bincount(texts.indices.to_numpy(), weights=times[used], minlength=len(texts.dictionary))
     return _Counted(texts.dictionary, cells.astype(np.int64))
 
@@ -237,20 +237,20 @@ def _count_contacts(counted: _Counted) -> int:
     if (pc.max(pc.binary_length(texts)).as_py() or 0) < _SHORTEST:
         return 0
     worded, written, called = (pc.match_substring_regex(texts, one) for one in (_WORD, _E_MAIL, _MAYBE_CALLED))
-    answers = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # or codes, of which some look so
-    called = pc.and_(called, pc.or_(worded, pc.or_(answers, pc.starts_with(texts, "+"))))
+    is_prose = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # otherwise codes, some of which look like numbers
+    called = pc.and_(called, pc.or_(worded, pc.or_(is_prose, pc.starts_with(texts, "+"))))
     likely = pc.or_(written, called)
     texts, called = texts.filter(likely), called.filter(likely)
     times = counted.times[likely.to_numpy(zero_copy_only=False)]
 
-    found, owners = array("q"), array("q")  # 16 bytes a contact: sets and counters of Python take hundreds
+    hashes, owners = array("q"), array("q")  # 16 bytes for a contact; Python sets and counters take hundreds
     for start in range(0, len(texts), _AT_ONCE):
         parts = (one.slice(start, _AT_ONCE).to_pylist() for one in (texts, called))
         for owner, (text, calls) in enumerate(zip(*parts, strict=True), start):
             contacts = {*map(hash, _addresses(text)), *(map(hash, _numbers(text)) if calls else ())}
-            found.extend(contacts)
+            hashes.extend(contacts)
             owners.extend([owner] * len(contacts))
-    contact, owner_of = np.unique(np.asarray(found), return_inverse=True)[1], np.asarray(owners)
+    contact, owner_of = np.unique(np.asarray(hashes), return_inverse=True)[1], np.asarray(owners)
     rows = np.bincount(contact, weights=times[owner_of])
     return int(times[np.unique(owner_of[rows[contact] <= _PERSONAL])].sum())
 
@@ -275,10 +275,10 @@ def _sample(counted: _Counted, kind: str) -> tuple[Any, ...]:
         cells = np.arange(ends[-1])
     else:
         cells = np.sort(np.random.default_rng(0).choice(ends[-1], _SAMPLE, replace=False))
-    found = counted.values.take(pa.array(order[np.searchsorted(ends, cells, side="right")])).to_pylist()
+    sample = counted.values.take(pa.array(order[np.searchsorted(ends, cells, side="right")])).to_pylist()
     if kind in {"integer", "number"}:
-        return tuple(float(cell) for cell in found)
-    return tuple(cell if isinstance(cell, str) else str(cell) for cell in found)
+        return tuple(float(cell) for cell in sample)
+    return tuple(cell if isinstance(cell, str) else str(cell) for cell in sample)
 
 
 def _kind(type_: pa.DataType) -> str:

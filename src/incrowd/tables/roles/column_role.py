@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from incrowd.results import Result
 from incrowd.tables.roles.column_facts import ColumnFacts, has_gaps
-from incrowd.tables.roles.direct_identifiers import find_codes, find_direct_identifier
+from incrowd.tables.roles.direct_identifiers import find_codes, find_direct_identifier, open_sets
 from incrowd.tables.roles.names import NameEvidence, topics, word_list, words_of
 from incrowd.tables.roles.unread_values import UnreadValues, find_unread_values
 from incrowd.tables.roles.values import (
     MANY,
+    ValueEvidence,
     counts_up,
     differs_everywhere,
     find_births,
@@ -31,8 +32,11 @@ Confidence = Literal["high", "medium", "low"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 NUMBERS_OF = {"person number", "household number", "person within household", "record number"}
-"""The topics of columns that number something."""
+"""The topics of columns that number people, households or records."""
 NOTHING = "nothing was found in its name or values; a person must decide"
+_NAMING = {"person name", "contact", "address", "national number", "account"}  # topics of cells that tell who
+_CALLED_AFTER_PEOPLE = {"area", "country", "education", "employer or institution"}  # towns, schools, firms
+_SHARE_A_PLACE = 20  # records of each place or institution; of a person there are fewer
 _ALL_DIFFER = "every value differs, or nearly, so each one names a record"
 
 
@@ -45,12 +49,13 @@ class SuggestedRole(Result):
         also: another role that is equally defensible.
         secondary: a weight that is not proposed as the main weight: replicates, household weights, further weights.
         exact: a day of birth, or a place that few people share, which others know.
-        unread: dates or numbers that are held as text, if it is mostly such.
+        unread: for a text column that is mostly dates or numbers, the reason why it is text.
+        names_people: its cells name people, whatever its name: as a quasi-identifier it would name them in sets too.
 
     The role "other" with low confidence means that nothing was found: a person must decide.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"unread"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unread", "names_people"})
 
     column: str
     kind: str
@@ -66,6 +71,7 @@ class SuggestedRole(Result):
     secondary: bool = False
     exact: bool = False
     unread: UnreadValues | None = None
+    names_people: bool = False
 
 
 def describe_role(
@@ -86,20 +92,33 @@ def describe_role(
 def suggest_role(facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None) -> SuggestedRole:
     """Suggest the role of one column; cells that name people outweigh the column name."""
     suggested = _suggest_indirectly(facts, evidence, weight)
-    if suggested.role == "identifier" and suggested.confidence == "high":
-        return suggested
     direct = find_direct_identifier(facts)
+    names_people = _names_people(facts, direct, suggested)
+    if suggested.role == "identifier" and suggested.confidence == "high":
+        return replace(suggested, names_people=names_people)
     if direct is None and suggested.role != "identifier" and suggested.topic != "birth":
         direct = find_births(facts)
+    if direct is not None:
+        suggested = describe_role(facts, direct.role, direct.reason, direct.confidence, direct.topic)
+    return replace(suggested, names_people=names_people)
+
+
+def _names_people(facts: ColumnFacts, direct: ValueEvidence | None, by_name: SuggestedRole) -> bool:
+    """True if cells name people.
+
+    Places and institutions may be called after people: the name of the column must say so, and many records share each.
+    """
     if direct is None:
-        return suggested
-    return describe_role(facts, direct.role, direct.reason, direct.confidence, direct.topic)
+        return by_name.topic == "free text" and by_name.role == "identifier" and by_name.confidence == "high"
+    if direct.topic == "person name" and by_name.topic in _CALLED_AFTER_PEOPLE and by_name.role == "quasi-identifier":
+        return facts.filled < _SHARE_A_PLACE * (len(open_sets(facts)) if facts.generalised else facts.distinct)
+    return direct.confidence == "high" and direct.topic in _NAMING
 
 
 def _suggest_indirectly(
     facts: ColumnFacts, evidence: Sequence[NameEvidence], weight: WeightEvidence | None
 ) -> SuggestedRole:
-    """Suggest a role: first cases in which no role applies, then weights, names and values."""
+    """Suggest a role from the column's properties: nested, empty or constant, then weight, name and values."""
     if facts.kind == "nested":
         return describe_role(
             facts, "other", "it holds lists or records, which are not looked into; a person must decide", "low"
@@ -122,7 +141,7 @@ def _suggest_indirectly(
 def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> SuggestedRole | None:
     """The role of the topic in the name, unless the values contradict it."""
     topic = topics().get(evidence.topic)
-    if topic is None:  # a weight or a flag of a codebook, whose values are not those of one
+    if topic is None:  # a weight or a flag by the codebook, but not by its values
         return None
     source = f"the codebook of {evidence.how}" if evidence.by_codebook else "its name"
     says = f"{source} says that it holds {topic.meaning}"
@@ -167,7 +186,7 @@ def _numbers_of(
     if topic == "household number":
         return None if facts.few else describe_role(facts, "identifier", f"{says}: {each}", confidence, topic)
     if topic == "person number":
-        if all_differ and facts.distinct > MANY:
+        if all_differ:
             return describe_role(facts, "identifier", f"{says}, and no value occurs twice", "high", topic)
         if evidence.how == "word" and facts.few:
             return None

@@ -7,21 +7,25 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
+from incrowd.tables.generalised import Choice, parse_generalised
 from incrowd.tables.roles.check_digits import are_articles, have_check_digits
 from incrowd.tables.roles.column_facts import ColumnFacts, is_json
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
 from incrowd.wording import one_decimal
 
-_FEWEST = 10  # different values, below which they are no list of people
-_ALL, _MANY, _SOME = 0.9, 0.5, 0.1  # of the values that must look so, by how easily something else does
-_KNOWN_NAMES, _DIFFERENT = 0.3, 5  # of names of people that have a given name of the list: no list has all
-_SURNAMES_KNOWN = 0.2  # of surnames that the list has, or an ending of it
-_ADDRESSED_PEOPLE = 3  # different listed surnames after a title: their form is sure, so that few are enough
-_CODES, _ROWS_EACH = 50, 5  # different codes, each in so few rows on average that they may be of people
-_RANDOM_BITS, _SPARE_BITS = 48, 6  # of a text: no list of things has as many; beyond those that tell the values apart
-_LONGEST = 64  # characters of a code that are looked at
-_CHECKED_EACH = 20  # rows for each code with a check digit, above which it is an article's
+_FEWEST = 10  # values with the form of an identifier, at least
+_ALL, _MANY, _SOME = 0.9, 0.5, 0.1  # share of the values that must have a form; more if other things have it easily
+_KNOWN_NAMES = 0.3  # share of the values with a listed given name, at least; no list has all names
+_DIFFERENT = 5  # different listed given names, at least
+_SURNAMES_KNOWN = 0.2  # share of the surnames that the list has, or whose ending it has
+_ADDRESSED_PEOPLE = 3  # different listed surnames after a title; few are enough, because the form is clear
+_CODES = 50  # different codes, at least
+_ROWS_EACH = 5  # rows for each code, up to which codes may belong to people
+_RANDOM_BITS = 48  # entropy of a text in bits, from which it is random: no list of things has as much
+_SPARE_BITS = 6  # entropy in bits beyond log2 of the number of values, from which codes are sparse
+_LONGEST = 64  # characters of a code that are examined
+_CHECKED_EACH = 20  # rows for each code with a check digit, above which it is the code of a product
 
 
 def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
@@ -32,30 +36,55 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
     'contact'
     """
     in_text = [_contact(facts)] if facts.contacts else []
-    if facts.generalised or facts.few or not facts.codes:
+    if facts.generalised:
+        values = open_sets(facts)
+    elif facts.few or not facts.codes:
+        values = set[str]()
+    else:
+        values = {*facts.sample} if facts.kind == "text" else {f"{int(value)}" for value in facts.sample}
+    if not values:
         return next(iter(in_text), None)
-    values = {*facts.sample} if facts.kind == "text" else {f"{int(value)}" for value in facts.sample}
     if facts.repeats <= _CHECKED_EACH and have_check_digits(values):
         what, sure = ("goods", "medium") if are_articles(values) else ("people, accounts and devices", "high")
         reason = f"its cells are codes with a check digit, as numbers of {what} have"
-        return ValueEvidence("identifier", "national number", reason, sure)
+        if sure == "high" or not facts.generalised:
+            return ValueEvidence("identifier", "national number", reason, sure)
     if facts.kind != "text":
         return None
-    found = []
+    evidence = [*_forms_of(values)]
+    if _bits(values) >= _RANDOM_BITS and facts.repeats <= _CHECKED_EACH:
+        reason = "its cells are random strings, as keys of records are"
+        evidence.append(ValueEvidence("identifier", "record number", reason, "high"))
+    evidence += [*_names_of_people(values), *in_text]
+    if facts.generalised:  # members of sets that only may name people are left to who made them
+        evidence = [one for one in evidence if one.confidence == "high"]
+    return min(evidence, key=lambda one: one.confidence != "high", default=None)
+
+
+def open_sets(facts: ColumnFacts) -> set[str]:
+    """The plain cells of a column and the members of its sets; ranges and `*` hold no value."""
+    values = set[str]()
+    for cell in dict.fromkeys(facts.sample):
+        label = parse_generalised(cell)
+        if label is None:
+            values.add(cell)
+        elif isinstance(label, Choice):
+            values |= {member for member in label.values if member}
+    return values
+
+
+def _forms_of(values: Collection[str]) -> Iterator[ValueEvidence]:
+    """Find values whose form is that of contacts, accounts, addresses or names."""
     for tells, share, meaning, topic, confidence in _FORMS:
         named = sum(bool(tells(value)) for value in values)
         if named >= _FEWEST and named >= share * len(values):
-            found.append(ValueEvidence("identifier", topic, f"its cells have the form of {meaning}", confidence))
-    if _bits(values) >= _RANDOM_BITS and facts.repeats <= _CHECKED_EACH:
-        reason = "its cells are random strings, as keys of records are"
-        found.append(ValueEvidence("identifier", "record number", reason, "high"))
-    found += [*_names_of_people(values), *in_text]
-    return min(found, key=lambda one: one.confidence != "high", default=None)
+            yield ValueEvidence("identifier", topic, f"its cells have the form of {meaning}", confidence)
 
 
 def _contact(facts: ColumnFacts) -> ValueEvidence:
-    told = f"{facts.contacts:,} of its cells {'has' if facts.contacts == 1 else 'have'}"
-    return ValueEvidence("identifier", "contact", f"{told} an e-mail address or a telephone number in the text", "high")
+    cells = f"{facts.contacts:,} of its cells {'has' if facts.contacts == 1 else 'have'}"
+    reason = f"{cells} an e-mail address or a telephone number in the text"
+    return ValueEvidence("identifier", "contact", reason, "high")
 
 
 def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
@@ -157,7 +186,7 @@ def _matches(pattern: str) -> Callable[[str], object]:
 
 _DEGREES = r"[-+]?\d{1,3}\.\d{3,}"
 _FORMS: list[tuple[Callable[[str], object], float, str, str, str]] = [
-    # a test of values, how many pass, what they are, the topic, how sure that is
+    # a test of a value, the share of values that must pass, what they are, the topic, the confidence
     (_matches(r"[^@\s]+@[^@\s]+\.[a-z]{2,}"), _SOME, "e-mail addresses", "contact", "high"),
     (_matches(r"@[\w.]{3,30}"), _ALL, "names of accounts on the internet", "contact", "high"),
     (_matches(r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}"), _ALL, "bank accounts", "account", "high"),

@@ -27,24 +27,33 @@ from incrowd.tables.roles.column_role import SuggestedRole
 from incrowd.tables.roles.names import find_topics
 from incrowd.tables.table import Table
 
-_FEWEST, _MOST = 20, 50  # values that rows share, at least, and rows that share one, at most
-_IN_HOUSEHOLD = 8  # rows for each value, up to which they may be a household
-_LINKED = 0.2  # share of the rows with a value that must share it with others
-_CLIMBS = 0.9  # share of the rows, but for those where a count starts again, in which it goes on
-_CENTS, _DIGITS = 2, 5  # decimals of amounts that link rows; whole numbers may be those of a tariff
-_MONEY, _ROUND = {"income", "wealth and spending"}, 5  # where they may link; units, of which multiples are round
-_A_FEW, _ALL = 0.02, 0.4  # common amounts for each that a home may share: up to which they prove little; of a tariff
-_ALONE = {True: 0.7, False: 1.5}  # shared amounts for each of one row, below which wages may be so; whole and common
-_NEIGHBOURS, _TIMES_NEAR = 5, 10  # units apart that are near; pairs alike for each near pair
-_ROWS = 20_000  # rows that are looked at
-_TRIED = 60  # columns that may link rows, and attributes that may show it: those of people first
-_CELLS, _FEW = 20_000_000, 8  # cells of attributes that are held at once, and attributes of any table
-_HALF = 0.5  # of the errors of chance, below which two columns are related
-_AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # as in whether one column determines another
-_AT_HOME = 0.75  # of the disagreement of chance, below which people with one household income live together
-_EXPECTED = 10  # pairs of values that chance makes agree
-_ANEW = 0.5  # of the disagreement of chance that is left between neighbouring values
-_OF_A_PERSON = {"sex", "birth", "age", "ethnicity", "religion", "marital status"}
+_FEWEST = 20  # values that several rows share, at least
+_MOST = 50  # rows that share one value, at most
+_IN_HOUSEHOLD = 8  # rows that share one value, up to which they may be a household
+_LINKED = 0.2  # share of the filled rows that must share their value with other rows
+_CLIMBS = 0.9  # share of the steps from row to row that must be +1, not counting those where the count restarts
+# exact amounts; "shared" amounts have 2 to _IN_HOUSEHOLD rows, "common" ones more rows, "single" ones one row
+_MONEY = {"income", "wealth and spending"}  # topics in which whole amounts may link rows
+_CENTS = 2  # decimals from which amounts of any topic may link rows
+_DIGITS = 5  # decimals that are tried: 0 to 4
+_ROUND = 5  # amounts that are multiples of this many smallest units are round, and are skipped
+_NEIGHBOURS = 5  # smallest units apart, up to which two amounts are near
+_TIMES_NEAR = 10  # pairs of rows with equal amounts for each pair with near amounts (on average), at least
+_FEW_COMMON = 0.02  # common for each shared amount, above which single amounts are counted too
+_MANY_COMMON = 0.4  # common for each shared amount, above which the column is a tariff
+_SHARED_FOR_SINGLE = {
+    True: 0.7,
+    False: 1.5,
+}  # shared for each single amount, at least; False: whole amounts, some common
+_ROWS = 20_000  # rows that are compared
+_TRIED = 60  # columns that may link rows, and attributes that are compared for each; those of people first
+_CELLS, _FEW = 20_000_000, 8  # cells of attributes in memory at once, and attributes that are always compared
+_HALF = 0.5  # share of the errors of chance, up to which two columns count as related
+_AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # the thresholds of `measures/determination.py`
+_AT_HOME = 0.75  # share of the disagreement of chance, up to which people with one household income live together
+_EXPECTED = 10  # pairs of values that must agree by chance for a test of computed columns
+_DIFFER = 0.5  # share of the disagreement of chance, from which values count as unrelated
+_OF_A_PERSON = {"sex", "birth", "age", "ethnicity", "religion", "marital status"}  # topics that are constant
 
 _Codes = NDArray[np.int64]
 
@@ -101,8 +110,8 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, m
         table: the table.
         name: the column.
         columns: what is suggested for all its columns.
-        most: of the disagreement that chance makes, what may be left, where several households share a value. None:
-            rows must nearly always agree.
+        most: the largest disagreement, as a share of the disagreement by chance, if several households may share a
+            value. None: rows must nearly always agree.
 
     >>> from incrowd import read_table
     >>> from incrowd.tables import suggest_roles
@@ -136,35 +145,35 @@ def find_runs(table: Table, columns: Sequence[SuggestedRole]) -> tuple[str, int,
     """Find a number or a time that increases from row to row and restarts, while an attribute of people stays the same.
 
     Returns:
-        The column, how often it starts again, and the attribute; None where there is none.
+        The column, the number of restarts, and the attribute; None if there is no such column.
     """
     if not table.backend.keeps_row_order:
         return None
     codes_of = cache(lambda name: np.asarray(encode(table, [name])[0].codes, dtype=np.int64))
-    of_people = [one.column for one in columns if one.topic in _OF_A_PERSON and one.distinct >= 2]
-    may_count = [one for one in columns if one.kind in ("integer", "date or time") and 1 < one.distinct <= one.rows / 2]
-    for one in may_count if of_people else ():
+    attributes = [one.column for one in columns if one.topic in _OF_A_PERSON and one.distinct >= 2]
+    counters = [one for one in columns if one.kind in ("integer", "date or time") and 1 < one.distinct <= one.rows / 2]
+    for one in counters if attributes else ():
         (column,) = encode(table, [one.column])
         rank = np.empty(column.size, dtype=np.int64)
         rank[pc.array_sort_indices(column.values).to_numpy()] = np.arange(column.size)
         steps = np.diff(rank[column.codes])
         starts = np.flatnonzero(np.append(-1, steps) < 0)
-        again = starts.size - 1
-        if again < _FEWEST or np.count_nonzero(steps == 1) < max(_CLIMBS * (steps.size - again), again):
+        restarts = starts.size - 1
+        if restarts < _FEWEST or np.count_nonzero(steps == 1) < max(_CLIMBS * (steps.size - restarts), restarts):
             continue
-        for name in of_people:
+        for name in attributes:
             if name != one.column and _is_constant(*_count_errors(codes_of(name), starts)):
-                return one.column, again, name
+                return one.column, restarts, name
     return None
 
 
 def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
     """True if groups of a few rows share an exact amount, far more often than amounts nearly agree.
 
-    Round amounts are skipped, because many people name them, and so are amounts that more rows share than a household
-    has. Whole amounts are used if the column is about money. Wages and tariffs have nearly as many amounts that many
-    rows share as others. If there are some of these, or few amounts in all, most of the others must be shared too: most
-    wages have one row, fewer household incomes do.
+    Round amounts are skipped, because many people state them; so are common amounts, which more rows share than a
+    household has. Whole amounts are used if the column is about money. Wages and tariffs must not be taken for
+    household incomes. They have many common amounts. If there are some common amounts, or few shared ones, the amounts
+    of a single row are counted too: most wages occur once, fewer household incomes do.
     """
     if one.kind not in ("number", "integer"):
         return False
@@ -189,9 +198,10 @@ def shares_exact_amounts(table: Table, one: SuggestedRole) -> bool:
     equal = int(np.sum(few * (few - 1)))
     if equal < max(_FEWEST, _TIMES_NEAR * near / _NEIGHBOURS) or few[few > 1].sum() < _LINKED * few.sum():
         return False
-    alone, shared, common = (int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD))
-    unsure = shared < _FEWEST or common > _A_FEW * shared
-    is_tariff = common > _ALL * shared or (unsure and shared < _ALONE[bool(has_cents or not common)] * alone)
+    single, shared, common = (int(np.count_nonzero(which)) for which in (few == 1, few > 1, times > _IN_HOUSEHOLD))
+    is_unsure = shared < _FEWEST or common > _FEW_COMMON * shared
+    shared_for_single = _SHARED_FOR_SINGLE[bool(has_cents or not common)]
+    is_tariff = common > _MANY_COMMON * shared or (is_unsure and shared < shared_for_single * single)
     return not is_tariff
 
 
@@ -239,7 +249,7 @@ def _shown_by(
         return None
     if any(_independent_pairs(list(constant.values()))):
         return tuple(constant)
-    return () if all(topics[name] == "area" for name in constant) else None  # where they live computes no amount
+    return () if all(topics[name] == "area" for name in constant) else None  # no amount is computed from an area
 
 
 def _linked_groups(codes: _Codes, values: int) -> tuple[_Codes, _Codes]:
@@ -289,7 +299,7 @@ def _is_constant(pairs: int, errors: float, by_chance: float) -> bool:
 
 def _differs_between(values: _Codes) -> bool:
     """True if neighbouring values of the linking column differ about as often as any two do."""
-    return float(np.mean(values[1:] != values[:-1])) >= _ANEW * _disagreement(values)
+    return float(np.mean(values[1:] != values[:-1])) >= _DIFFER * _disagreement(values)
 
 
 def _follows_from(columns: Sequence[_Codes]) -> bool:
@@ -314,13 +324,15 @@ def _disagreement(codes: _Codes) -> float:
 
 
 def _independent_pairs(columns: Sequence[_Codes]) -> Iterator[bool]:
-    """For each pair of columns, True if neither follows from the other, to half of what chance leaves open."""
+    """For each pair of columns, True if neither determines the other: half of the disagreement of chance remains."""
     for one, other in itertools.combinations(columns, 2):
-        yield all(_left_open(*pair) >= _ANEW * _disagreement(pair[1]) for pair in ((one, other), (other, one)))
+        yield all(
+            _disagreement_given(*pair) >= _DIFFER * _disagreement(pair[1]) for pair in ((one, other), (other, one))
+        )
 
 
-def _left_open(one: _Codes, other: _Codes) -> float:
-    """The chance that two rows differ in a column although they agree in another, averaged over rows."""
+def _disagreement_given(one: _Codes, other: _Codes) -> float:
+    """The chance that two rows differ in `other` although they agree in `one`, averaged over rows."""
     cells = np.unique(one * (int(other.max()) + 1) + other, return_counts=True)
     sizes = np.bincount(one)
     group = cells[0] // (int(other.max()) + 1)

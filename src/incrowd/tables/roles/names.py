@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-_RECOGNISED = 3  # variables of a codebook in one table, from which on the table is taken to follow it
-_LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # too odd a name to be another word by accident
+_RECOGNISED = 3  # variables of a codebook in one table, from which the table counts as following the codebook
+_LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # a name that is hardly another word by accident
 _WAVE = re.compile(r"^(?:[a-z]{1,2}\d{0,2}_|(?:w|wave)\d{1,2}_?|[rsh]\d{1,2}(?=[a-z]{3}))")
 _SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 

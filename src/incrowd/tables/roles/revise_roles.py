@@ -13,9 +13,9 @@ from incrowd.tables.table import Table
 
 _LIKE_THE_OTHERS = "its name says nothing, but it has few values, and others may know most of the other columns"
 _WITHIN = "it numbers people within households: with the household's number it names a person"
-_BY_VALUES_ONLY = 5
-_FEW = 60  # values, each of which occurs often: codes or answers to choose from
-_MANY_RECORDS = 50  # for each person, from which on they are rather rows of something else
+_BY_VALUES_ONLY = 5  # the rank of a weight that was found by its values alone; see `find_weight`
+_FEW = 60  # distinct values, up to which a column is codes or answers to choose from
+_MANY_RECORDS = 50  # records for each value, above which a person column is doubtful
 
 
 def choose_main_weight(
@@ -99,8 +99,8 @@ def find_numbers_within_households(roles: Sequence[SuggestedRole]) -> list[Sugge
 def _may_be_within(one: SuggestedRole) -> bool:
     """True if a column has few numbers of people: by its role, or by its name if nothing else is known."""
     is_open = one.role == "other" and not one.topic and one.kind == "integer"
-    called_so = is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
-    return _has_few_values(one) and (one.role == "person" or called_so)
+    is_named_so = is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
+    return _has_few_values(one) and (one.role == "person" or is_named_so)
 
 
 def _may_be_groups(one: SuggestedRole) -> bool:
@@ -123,9 +123,10 @@ def suggest_by_known_columns(roles: Sequence[SuggestedRole], other_topics: Seque
     unknown = [one for one in roles if one.role == "other" and not one.topic and one.confidence == "low"]
     if quasi_identifiers < max(5, 0.6 * len(known)) or len(unknown) > quasi_identifiers:
         return tuple(roles)
-    alike = {one.column for one in unknown if _has_few_values(one)}
+    categorical = {one.column for one in unknown if _has_few_values(one)}
     return tuple(
-        replace(one, role="quasi-identifier", reason=_LIKE_THE_OTHERS) if one.column in alike else one for one in roles
+        replace(one, role="quasi-identifier", reason=_LIKE_THE_OTHERS) if one.column in categorical else one
+        for one in roles
     )
 
 

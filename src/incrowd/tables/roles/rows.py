@@ -16,10 +16,10 @@ from incrowd.tables.table import Table
 from incrowd.wording import listed, one_decimal
 
 KindOfRows = Literal["people", "panel", "households", "transactions", "not people"]
-_ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
+_ONCE = 0.995  # distinct pairs of values for each row, from which two columns together number the rows
 _MET = 0.02  # share of the rows, at least, that would repeat a value of the same person by chance
-_REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
-_TIMES = 400  # values of a wave, a year or a month; a moment has more
+_REPEATED = 1.2  # rows for each number, from which people are numbered and not rows
+_TIMES = 400  # largest number of distinct waves, years or months; timestamps have more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
 
 

@@ -19,7 +19,7 @@ from incrowd.tables.roles.revise_roles import (
 from incrowd.tables.roles.weights import WeightEvidence, find_replicates, find_weight, measures_bodies
 from incrowd.tables.table import Table
 
-_BYTES_A_CELL = 100  # of a sample, in Python
+_BYTES_A_CELL = 100  # memory for a sampled cell as a Python object
 
 
 def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
@@ -51,15 +51,15 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
 
 
 _suggested: WeakKeyDictionary[Table, dict[tuple[str, ...], tuple[SuggestedRole, ...]]] = WeakKeyDictionary()
-"""Suggestions made so far: a table is looked at once for each set of columns."""
+"""Cache of suggestions: a table is examined once for each set of columns."""
 
 
 _looked_at: WeakKeyDictionary[Table, dict[str, ColumnFacts]] = WeakKeyDictionary()
-"""Facts about the columns of small tables, which are asked for with and without some of their columns."""
+"""Cache of facts about the columns of small tables, for requests with different sets of columns."""
 
 
 def _look_at_columns(table: Table, wanted: Sequence[str]) -> list[ColumnFacts]:
-    """The facts about some columns, kept with their table where their samples take an eighth of the memory at most."""
+    """The facts about some columns, cached if the samples of the table take at most an eighth of the memory limit."""
     if table.rows * len(table.columns) * _BYTES_A_CELL > table.memory / 8:
         return look_at_columns(table, wanted)
     known = _looked_at.setdefault(table, {})

@@ -1,4 +1,4 @@
-"""Columns of text that are mostly dates or numbers: single cells kept them from being read as such."""
+"""Detection of text columns that are mostly dates or numbers; a few other cells prevented the type inference."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.values import MANY
 from incrowd.wording import Advice
 
-_MOST = 0.8  # of the cells that must be dates or numbers
-_FEW_WORDS, _TIMES = 5, 2  # different words that may stand for missing values, each seen so often: no names of people
+_MOST = 0.8  # share of the cells that must be dates or numbers
+_FEW_WORDS, _TIMES = 5, 2  # words for missing values: at most 5 different ones, each at least twice, unlike names
 _TIME = r"(?:[T ]+\d\d?:\d\d.*)?"
 _YEAR = r"(?:18|19|20)\d\d"
 _IN_YEAR = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -26,23 +26,21 @@ _SHORT_YEARS = [
     re.compile(rf"(?:0[1-9]|[12]\d|3[01]){mark}(?:0[1-9]|[12]\d|3[01]){mark}\d\d{_TIME}") for mark in ("-", "/", r"\.")
 ]
 _PART = re.compile(r"\d+|[^\W\d_]+")
-_LONGEST, _MOST_WORDS = (
-    40,
-    40,
-)  # letters of a date, and different words in all: months and days of the week in short and in full
+_LONGEST = 40  # characters of a date
+_MOST_WORDS = 40  # different words in all dates: months and days of the week, abbreviated and in full
 _NUMBER = re.compile(NUMBER.replace(r"\.", "[.,]"))
 _WORD = re.compile(r"[^\W\d_][^\d]{0,30}")
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadValues:
-    """Dates or numbers that are held as text.
+    """Dates or numbers that are stored as text.
 
     Attributes:
-        column: the column.
-        are_dates: whether they are dates, and not numbers.
-        notations: in how many ways dates are written, in the cells that were looked at.
-        words: texts beside them that may stand for a missing value.
+        column: the name of the column.
+        are_dates: True for dates, False for numbers.
+        notations: the number of different date notations in the sampled cells.
+        words: other texts in the column that may mean a missing value.
     """
 
     column: str
@@ -106,7 +104,7 @@ def find_unread_values(facts: ColumnFacts, topic: str) -> UnreadValues | None:
 
 
 def _dates_in_parts(cells: list[str]) -> set[str]:
-    """The cells that name a year, a month and a day and nothing else, in whatever order, signs and words.
+    """The cells that consist of a year, a month and a day, in any order, with any separators and words.
 
     The words of all cells together must be few: months and days of the week repeat, names and codes do not.
 
@@ -129,11 +127,11 @@ def _dates_in_parts(cells: list[str]) -> set[str]:
 
 
 def _has_years(cells: list[str], form: re.Pattern[str]) -> bool:
-    """Whether some of the last two digits are neither days nor months, as those of versions and codes may be."""
+    """True if some of the last two digits exceed 31, so that they are years and not parts of versions or codes."""
     return any(int(cell[6:8]) > 31 for cell in cells if form.fullmatch(cell))
 
 
 def _words(others: Counter[str]) -> tuple[str, ...]:
-    """The texts that stand beside dates or numbers, where they are a few words that repeat."""
-    told = len(others) <= _FEW_WORDS and all(_WORD.fullmatch(word) and others[word] >= _TIMES for word in others)
-    return tuple(sorted(others)) if told and not any(set(",;=") & set(word) for word in others) else ()
+    """The texts among dates or numbers, if they are a few words that repeat; otherwise none."""
+    may_be_shown = len(others) <= _FEW_WORDS and all(_WORD.fullmatch(one) and others[one] >= _TIMES for one in others)
+    return tuple(sorted(others)) if may_be_shown and not any(set(",;=") & set(one) for one in others) else ()

@@ -11,14 +11,17 @@ from functools import cache
 from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import topics, whole_words, word_list, word_pattern, words_of
 
-MANY = 20  # values, all different, of which there are more than a kind of thing has
-_NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of at least so many cells
-_MOST = 0.9  # of the cells that must look so
-_CHAPTERS = 3  # letters that codes of diagnoses begin with; other codes have one before a number
-_NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # in a name that no list has: schidkn, wardnr
-_LIVES = 50  # years from the first to the last of dates; careers are shorter
-_SHARE_A_PLACE = 20  # rows of one place, below which it is about as exact as an address
-_DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally long
+MANY = 20  # distinct values, above which a column is not a short list of categories
+_NEARLY_ALL, _FROM_ROWS = (
+    0.95,
+    100,
+)  # distinct values for each cell that name records, in a column of at least 100 cells
+_MOST = 0.9  # share of the cells that must pass a test
+_CHAPTERS = 3  # different first letters of diagnosis codes, at least; other codes have one letter before a number
+_NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # part of an unlisted name of a number: schidkn, wardnr
+_LIVES = 50  # years from the first to the last date, from which they are births; careers are shorter
+_SHARE_A_PLACE = 20  # rows for each place, below which it is about as exact as an address
+_DENSE, _DIGITS = 10, 5  # assigned numbers: range for each distinct number, at most; or equal length, at least
 
 
 @dataclass(frozen=True, slots=True)

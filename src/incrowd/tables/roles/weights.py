@@ -10,8 +10,8 @@ from statistics import median
 from incrowd.tables.roles.column_facts import ColumnFacts
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 
-_LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
-REPLICATES = 20  # columns of one stem and a number, from which on they are replicate weights
+_LIGHT, _HEAVY = 20.0, 250.0  # lowest and highest mean of a column of body weights, in kilograms or pounds
+REPLICATES = 20  # columns with one stem and a number, from which they are replicate weights
 
 
 @dataclass(frozen=True, slots=True)

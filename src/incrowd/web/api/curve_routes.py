@@ -30,6 +30,16 @@ def start_items(start: AnyTableJob, question: models.ItemsQuestion) -> JobInfo:
     return start("itemsets", items_task, equivalents.itemsets, question)
 
 
+@router.post("/tables/{table_id:key}/set-protections", status_code=202, responses=refusals(404, 409))
+def start_sets(start: AnyTableJob, question: models.SetsQuestion, server: TheServer, session: TheSession) -> JobInfo:
+    """Protect the items or the points of people; the protected table can be downloaded."""
+    from incrowd.web.tasks.sets_task import sets_task
+
+    server.check_room(session)
+    folder = server.store.folder
+    return start("sets", lambda table, asked: sets_task(table, asked, folder), equivalents.protected_sets, question)
+
+
 @router.post("/tables/{table_id:key}/masked", status_code=202, responses=refusals(404, 409))
 def start_masked(start: AnyTableJob, question: models.MaskedQuestion | None = None) -> JobInfo:
     """Count the unique records of a masked table by what its ranges, sets and wildcards cover, without its original."""

@@ -33,6 +33,9 @@ _TEXTS, _BINARIES = ("csv", "tab-separated-values"), ("vnd.apache.parquet", "oct
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {"content": {f"text/{kind}": _TEXT for kind in _TEXTS} | {f"application/{kind}": _BYTES for kind in _BINARIES}}
 }
+_CODEBOOK: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/json": {"schema": {"type": "object"}}, "text/markdown": _TEXT}}
+}
 
 
 @router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
@@ -93,7 +96,7 @@ def download_table(
     as_stored = format_of(f"table.{kind}") is format_of(file)
     if release is None and not as_stored:
         kind = "csv"
-    name = file_name(table.name, job.name or ("filled" if release is None else "protected"), kind)
+    name = file_name(table.name, job.name or ("filled" if job.kind == "regeneration" else "protected"), kind)
     if as_stored:
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
     if is_text(Path(name)):
@@ -106,6 +109,19 @@ def download_table(
         written = write_as(release, server.store.new_folder() / f"table.{kind}", table)
     gone = BackgroundTask(shutil.rmtree, written.parent, ignore_errors=True)
     return FileResponse(written, media_type="application/octet-stream", headers=as_attachment(name), background=gone)
+
+
+@router.get("/jobs/{job_id:key}/codebook", responses={**refusals(404, 409), **_CODEBOOK}, response_class=Response)
+def download_codebook(job: TheJob, session: TheSession, format: Literal["json", "md"] = "json") -> Response:
+    """What was done to each column of a protected table, without a cell: under DDI's element names, or to read."""
+    codebook = job.answer().to_json().get("codebook")
+    if codebook is None:
+        raise Refusal(409, "only a protection has a codebook")
+    table = session.table(job.table or "")
+    name = file_name(table.name, f"{job.name or 'protected'} codebook", format)
+    if format == "json":
+        return JSONResponse(codebook["json"], headers=as_attachment(name))
+    return _attachment(codebook["md"], "text/markdown", name)
 
 
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))

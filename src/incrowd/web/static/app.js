@@ -119,7 +119,7 @@ export function settled(action, milliseconds = 250) {
 
 /* ---------------------------------------------------------------- work in the background */
 
-const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods", release: "Report of a protected table", attack: "Attacking", curve: "Measuring a curve", check: "Checking the law", itemsets: "Counting sets of items", masked: "Counting what fits", regeneration: "Filling masked cells", techniques: "Comparing techniques", simulation: "Simulating leaks" };
+const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods", release: "Report of a protected table", attack: "Attacking", curve: "Measuring a curve", check: "Checking the law", itemsets: "Counting sets of items", sets: "Protecting items and points", masked: "Counting what fits", regeneration: "Filling masked cells", techniques: "Comparing techniques", simulation: "Simulating leaks" };
 export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
 export const known = new Map(); // jobs as they were last heard of

@@ -5,8 +5,6 @@ import { undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
-/** How many columns of the original are not in a candidate: detail is that of the others. */
-export const leftOut = ({ columns, columns_left_out: gone }) => (gone ? `${count(gone)} of ${count(columns)} columns left out` : "");
 /** The numbers of a candidate when it was saved. */
 export const thenInWords = ({ headline, highest, detail }) => `${headline}; ${percent(highest)} at most · ${percent(detail)} detail kept`;
 /** What a yes rests on: one line that opens to the sentences; nothing where there is none. */
@@ -49,7 +47,7 @@ function drawAfter(candidate) {
   const ifs = state === "done" ? candidate.conditions : [], words = { stale: "old settings", done: ifs.length ? "may go out, on conditions" : "may go out", open: "not yes" }[state];
   tile("after").toggleAttribute("data-ifs", ifs.length > 0);
   fill("after", percent(candidate.highest), `${basisInWords(candidate.highest_basis)}; ${words}: ${short(candidate.name, 40)}`, state, ifs);
-  fill("detail", percent(candidate.detail), `of the columns known to others${leftOut(candidate) && `; ${leftOut(candidate)}`}`, "", [`k = ${count(candidate.after.k)}`]);
+  fill("detail", percent(candidate.detail), candidate.detail_words, "", candidate.perturbed.length ? ["no class is promised"] : [`k = ${count(candidate.after.k)}`]);
 }
 export { drawAfter };
 

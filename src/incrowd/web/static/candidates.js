@@ -2,7 +2,7 @@
 import { answersOf, data, reach } from "./answers.js";
 import { api, count, make, over, patch, percent, problem, say, settled, short, start, table, turns, watch } from "./app.js";
 import { bench } from "./bench.js";
-import { basisInWords, conditionsOf, drawAfter, leftOut, thenInWords } from "./bar.js";
+import { basisInWords, conditionsOf, drawAfter, thenInWords } from "./bar.js";
 import { comparePinned } from "./comparison.js";
 import { looking } from "./lenses.js";
 import { compare, protect } from "./protect.js";
@@ -18,8 +18,10 @@ let cards = [], pinned = JSON.parse(sessionStorage.getItem(PINNED) ?? "[]"), pai
 
 /** What made a candidate, in words: as it stands on its card. */
 export function madeBy({ protection }) {
-  const { method, k, l, t, sensitive, resolution, leave_out: gone, apart } = protection;
-  const parts = [method, resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column"];
+  const { method, k, l, t, sensitive, resolution, leave_out: gone, apart, steps } = protection;
+  const size = resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column";
+  const parts = method === "perturb" ? [method] : [method, size]; // it promises no class
+  if (steps?.length) parts.push(steps.length > 4 ? `${steps.length} steps` : steps.map(({ column, action }) => `${short(column, 40)}: ${short(action, 40)}`).join("; "));
   const secrets = sensitive ? [sensitive].flat() : [];
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => short(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
@@ -43,7 +45,7 @@ function card(one) {
   const decision = one.question_changed ? "outdated" : one.decision, pin = pinned.includes(one.id);
   const meters = make("div", { class: "meters" },
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
-    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept of the columns known to others${leftOut(one) && ` · ${leftOut(one)}`}`));
+    make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),

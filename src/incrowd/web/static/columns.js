@@ -34,7 +34,8 @@ function draw() {
   if (had) lineOf(focused)?.focus({ preventScroll: true });
   const open = undecided(bench.columns, bench.now).length, all = bench.columns.length;
   const alone = open - withReason(bench.columns, bench.now).length, openHere = withReason(shown, bench.now).length;
-  progress.textContent = `${count(all - open)} of ${count(all)} decided${alone ? `, ${count(alone)} without a suggestion` : ""}`;
+  progress.replaceChildren(`${count(all - open)} of ${count(all)} decided`, alone ? make("span", {}, `, ${count(alone)} without a suggestion`) : "");
+  progress.title = progress.textContent;
   confirmAll.hidden = !openHere;
   confirmAll.textContent = openHere < open ? `Confirm ${count(openHere)}` : "Confirm all"; // nothing is confirmed unseen, or without a reason
   const counts = filterCounts(bench.columns, bench.now, ROLES.map(({ role }) => role));

@@ -12,7 +12,7 @@ export async function comparePinned(pinned) {
   if (isNewest()) place.replaceChildren(make("h3", {}, "Side by side"), numbers(found, a, b), distributions(found, a, b), rowsOf(a, b));
 }
 
-const WHOLE = ["smallest class", "rows left out"], PLAIN = ["information loss"];
+const WHOLE = ["smallest class", "rows left out", "columns left out"], PLAIN = ["information loss"];
 
 /** A number as it is read: people are counted, shares are percentages. */
 export function written(name, value) {

@@ -39,6 +39,9 @@ export function curveQuestion(kind, form) {
   if (kind === "ranks") return ["curves/ranks", { ranks: need(form.ranks, "Choose the column of the ranks."), group: form.group || null, confidence: form.confidence || null, compare }];
   if (kind === "robust") return ["curves/robust", { gallery: need(form.gallery, "Choose the table of the gallery, or a file of it."), compare }];
   const person = need(form.person, "Choose the column that says whose row it is."), item = need(form.item, "Choose the column of what they have.");
+  const asked = { person, known: form.known, k: form.k };
+  if (kind === "protect-items") return ["set-protections", { ...asked, item }];
+  if (kind === "protect-points") return ["set-protections", { ...asked, time: need(form.time, "Choose the column of the times."), place: [item, form.second].filter(Boolean), amount: form.amount || null }];
   if (kind === "items") return ["itemsets", { person, item, known: form.known }];
   return ["curves/sparse", { person, item: [item], known: form.known, compare }];
 }

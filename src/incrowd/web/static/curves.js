@@ -15,7 +15,7 @@ function fields() {
 async function ask() {
   try {
     const [address, question] = curveQuestion(kind.value, {
-      compare: form.querySelector("#curve-compare").checked, known: Number(value("curve-known")), person: value("curve-person"), item: value("curve-item"), ranks: value("curve-ranks"),
+      compare: form.querySelector("#curve-compare").checked, known: Number(value("curve-known")), person: value("curve-person"), item: value("curve-item"), second: value("curve-second"), time: value("curve-time"), amount: value("curve-amount"), k: Number(value("curve-k")), ranks: value("curve-ranks"),
       group: value("curve-group"), confidence: value("curve-confidence"), pasted: value("pasted-ranks"), gallery: value("curve-gallery"), counts: value("curve-counts"), techniques: value("pasted-techniques"),
     });
     await start(`/tables/${table}/${address}`, question);
@@ -29,6 +29,6 @@ export function begin() {
   sendFile(form.querySelector("#gallery-file"), lists);
   sendFile(form.querySelector("#counts-file"), [counts, gallery]);
   fields();
-  answersOf(["curve", "check", "itemsets", "masked", "regeneration", "techniques"], view, { again: ask });
+  answersOf(["curve", "check", "itemsets", "sets", "masked", "regeneration", "techniques"], view, { again: ask });
   lens("curves", () => fillTables(lists).catch(problem));
 }

@@ -62,7 +62,10 @@ function put(column, found) {
 }
 const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
 
-place.addEventListener("toggle", (event) => { reading = event.target.open; }, true);
+place.addEventListener("toggle", (event) => {
+  reading = event.target.open;
+  if (reading) event.target.scrollIntoView({ block: "nearest" }); // it opens beneath what is seen of the pane
+}, true);
 document.addEventListener("reopened", () => kept.clear());
 
 /** Show a column; of several, what can be said of all of them. */

@@ -9,7 +9,7 @@ const view = document.getElementById("leak-view");
 const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("leak-k"), bound = document.getElementById("bound");
 const said = { share: document.getElementById("share-said"), targets: document.getElementById("targets-said"), k: document.getElementById("leak-k-said") };
 const quick = document.getElementById("leak-now");
-let hurried = false, again = false, running = false, moved = false;
+let hurried = false, again = false, running = false, moved = false, kMoved = false;
 
 function words() {
   const part = `${(100 * SHARES[Number(share.value)]).toLocaleString("en-US")}%`;
@@ -57,19 +57,20 @@ async function simulate() {
 }
 document.getElementById("simulation").addEventListener("submit", (event) => { event.preventDefault(); simulate(); });
 
-/** The highest chance that is accepted is the limit for the recipient, unless another is chosen. */
+/** The highest chance that is accepted and the size of classes are those for the recipient, unless others are chosen. */
 function accepted() {
-  const own = bound.options[0], words = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (for this table)`;
-  if (own.textContent === words) return false;
+  const [own, ...others] = bound.options;
   own.value = String(limit());
-  own.textContent = words;
-  return bound.selectedIndex === 0;
+  own.textContent = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (for this table)`;
+  for (const other of others) other.hidden = other.value === own.value;
+  if (!kMoved) { k.max = String(Math.max(50, classSize())); k.value = String(classSize()); }
+  words();
 }
+k.addEventListener("input", () => { kMoved = true; });
 
 export function begin() {
   answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector("figcaption p")?.textContent || ""), restale: () => { if (looking() === "leak") ask(); } });
   answersOf("simulation", document.getElementById("simulation-view"), { again: simulate });
-  words();
   accepted();
   on("settings", accepted);
   lens("leak", ask, ask);

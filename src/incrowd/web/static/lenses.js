@@ -30,12 +30,12 @@ export function look(name) {
   for (const one of begin.length ? begin : changed ? every.filter((each) => each.name === name) : []) one.action();
 }
 
-const strip = document.querySelector("[role=tablist]");
+const strip = document.querySelector("[role=tablist]"), bar = document.querySelector("nav.bar"); // it stays above what is scrolled
 
 /** What was chosen is seen without scrolling, however long the verdict above it is. */
 function reveal() {
-  const { top } = strip.getBoundingClientRect();
-  if (top < 0 || top > innerHeight / 2) strip.scrollIntoView({ block: "start" });
+  const { top } = strip.getBoundingClientRect(), under = bar.offsetHeight + 1; // its height is rounded
+  if (top < under || top > innerHeight / 2) scrollBy(0, top - under);
 }
 
 strip.addEventListener("click", (event) => { const tab = event.target.closest("[role=tab]"); if (tab) look(tab.dataset.lens); });

@@ -25,13 +25,22 @@ function attributes(found) {
       after ? make("td", {}, cells.has(one.column) ? `${made[cells.get(one.column).change]}${cells.get(one.column).change === "coarser" && !found.masked ? `: ${short(cells.get(one.column).cell)}` : ""}` : "left out") : null)))));
 }
 
+/** What whoever finds the record reads besides; the secrets come first. */
+function learned(found) {
+  if (!found.learned.length) return null;
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What else it tells" }, make("table", {},
+    make("caption", {}, "What its finder also reads"),
+    make("thead", {}, make("tr", {}, ["column", "value"].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, found.learned.map((one) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, short(one.column, 40)), one.secret ? make("small", { class: "soft" }, " secret") : null), make("td", { class: found.masked ? "masked" : "" }, make("bdi", {}, short(one.cell))))))));
+}
+
 function draw(found, show) {
   const after = found.after.find((one) => one.candidate === candidate);
   const hide = make("button", { type: "button", "aria-pressed": String(show), onclick: () => showPerson(record, !show) }, show ? "Hide the values" : "Show the values");
   place.replaceChildren(make("div", { class: "line" }, make("h3", { tabindex: "-1" }, `Record ${count(found.record + 1)}`), make("button", { type: "button", class: "quiet", onclick: () => { record = null; place.replaceChildren(); } }, "Close")),
     make("p", {}, found.sentence), path(found),
     ...(after ? [make("p", { class: "small" }, after.released ? `After the protection shown it looks like ${alike(after.alike)}.` : "The protection shown leaves it out.")] : []),
-    make("p", { class: "row" }, hide, make("span", { class: "soft small" }, show ? "These are the values of one person: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")), attributes(found));
+    make("p", { class: "row" }, hide, make("span", { class: "soft small" }, show ? "These are the values of one person: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")), attributes(found), ...[learned(found)].filter(Boolean));
 }
 
 /** Look at one record; its values only where somebody asks for them. */

@@ -5,11 +5,11 @@ import { reportOf } from "./candidates.js";
 import { allKept, reread } from "./bench.js";
 import { lens } from "./lenses.js";
 import { goOn } from "./reopened.js";
+import { DECISIONS, stepInWords } from "./trail.js";
 
 const file = document.getElementById("project-file"), trail = document.getElementById("trail");
 const form = document.getElementById("decide"), decided = document.getElementById("decisions"), which = document.getElementById("decided-on");
 const counted = document.getElementById("trail-count"), conditions = document.getElementById("decided-conditions");
-const DECISIONS = { release: "goes out", refuse: "does not go out", later: "is decided later" };
 
 /** A project file is read here and sent as it is; the server says what has changed since. */
 async function reopen(chosen) {
@@ -45,7 +45,7 @@ async function draw() {
   if (candidates.some((one) => one.id === chosen && !one.question_changed)) which.value = chosen; // not another table than the one that was chosen
   else if (!picked) which.value = candidates.find((one) => one.decision === "within" && !one.question_changed)?.id ?? "";
   drawConditions();
-  trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(step.what, 120)}`)));
+  trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(stepInWords(step), 200)}`)));
   counted.textContent = count(steps.length);
 }
 

@@ -4,10 +4,11 @@ import { allKept, bench, classSize, keep, on } from "./bench.js";
 import { look } from "./lenses.js";
 import { fillTables } from "./other-tables.js";
 import { wrongField } from "./question.js";
+import { askedSteps, drawSteps } from "./steps.js";
 
 const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map"), everybody = document.getElementById("k-map-people");
-const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
+const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive"), output = document.getElementById("output");
 const apart = document.getElementById("apart"), leftOut = document.getElementById("leave-out");
 const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
@@ -15,6 +16,7 @@ const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
+const BY_COLUMN = "by column"; // an output for each column, which the form has no place for
 const several = new Map(); // lists of columns by the value of their choice
 
 /** The columns that are chosen among the chips in a place. */
@@ -36,7 +38,7 @@ const namesOf = (value) => short((several.get(value) ?? [value]).join(", "), 60)
 let known = [], filled = "", keptSecret = "", listed = "", untouched = true;
 const SOLVING = `solving ${table}`; // the search that was asked for in this tab: a reload does not forget it
 
-const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"] }; // parts of the form and the inputs they serve
+const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"], perturbation: ["perturbation"] }; // parts of the form and the inputs they serve
 
 /** Whether the chosen method has a use for an input. */
 function takes(input) { return method.selectedOptions[0].dataset.inputs.split(" ").includes(input); }
@@ -51,6 +53,7 @@ function fits() {
   form.querySelector(".for-left").hidden = !leftOut.childElementCount;
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(takes); });
   if (FORM.columns.some(takes) && columns.dataset.method !== method.value) drawColumns();
+  if (takes("perturbation") && columns.dataset.method !== method.value) drawPerturbation();
 }
 
 /** Choose in a list, also what a script has set and the list does not offer. */
@@ -79,6 +82,13 @@ function drawColumns() {
   }));
 }
 
+/** The steps of perturbation, of any column that is passed on. */
+function drawPerturbation() {
+  columns.dataset.method = method.value;
+  const passedOn = bench.columns.filter(({ name }) => ["quasi-identifier", "sensitive", "other"].includes(bench.now.roles[name])).map(({ name }) => name);
+  drawSteps(bench.now.protection.method === method.value ? bench.now.protection.steps : [], passedOn);
+}
+
 function limits() {
   const found = { steps: [], top: {}, bottom: {}, parts: {} };
   for (const row of columns.querySelectorAll(".limit")) {
@@ -100,8 +110,8 @@ function ofKnown() {
 }
 
 function asked() {
-  const { aim, suppress } = bench.now.protection; // what the form has no place for stays
-  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null, ...ofKnown(), apart: chosen(apart), leave_out: chosen(leftOut) };
+  const { aim, suppress, output: set } = bench.now.protection; // what the form has no place for stays
+  const wanted = { method: method.value, aim, output: output.value === BY_COLUMN ? set : output.value || null, suppress: takes("suppress") ? suppress : null, ...ofKnown(), apart: chosen(apart), leave_out: chosen(leftOut) };
   if (wanted.apart.length && !takes("apart")) throw new Error("This method mixes people who were asked with those who were not. Choose the partition, or none of the columns that only some were asked.");
   if (takes("k")) wanted.k = Number(k.value);
   if (takes("resolution")) {
@@ -113,6 +123,7 @@ function asked() {
     if (!steps.length && !Object.keys(top).length && !Object.keys(bottom).length) throw new Error("Say for at least one column what is to be done with it.");
     Object.assign(wanted, { steps, top, bottom });
   }
+  if (takes("perturbation")) wanted.steps = askedSteps();
   for (const [name, field] of [["t", t], ["l", l]]) {
     if (!field.value.trim()) continue;
     if (!takes(name)) throw new Error(`This method makes no promise of ${name} = ${field.value.trim().slice(0, 20)}. Choose another method, or empty that field.`);
@@ -127,6 +138,7 @@ function asked() {
     if (different !== null && !(different >= 1)) throw new Error("The number of different values (l) is 1 or more.");
     if (different !== null) wanted.l = different;
   }
+  wanted.diverse = (bench.now.protection.diverse ?? []).filter((name) => [wanted.sensitive ?? []].flat().includes(name)); // of what is not kept secret nothing is demanded
   const covered = takes("k_map") ? written(kMap.value) : null;
   if (covered !== null && !(Number.isInteger(covered) && covered >= 1)) throw new Error("The people of the population who fit (k-map) are a whole number of 1 or more.");
   if (covered !== null && !everybody.value && bench.now.population === null) throw new Error("Say how many people the population has (above, under “Who is to get it?”), or choose a table of everybody to count them in.");
@@ -135,13 +147,13 @@ function asked() {
 }
 
 /** What a choice removes where it does not ask for it; what the form has no place for stays as it is. */
-const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, population_table: null, suppress: null, aim: null };
+const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, population_table: null, suppress: null, aim: null, output: null };
 /** Keep the settings, protect by them, and lead whoever asked to the result. */
 export async function protect(wanted = null) {
   noProblem();
   if (wrongField() || !(await allKept())) return;
   untouched = false;
-  if (wanted) await keep({ protection: { ...EMPTIED, ...wanted } });
+  if (wanted) await keep({ protection: { ...EMPTIED, ...(wanted.l ? {} : { diversity: null, c: null }), ...wanted } });
   await start(`/tables/${table}/protections`, {});
   look("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
@@ -219,10 +231,12 @@ function fill() {
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
   kMap.value = kept.k_map ?? "";
+  if (typeof (kept.output ?? "") === "string") choose(output, kept.output ?? "");
+  else choose(output, BY_COLUMN, "by column, as a script has set it");
   choose(everybody, kept.population_table ?? "", "another table");
   suggested.hidden = true;
   drawKept(kept.apart, kept.leave_out);
-  if (kept.method !== "partition" || kept.t || kept.k_map || kept.apart.length || kept.leave_out.length) more.open = true; // what is asked for is in sight
+  if (kept.method !== "partition" || kept.output || kept.t || kept.k_map || kept.apart.length || kept.leave_out.length) more.open = true; // what is asked for is in sight
   delete columns.dataset.method;
 }
 

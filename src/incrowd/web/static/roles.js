@@ -4,7 +4,7 @@ export const ROLES = [
   { role: "quasi-identifier", key: "q", words: "Others may know it", short: "known" },
   { role: "sensitive", key: "s", words: "Secret", short: "secret" },
   { role: "identifier", key: "i", words: "Names the person", short: "name" },
-  { role: "other", key: "n", words: "None of these", short: "none" },
+  { role: "other", key: "n", words: "Neither known nor secret", short: "neither" },
   { role: "drop", key: "d", words: "Leave it out", short: "drop" },
   { role: "person", key: "p", words: "Whose record it is", short: "person" },
   { role: "weight", key: "w", words: "Sampling weight", short: "weight" },

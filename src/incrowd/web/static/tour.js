@@ -11,14 +11,29 @@ let neighbour = null, told = null;
 /** The neighbour: alone among these invented people although nothing about them is rare, and what everybody in the street knows. */
 async function meet() {
   const found = await api("POST", `/tables/${table}/riskiest`, { quasi_identifiers: known(), rows: 1000, show: true });
-  neighbour = found.rows.filter((one) => one.alike === found.rows[0].alike).at(-1); // the rarest come first
-  told = found.columns.map((name, index) => `${name} ${neighbour.cells[index]}`).join(", ");
+  const alone = found.rows.filter((one) => one.alike === found.rows[0].alike), age = found.columns.indexOf("age_yrs"); // the rarest come first
+  neighbour = alone.filter((one) => Number(one.cells[age]) >= 18).at(-1) ?? alone.at(-1);
+  told = found.columns.map((name, index) => inPlainWords(name, neighbour.cells[index])).join(", ");
+}
+
+const CODES = {
+  sex: { 1: "a man", 2: "a woman" },
+  ethncty: { 1: "Hispanic", 2: "not Hispanic" },
+  race: { 1: "White", 2: "Black", 3: "Native American", 4: "Asian" },
+};
+const NAMED = { oshpd_id: "hospital number", patzip: "lives in ZIP code", patcnty: "in county", adm_qtr: "went to hospital in quarter", ethncty: "ethnicity of code", race: "race of code", sex: "sex of code" };
+/** A cell of the invented table in words: its columns and codes are those of a published one. */
+export function inPlainWords(name, cell) {
+  if (CODES[name]?.[cell]) return CODES[name][cell];
+  if (name === "age_yrs") return cell === "85" ? "85 years old or older" : `${cell} years old`;
+  if (name === "los") return `${cell} days in hospital`;
+  return `${NAMED[name] ?? name} ${cell}`;
 }
 
 const STEPS = [
   { title: "These people do not exist", text: () => `${count(bench.counted.people)} invented hospital stays. A mark is a person, or a few who look alike. The farther out, the fewer look like them: at the rim they are alone.` },
   { title: "Your neighbour is among them", text: () => `You know from the street: ${told}. That is not a name. Is it enough?`, act: "Find them", does: () => showPerson(neighbour.record, true) },
-  { title: "Found", text: () => `It was: ${neighbour.alike === 1 ? "nobody else is like that" : `only ${count(neighbour.alike)} are like that`}. Whoever gets this table now reads your neighbour's diagnosis and bill. No name was needed.` },
+  { title: "Found", text: () => `It was: ${neighbour.alike === 1 ? "nobody else is like that" : `only ${count(neighbour.alike)} are like that`}. Whoever gets this table now reads the rest of the record, the diagnosis (diag_p) and the bill (charge): they stand below it. No name was needed.` },
   { title: "What gives them away?", text: () => "In the list of columns, a number says how many people are alone because others know it. Take the most telling one away and watch the crowd move; Undo brings it back.", act: "Take age away", does: () => give("age_yrs", "other") },
   { title: "Or make everybody look like others", text: () => "Move “Smallest class (k)” beside the drawing: those alone are joined with others, until everybody is one of at least k. Nothing is changed yet.", act: "Show it", does: () => join(11) },
   { title: "Now decide", text: () => "A suggestion is no decision: confirm what the columns are, say who is to get the table, and press Assess. “Least loss that passes” then finds the gentlest protection that may go out." },

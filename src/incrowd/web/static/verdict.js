@@ -38,7 +38,7 @@ function decide(shown) {
 }
 
 /** The charts of the overview are low, so that they are seen together. */
-function lower(shown) {
+export function lower(shown) {
   const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
   for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = 150;
   for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 3 };

@@ -65,7 +65,7 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
         "decision": verdict.decision,
         "headline": verdict.headline,
         "recommendation": verdict.recommendation,
-        "conditions": [str(reason) for reason in verdict.internal_reasons] if verdict.decision == "within" else [],
+        "conditions": [str(condition) for condition in verdict.conditions],
         "risk": verdict.risk,
         "highest": verdict.highest,
         "basis": verdict.basis,

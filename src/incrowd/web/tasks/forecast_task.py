@@ -21,6 +21,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
+_SAME = "This is the same estimate as under Risk, once the table is assessed with the settings of now"
 _POINTS_ALONE = (
     "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
     "more: open it, and its forecast is the one to believe."
@@ -138,11 +139,8 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
     if answer.method == "law":
         return _POINTS_ALONE
     if why is not None:
-        return (
-            "This is the same estimate as under Risk. It follows a law fitted to how many people look alike, "
-            f"for the columns cannot be used: {why}."
-        )
-    return "This is the same estimate as under Risk: from the columns and how many people look alike."
+        return f"{_SAME}. It follows a law fitted to how many people look alike, for the columns cannot be used: {why}."
+    return f"{_SAME}. It is made from the columns and how many people look alike."
 
 
 def forecast_sentence(answer: Forecast, index: int) -> str:

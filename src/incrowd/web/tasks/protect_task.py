@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, part
 from incrowd.assessment import find_release, judge_protected
-from incrowd.assessment.solver import Solution
+from incrowd.assessment.solution import Solution
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
@@ -18,7 +18,7 @@ from incrowd.evaluation import Evaluation, distributions
 from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
-from incrowd.protection import Hierarchy, Protected, protect, write_protected
+from incrowd.protection import Hierarchy, Protected, make_codebook, protect, write_protected
 from incrowd.protection.marks import remove_release
 from incrowd.protection.protect_options import OPTIONS
 from incrowd.protection.release_warnings import is_nearly_unique
@@ -35,6 +35,7 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.solution_words import demands_in_words
 from incrowd.web.tasks.table_question import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
@@ -103,6 +104,7 @@ def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path
             **outcome.to_json(),
             "passes": found.passes,
             "trials": [trial.to_dict() for trial in found.trials],
+            "demands": demands_in_words(asked, found, options["sensitive"] or ()),
             "protection": _solved(asked, found, options["sensitive"]).model_dump(mode="json"),
         }
         return replace(outcome, to_json=lambda: result)
@@ -145,9 +147,8 @@ class _Describing:
         cost = safe.evaluate(progress=part(progress, 0.0, 0.6))
         before = table.count(list(safe.quasi_identifiers), safe.person)
         progress("comparing distributions", 0.7)
-        figures = as_figures(
-            [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
-        )
+        sizes = [] if safe.guarantee.perturbed else [_sizes_figure(before, safe.classes)]  # then classes show nothing
+        figures = as_figures([*sizes, *_distribution_figures(table, safe)], table.table.columns)
         if verdict is None:
             progress("judging the protected table", 0.8)
             verdict = judge_protected(safe, self.question, progress=part(progress, 0.8, 0.9))
@@ -166,6 +167,8 @@ class _Describing:
             "file_format": upload_ending(table),
             "written": describe_text(safe.table, Path(f"table.{upload_ending(table)}"), table.table.codebook),
         }
+        codebook = make_codebook(safe)
+        result["codebook"] = {"json": codebook.to_ddi(), "md": codebook.to_markdown()}
         progress("writing the protected table", 0.9)
         file = _write(safe, self._folder)
         released = safe.released_quasi_identifiers or safe.quasi_identifiers
@@ -177,6 +180,7 @@ class _Describing:
             "uniqueness": cost.uniqueness,
             "correctness": cost.correctness,
             "detail": cost.granularity,
+            "rows_left_out": cost.suppressed,
         }
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
@@ -244,7 +248,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     says = (
         f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} do now; the "
-        f"average risk within the table falls from {percent(before.correctness)} to {percent(after.correctness)}."
+        f"average risk within the table is {percent(after.correctness)}, and was {percent(before.correctness)}."
     )
     return Figure(
         "class-sizes",

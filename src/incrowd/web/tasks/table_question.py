@@ -16,10 +16,11 @@ from incrowd.web.session_table import OpenTable
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The `population`, none where it is the table itself, and the risk there `before` protection, if it is known."""
+    """The `population`, none where it is the table itself, and what is known of the risk there before protection."""
 
     population: int | None
     before: float | None
+    highest_before: float | None
 
     def after(self, sizes: ClassSizes) -> dict[str, Any]:
         """The average risk that is left on this basis.
@@ -28,12 +29,13 @@ class Basis:
         table does so.
         """
         if self.population is None:
-            return {"basis": "table", "risk": sizes.correctness, "population": None}
+            return {"basis": "table", "risk": sizes.correctness, "population": None, "highest_before": None}
         risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
         return {
             "basis": "population",
             "risk": risk,
             "population": {"people": self.population, "before": self.before, "after": risk},
+            "highest_before": self.highest_before,
         }
 
 
@@ -72,16 +74,17 @@ def decided_question(table: OpenTable) -> Question:
 
 def basis_of(table: OpenTable, question: Question) -> Basis:
     """The basis of an assessment: of the one that was made for this question, or of one that would be."""
-    answered, found = table.assessed or (None, None)
+    answered, found, highest = table.assessed or (None, None, None)
     if answered == question:
-        return Basis(None, None) if found is None else Basis(found.population, found.overall)
-    return Basis(_population(table, question), None)
+        return Basis(None, None, None) if found is None else Basis(found.population, found.overall, highest)
+    return Basis(_population(table, question), None, None)
 
 
 def remember(table: OpenTable, question: Question, found: Assessment) -> None:
     """Keep with the table what an assessment found about the population, unless that is still being worked on."""
     if str(found.skipped.get("population")) != PENDING:
-        table.assessed = (question, found.population)
+        highest = found.verdict.highest if found.verdict.basis == "population" else None
+        table.assessed = (question, found.population, highest)
 
 
 def _population(table: OpenTable, question: Question) -> int | None:

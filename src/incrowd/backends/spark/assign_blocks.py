@@ -1,4 +1,4 @@
-"""Assignment of rows to workers of a cluster: by cells of a k-d tree, or by runs of rows in ranked order."""
+"""Assignment of rows to workers of a cluster: by blocks of a k-d tree, or by runs of rows in ranked order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends.cell_protection import CellLimits, CellProtection, RankedCells, TreeCells
+from incrowd.backends.block_protection import BlockLimits, BlockProtection, RankedBlocks, TreeBlocks
 from incrowd.backends.encode import Coded
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.column_types import quote_name, schema_text
@@ -23,73 +23,74 @@ if TYPE_CHECKING:
 _STRATUM, _ROW, _BEFORE = "incrowd stratum", "incrowd row", "incrowd before"
 
 
-class CellAssigner:
-    """Gives every row its cell.
+class BlockAssigner:
+    """Assigns every row to a block.
 
-    `rows` are those of the table without the columns that are removed; cells are fitted on a `sample` of distinct rows,
-    of which `weights` says how often each occurs.
+    `rows` is the table without the removed columns. Blocks are fitted on a `sample` of distinct rows; `weights` is how
+    often each of them occurs.
     """
 
     def __init__(
         self,
         backend: SparkBackend,
         rows: DataFrame,
-        protection: CellProtection,
+        protection: BlockProtection,
         sample: pa.Table,
         weights: NDArray[np.int64],
-        limits: CellLimits,
+        limits: BlockLimits,
     ) -> None:
         self._backend, self._rows, self._protection = backend, rows, protection
         self._sample, self._weights, self._limits = sample, weights, limits
 
-    def by_tree(self, layout: TreeCells) -> tuple[DataFrame, int]:
-        """Every row with its cell of a k-d tree, and how many cells there are."""
+    def by_tree(self, layout: TreeBlocks) -> tuple[DataFrame, int]:
+        """Every row with its block of a k-d tree, and how many blocks there are."""
         from pyspark.sql import functions as sql
 
-        known = self._protection
+        protection = self._protection
         wanted = max(1, round(self._backend.rows / self._limits.rows))
-        tree = fit_tree(known.points(self._sampled()), self._weights, wanted)
-        cell, times = quote_name(workers.CELL), quote_name(workers.TIMES)
-        keys = self._backend.comparable(known.names)
-        placed = keys.mapInArrow(workers.OnRows(workers.count_cells, known, tree), f"{cell} bigint, {times} bigint")
-        counted = placed.groupBy(cell).agg(sql.sum(times).alias(workers.TIMES)).toArrow()
+        tree = fit_tree(protection.points(self._sampled()), self._weights, wanted)
+        block, times = quote_name(workers.BLOCK), quote_name(workers.TIMES)
+        keys = self._backend.comparable(protection.names)
+        count_blocks = workers.OnRows(workers.count_blocks, protection, tree)
+        partial_counts = keys.mapInArrow(count_blocks, f"{block} bigint, {times} bigint")
+        counted = partial_counts.groupBy(block).agg(sql.sum(times).alias(workers.TIMES)).toArrow()
         ends = np.zeros(tree.size + 1, dtype=np.int64)
-        ends[1 + counted[workers.CELL].to_numpy()] = counted[workers.TIMES].to_numpy()
+        ends[1 + counted[workers.BLOCK].to_numpy()] = counted[workers.TIMES].to_numpy()
         ends = np.cumsum(ends)
         is_enough = self._enough_values(tree, layout)
         tree = tree.joined(lambda start, end: ends[end] - ends[start] >= layout.fewest_rows and is_enough(start, end))
-        return self._with_cells(tree), tree.size
+        return self._with_blocks(tree), tree.size
 
     def _sampled(self) -> list[Coded]:
         return workers.code_quasi_identifiers(self._protection, self._sample)
 
-    def _with_cells(self, tree: Tree) -> DataFrame:
-        add_cell = workers.OnRows(workers.add_cell, self._protection, tree)
-        return self._rows.mapInArrow(add_cell, schema_text(self._rows, **{workers.CELL: "bigint"}))
+    def _with_blocks(self, tree: Tree) -> DataFrame:
+        add_block = workers.OnRows(workers.add_block, self._protection, tree)
+        return self._rows.mapInArrow(add_block, schema_text(self._rows, **{workers.BLOCK: "bigint"}))
 
-    def _enough_values(self, tree: Tree, layout: TreeCells) -> Callable[[int, int], bool]:
-        """Predicate that two neighbouring cells together are enough, from the counts of sensitive values per cell."""
+    def _enough_values(self, tree: Tree, layout: TreeBlocks) -> Callable[[int, int], bool]:
+        """A predicate: blocks `start` to `end` - 1 together have sensitive values that satisfy `layout.is_enough`."""
         secret, values, is_enough = self._protection.sensitive, self._protection.sensitive_values, layout.is_enough
         if is_enough is None or secret is None or tree.size == 1:
             return lambda start, end: True
         most = self._limits.values
-        cells = self._with_cells(tree).groupBy(quote_name(workers.CELL), quote_name(secret))
-        counted = cells.count().limit(most + 1).toArrow()
+        blocks = self._with_blocks(tree).groupBy(quote_name(workers.BLOCK), quote_name(secret))
+        counted = blocks.count().limit(most + 1).toArrow()
         if counted.num_rows > most:
-            return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
-        counted = counted.sort_by(workers.CELL)
+            return lambda start, end: True  # too many to count: blocks then have many values; workers check each block
+        counted = counted.sort_by(workers.BLOCK)
         (coded,) = workers.encode_by_values(counted, (secret,), (values,))
-        starts = np.searchsorted(counted[workers.CELL].to_numpy(), np.arange(tree.size + 1))
+        starts = np.searchsorted(counted[workers.BLOCK].to_numpy(), np.arange(tree.size + 1))
         times = counted["count"].to_numpy()
 
         def enough(start: int, end: int) -> bool:
-            here = slice(starts[start], starts[end])
-            return is_enough(np.bincount(coded.codes[here], weights=times[here]))
+            rows = slice(starts[start], starts[end])
+            return is_enough(np.bincount(coded.codes[rows], weights=times[rows]))
 
         return enough
 
-    def by_rank(self, layout: RankedCells, sensitive_counts: NDArray[np.int64] | None) -> DataFrame:
-        """Every row with the class that its rank gives it, and a cell of whole classes."""
+    def by_rank(self, layout: RankedBlocks, sensitive_counts: NDArray[np.int64] | None) -> DataFrame:
+        """Every row with its class, which its rank determines, and its block, which consists of whole classes."""
         from pyspark.sql import functions as sql
 
         total, size = self._backend.rows, layout.class_size
@@ -103,13 +104,14 @@ class CellAssigner:
             rows = self._ranked(rows.withColumn(_STRATUM, sql.lit(0)))
             number = sql.least(sql.floor(row / size), sql.lit(total // size - 1))
         rows = rows.withColumn(workers.CLASS, number.cast("bigint"))
-        each = max(1, self._limits.rows // size)  # classes in a cell
-        return rows.withColumn(workers.CELL, sql.floor(sql.col(quote_name(workers.CLASS)) / each))
+        classes_per_block = max(1, self._limits.rows // size)
+        return rows.withColumn(workers.BLOCK, sql.floor(sql.col(quote_name(workers.CLASS)) / classes_per_block))
 
     def _in_strata(self, rows: DataFrame, length: int, counts: NDArray[np.int64]) -> DataFrame:
-        """Every row with its stratum: runs of so many rows in ascending order of the sensitive value.
+        """Every row with its stratum: `length` consecutive rows in ascending order of the sensitive value.
 
-        Values are never cut apart before the rows of each part are numbered, and equal values are ordered by a hash.
+        Workers number the rows of one part at a time. All rows with one sensitive value are in one part, and are
+        ordered by a hash.
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
@@ -132,7 +134,7 @@ class CellAssigner:
         return coded.withColumn(_STRATUM, sql.floor(rank / length)).drop(workers.CODE, workers.PART)
 
     def _ranked(self, rows: DataFrame) -> DataFrame:
-        """Every row with its place among those of its stratum, by distance: parts of the line are numbered apart."""
+        """Every row with its rank by distance within its stratum; workers number an interval of distances at a time."""
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
 
@@ -151,12 +153,12 @@ class CellAssigner:
         return numbered.withColumn(_ROW, row).drop(_BEFORE, workers.PART, _STRATUM)
 
     def _ties(self) -> list[str]:
-        """Columns that order rows that are equal otherwise: every column that can be compared."""
+        """Columns that break ties in an order of rows: every column that can be compared."""
         return [quote_name(name) for name, kind in self._rows.dtypes if not kind.startswith(("map", "variant"))]
 
 
 def _offsets(counted: pa.Table) -> pa.Table:
-    """For every part how many rows of its stratum are in parts before it."""
+    """For every part, the number of rows of its stratum in earlier parts."""
     count, stratum = counted["count"].to_numpy(), counted[_STRATUM].to_numpy()
     before = np.cumsum(count) - count
     first = np.searchsorted(stratum, stratum)
