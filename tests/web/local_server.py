@@ -24,7 +24,10 @@ def serving_here(**settings):
         server = uvicorn.Server(configuration(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()
+        end = time.monotonic() + 120
         while not server.started:
+            assert thread.is_alive(), "the server ended before it had started"
+            assert time.monotonic() < end, "the server has not started in two minutes"
             time.sleep(0.01)
         yield app
         server.should_exit = True

@@ -52,9 +52,9 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
-    server.warm_up()
     for route in app.routes:  # FastAPI builds its routes when one is first looked up: the first visitor would wait
         route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
+    server.warm_up()  # only now: it imports modules in a thread
     preparing = asyncio.create_task(asyncio.to_thread(pages.prepare))
     sweeping = asyncio.create_task(_sweep(server))
     try:
