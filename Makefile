@@ -59,7 +59,7 @@ floors: $(SETUP)
 	out/floors/bin/incrowd measure out/floors.parquet --qi age_yrs,sex,race,patcnty --sensitive charge
 	out/floors/bin/incrowd protect out/floors.parquet --qi age_yrs,sex,race,patcnty --k 5 --out out/floors-safe.csv --force
 	sed -n '/^stats = \[/s/.*\[\(.*\)\]/\1/p' pyproject.toml | tr -d '",' | tr ' ' '\n' | sed 's/>=/==/' > out/floors-stats.txt
-	out/floors/bin/python -m pip install --quiet -r out/floors-stats.txt hypothesis mpmath openpyxl polars pytest pytest-timeout pytest-xdist
+	out/floors/bin/python -m pip install --quiet -r out/floors-stats.txt hypothesis mpmath openpyxl polars pytest pytest-xdist
 	out/floors/bin/python -m pytest -q -n 2 --dist loadgroup -p no:cacheprovider -W ignore::DeprecationWarning \
 	  tests/tables tests/measures tests/protection/test_release.py
 
