@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from incrowd.web.table_loading import open_table
 from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
+# imported before any thread is: threads that are the first to use native code at the same time may wait for each other
+_NATIVE = ("duckdb", "numba", "pyarrow.dataset")
 _log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
@@ -50,6 +53,8 @@ class Server:
 
     def warm_up(self) -> None:
         """Load compiled code in a thread, so that the first count is quick; begin to save what is to be kept."""
+        for native in _NATIVE:
+            import_module(native)
         if self.kept is not None:
             threading.Thread(target=self._keep_saving, daemon=True, name="incrowd-save").start()
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
