@@ -51,7 +51,7 @@ def test_a_yes_says_how_many_are_found_by_what_was_declared():
     rows = list(zip(*table.values(), strict=True))
     alone = sum(rows.count(row) == 1 for row in rows)
     assert found.found_if_declared == alone > 0
-    assert f"(whoever knows them finds {alone} people alone)" in found.recommendation
+    assert f"(an attacker who knows them finds {alone} people alone)" in found.recommendation
     assert "This yes rests on your word that nobody outside knows hours, points: " in str(found.internal_reasons[0])
     assert "by points alone" in str(found.internal_reasons[0])
 
@@ -103,7 +103,8 @@ def test_a_yes_says_who_is_found_by_whoever_knows_what_was_called_secret():
     (told,) = (str(one) for one in found.internal_reasons if "as secret" in str(one))
     rows = list(zip(*(column.tolist() for column in table.values()), strict=True))
     alone = sum(rows.count(row) == 1 for row in rows)
-    assert told.startswith(f"This yes takes born, pay as secret: whoever knows them too finds {alone} people alone")
+    yes = f"This yes takes born, pay as secret: an attacker who knows them too finds {alone} people alone"
+    assert told.startswith(yes)
 
 
 def test_a_yes_says_where_only_missing_values_hide_a_secret():

@@ -30,8 +30,8 @@ def find_exposures(
     """Exposures, each a reason for a no at any average risk: people who are found, or whose secret is known."""
     if roles.identifiers:
         yield (
-            f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
-            "nothing else to find them."
+            f"The table still names people or their records: {listed(roles.identifiers)}. An attacker needs nothing "
+            "else to find them."
         )
     if roles.dropped:
         yield f"The table still holds what you want left out: {listed(roles.dropped)}."
@@ -47,8 +47,8 @@ def find_exposures(
     for name in evidence.linking:
         tells = "tells who lives together" if name in numbered else "links people who have much in common"
         yield (
-            f"{name} {tells}, and is kept as {roles.role_in_words(name)}: whoever knows the people of a home finds all "
-            "of them by it. Leave it out, or count households."
+            f"{name} {tells}, and is kept as {roles.role_in_words(name)}: an attacker who knows the people of a home "
+            "finds all of them by it. Leave it out, or count households."
         )
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
@@ -86,8 +86,8 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
         alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
         return (
             f"{people(few)} ({percent(few / facts.people)}) {'looks' if few == 1 else 'look'} like fewer than "
-            f"{limits.class_size - 1} others{alone}: whoever knows the attributes names them with a chance above "
-            f"1/{limits.class_size}."
+            f"{limits.class_size - 1} others{alone}: an attacker who knows the attributes names them with a chance "
+            f"above 1/{limits.class_size}."
         )
     alone_in_all = unique_in_population(facts.sizes, population)
     if alone_in_all >= 1:
@@ -96,7 +96,8 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
             who = f"Up to {two_digits(alone_in_all)} of them"
         return (
             f"{people(facts.uniques)} {look} like nobody else in the table. {who} may look like nobody else among all "
-            f"{population.population:,} people either: whoever knows the attributes can be sure to have found them."
+            f"{population.population:,} people either: an attacker who knows the attributes can be sure to have found "
+            "them."
         )
     highest, _ = highest_risk(facts.sizes, population)
     where = "in the table" if population.highest is None else f"among {population.population:,} people"
@@ -183,8 +184,8 @@ def list_internal_reasons(
     if facts.uniques and population is not None:
         yield Advice(
             f"{people(facts.uniques)} ({percent(facts.uniqueness)}) {'looks' if facts.uniques == 1 else 'look'} like "
-            "nobody else in the table; whoever knows that one of them is in it finds them, so keep secret whose "
-            "records these are."
+            "nobody else in the table; an attacker who knows that one of them is in it finds them, so keep secret "
+            "whose records these are."
         )
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
         yield Advice(

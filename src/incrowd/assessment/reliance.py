@@ -79,5 +79,5 @@ def _count_unique(work: AssessmentState, names: Sequence[str], least: int) -> tu
     them = "them" if len(names) > 1 else "it"
     return (
         sizes.uniques,
-        f"whoever knows {them} too finds {alone}{people(in_small)} in classes smaller than {least}{most}",
+        f"an attacker who knows {them} too finds {alone}{people(in_small)} in classes smaller than {least}{most}",
     )

@@ -71,8 +71,8 @@ class Roles(Result):
             return None
         return (
             f"{listed(self.keyed)} {'holds' if len(self.keyed) == 1 else 'hold'} pseudonyms of a key: the table joins "
-            "with every table under the same key, and whoever has several knows more than each tells; judge them "
-            "together"
+            "with every table under the same key, and an attacker who has several knows more than each tells; judge "
+            "them together"
         )
 
     @property

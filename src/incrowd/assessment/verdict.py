@@ -181,7 +181,7 @@ class Verdict(Result):
             declared = f", and nobody outside knows {listed(self.declared)}, as you said" if self.declared else ""
             if declared and self.found_if_declared:
                 them = "them" if len(self.declared) > 1 else "it"
-                declared += f" (whoever knows {them} finds {people(self.found_if_declared)} alone)"
+                declared += f" (an attacker who knows {them} finds {people(self.found_if_declared)} alone)"
             return f"It may go to {self.whom}, if the assumptions hold{declared}."
         if self.decision == "undecided":
             return f"Do not give it to {self.whom} yet: {self._what_is_open}."

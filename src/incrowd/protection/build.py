@@ -56,8 +56,8 @@ class ReleaseBuilder:
         if self.person is not None and method.perturbs:
             assert method.run is not None
             self.notes.append(
-                f"people have pseudonyms in {self.person!r}, so that their records can be put together: whoever knows "
-                "several of them names a person more often than an attack by single records shows"
+                f"people have pseudonyms in {self.person!r}, so that their records can be put together: an attacker "
+                "who knows several of them names a person more often than an attack by single records shows"
             )
         elif self.person is not None:
             if method.run_by_person is None:

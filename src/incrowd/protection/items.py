@@ -64,7 +64,10 @@ class ProtectedItems(Result):
         have = "person has" if self.without_items == 1 else "people have"
         without = f"; {self.without_items:,} {have} none left" if self.without_items else ""
         known = counted(self.found.known, "item", "items")
-        return f"whoever knows up to {known} of somebody is left with at least {self.found.k:,} people; {cost}{without}"
+        return (
+            f"an attacker who knows up to {known} of a person is left with at least {self.found.k:,} people; "
+            f"{cost}{without}"
+        )
 
 
 def protect_items(

@@ -33,14 +33,14 @@ def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Ite
     if len(warned) > _MANY_NAMES:
         yield (
             f"{len(warned):,} columns are passed on unchanged with a different value in most of the {rows:,} rows "
-            f"({listed([name for name, _ in warned], _MANY_NAMES)}): whoever knows one of somebody's finds the "
-            "record; leave them out, or name them as quasi-identifiers, which makes them coarser"
+            f"({listed([name for name, _ in warned], _MANY_NAMES)}): an attacker who knows a person's value in one of "
+            "them finds the record; leave them out, or name them as quasi-identifiers, which makes them coarser"
         )
         return
     for name, size in warned:
         yield (
-            f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
-            "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
+            f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: an attacker who knows a "
+            "person's value finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
         )
 
 
@@ -118,9 +118,9 @@ def describe_expected(facts: Sequence[RecoveringColumn]) -> str:
         they, them, known = ("it counts", "it", "a quasi-identifier")
     keep_apart = "keep those people apart, " if any(one.partly for one in facts) else ""
     return (
-        f"Others may expect values that follow from what they know: {names}. For whoever does the smallest class has "
-        f"as many people as stand in brackets, and not {ordered[0].k_without:,}. Here {they} as unknown; if others can "
-        f"tell {them}, {keep_apart}leave {them} out or make {them} {known}"
+        f"Others may expect values that follow from what they know: {names}. For an attacker who does, the smallest "
+        f"class has as many people as stand in brackets, and not {ordered[0].k_without:,}. Here {they} as unknown; if "
+        f"others can tell {them}, {keep_apart}leave {them} out or make {them} {known}"
     )
 
 
@@ -133,7 +133,7 @@ def warn_of_known_columns(
         known = count_with_auxiliary(after, names, others, person=person)
         if known.k < before_k:
             yield (
-                f"others may know these columns, and they were left as they are: {', '.join(others)}; for whoever does "
-                f"the smallest class has {known.k:,} and not {before_k:,}, and {known.uniques:,} are unique; remove "
-                "them, or name them as quasi-identifiers too"
+                f"others may know these columns, and they were left as they are: {', '.join(others)}; for an attacker "
+                f"who does, the smallest class has {known.k:,} and not {before_k:,}, and {known.uniques:,} are unique; "
+                "remove them, or name them as quasi-identifiers too"
             )

@@ -133,7 +133,7 @@ def perturbation_advice(original: OriginalFacts, roles: Roles) -> Iterator[Advic
     if secret:
         yield Advice(
             f"{listed(secret)} {'was' if len(secret) == 1 else 'were'} changed by chance, so classes do not show which "
-            "secrets are certain; whoever knows how values were changed can tell more than was counted."
+            "secrets are certain; an attacker who knows how values were changed can tell more than was counted."
         )
     if original.is_damaged:
         yield Advice(
