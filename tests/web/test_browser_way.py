@@ -229,7 +229,7 @@ def test_the_crowd_is_drawn_and_a_record_is_seen_with_other_eyes(opened, base, s
     page.wait_for_selector("#riskiest-rows td.masked")
     page.click("#riskiest-rows button >> nth=0")
     page.wait_for_selector("#person-view .path li")
-    for name in ("The record, column by column", "What its finder also reads"):
+    for name in ("The record, column by column", "What an attacker then also learns"):
         expect(page.get_by_role("table", name=name)).to_contain_text("••••")
     page.click("#person-view >> text=Show the values")
     page.wait_for_function("() => !document.querySelector('#person-view').innerText.includes('••••')")

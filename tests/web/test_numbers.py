@@ -11,11 +11,12 @@ from incrowd.recipients import smallest_class
 
 SCRIPT = Path(__file__).parents[2] / "src" / "incrowd" / "web" / "static" / "numbers.js"
 ASK = """
-import { points, smallestClass, written } from "./numbers.mjs";
+import { parseNumber, parsePoints, smallestClass } from "./numbers.mjs";
 const answer = (ask) => { try { return ask(); } catch (error) { return error.message; } };
 const asked = JSON.parse(process.argv[2]);
 const all = (texts, read) => texts.map((text) => answer(() => read(text)));
-console.log(JSON.stringify([all(asked.points, points), all(asked.numbers, written), asked.limits.map(smallestClass)]));
+const points = all(asked.points, parsePoints), numbers = all(asked.numbers, parseNumber);
+console.log(JSON.stringify([points, numbers, asked.limits.map(smallestClass)]));
 """
 POINTS = {  # a first line, and what it says; the second line is "100; 0.5"
     "10,000 0.86": (10_000, 0.86),

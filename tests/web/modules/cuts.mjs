@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromRule, moved, ordered, readPoints, snapper, toRule, withAnother, writePoint } from "./cuts.js";
+import { fromRule, moveCut, sortCuts, readPoints, snapper, toRule, addCut, writePoint } from "./cuts.js";
 
 const at = (cuts) => cuts.map((cut) => cut.at);
 
@@ -19,15 +19,15 @@ test("a rule has every point at the first level and is read as it was written", 
   assert.equal(toRule(fromRule("cuts:1980-01-01/1980-01-01", true), true), "cuts:1980-01-01/1980-01-01");
 });
 test("a point that is moved stays between its neighbours", () => {
-  const cuts = ordered([{ at: 10, until: 1 }, { at: 20, until: 2 }, { at: 30, until: 1 }]);
-  assert.deepEqual(at(moved(cuts, 1, 25, 1)), [10, 25, 30]);
-  assert.deepEqual(at(moved(cuts, 1, 99, 1)), [10, 29, 30]);
-  assert.deepEqual(at(moved(cuts, 0, -5, 1)), [-5, 20, 30]);
-  assert.equal(moved(cuts, 1, 25, 1)[1].until, 2);
+  const cuts = sortCuts([{ at: 10, until: 1 }, { at: 20, until: 2 }, { at: 30, until: 1 }]);
+  assert.deepEqual(at(moveCut(cuts, 1, 25, 1)), [10, 25, 30]);
+  assert.deepEqual(at(moveCut(cuts, 1, 99, 1)), [10, 29, 30]);
+  assert.deepEqual(at(moveCut(cuts, 0, -5, 1)), [-5, 20, 30]);
+  assert.equal(moveCut(cuts, 1, 25, 1)[1].until, 2);
 });
 test("another point halves the widest range, and positions are rounded", () => {
-  assert.deepEqual(at(withAnother([], 0, 100, snapper(1, false))), [50]);
-  assert.deepEqual(at(withAnother([{ at: 20, until: 1 }], 0, 101, snapper(1, false))), [20, 61]);
+  assert.deepEqual(at(addCut([], 0, 100, snapper(1, false))), [50]);
+  assert.deepEqual(at(addCut([{ at: 20, until: 1 }], 0, 101, snapper(1, false))), [20, 61]);
   assert.equal(writePoint(snapper(1, true)(readPoints("1980-01-20", true)[0].at), true), "1980-02-01");
   assert.equal(snapper(0.1, false)(0.30000004), 0.3);
 });

@@ -2,12 +2,12 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { protectedTable } = await import("./protected.js");
-const { lower } = await import("./verdict.js");
+const { handleButtons } = await import("./candidates.js");
+const { lowerCharts } = await import("./verdict.js");
 
 test("the button that searches can be pressed again where the search did not start", async () => {
   let press = null;
-  protectedTable({ addEventListener: (_, action) => { press = action; } }, () => assert.fail("nothing is protected"));
+  handleButtons({ addEventListener: (_, action) => { press = action; } }, () => assert.fail("nothing is protected"));
   const button = { disabled: false, matches: (kind) => kind === ".solve" };
   await press({ target: { closest: () => button } }); // every field of this page is wrong, so nothing starts
   assert.equal(button.disabled, false);
@@ -15,7 +15,7 @@ test("the button that searches can be pressed again where the search did not sta
 test("charts are drawn where that of the class sizes is not there", () => {
   for (const sizes of [{}, { "class-sizes": { layer: [{ encoding: { color: {} } }] } }]) {
     const block = { textContent: JSON.stringify({ ...sizes, drivers: {} }) };
-    lower({ querySelector: () => block });
+    lowerCharts({ querySelector: () => block });
     const made = JSON.parse(block.textContent);
     assert.equal(made.drivers.height, 150);
     assert.equal(made["class-sizes"]?.layer[0].encoding.color.legend.columns, sizes["class-sizes"] && 3);

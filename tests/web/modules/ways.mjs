@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inWords, sameProtection, setFor, wayOf, WAYS, waysOf, withSet } from "./ways.js";
+import { coarseningInWords, sameProtection, valueFor, wayOf, WAYS, waysOf, withValue } from "./ways.js";
 
 test("every rule of the library has its way", () => {
   const rules = { "cuts:18,65/65": "cuts", "5,10": "widths", "quantiles:10": "quantiles", "prefix:3,1": "prefix", dates: "dates", places: "places", auto: "auto" };
@@ -16,17 +16,17 @@ test("a number that looks like a code can be cut and grouped", () => {
   assert.deepEqual(names({ scale: "ordered", scale_suggested: null }), ["", "groups", "prefix", "auto", "file"]);
 });
 test("they are said in words, with how much the column matters", () => {
-  assert.equal(inWords("cuts:18,65/65"), "cut points: 18, 65 / 65");
-  assert.equal(inWords(undefined, 3), "as the method makes it; importance 3");
-  assert.equal(inWords([["A", "north"], ["B", "north"], ["C", "C"]]), "groups of values (2)");
+  assert.equal(coarseningInWords("cuts:18,65/65"), "cut points: 18, 65 / 65");
+  assert.equal(coarseningInWords(undefined, 3), "as the method makes it; importance 3");
+  assert.equal(coarseningInWords([["A", "north"], ["B", "north"], ["C", "C"]]), "groups of values (2)");
 });
 test("a column may be called like something that every object has", () => {
-  assert.equal(setFor({}, "__proto__"), undefined);
-  assert.equal(setFor({}, "constructor"), undefined);
-  const set = withSet({ age: "5,10" }, "__proto__", "dates");
+  assert.equal(valueFor({}, "__proto__"), undefined);
+  assert.equal(valueFor({}, "constructor"), undefined);
+  const set = withValue({ age: "5,10" }, "__proto__", "dates");
   assert.deepEqual(Object.keys(set), ["age", "__proto__"]);
-  assert.equal(setFor(set, "__proto__"), "dates");
-  assert.deepEqual(withSet(set, "__proto__", null), { age: "5,10" });
+  assert.equal(valueFor(set, "__proto__"), "dates");
+  assert.deepEqual(withValue(set, "__proto__", null), { age: "5,10" });
 });
 test("the same protection is known whatever the order of its columns", () => {
   const asked = { k: 11, l: 2, sensitive: ["b", "a"], diverse: ["a", "b"], leave_out: ["x", "y"], t: null };

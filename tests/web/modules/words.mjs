@@ -2,12 +2,12 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { count, over, percent, sentence, short, turns } = await import("./app.js");
-const { basisInWords, thenInWords } = await import("./bar.js");
-const { madeBy } = await import("./candidates.js");
-const { written } = await import("./comparison.js");
-const { inPlainWords } = await import("./tour.js");
-const { newest } = await import("./answers.js");
+const { count, isFinished, percent, requestCounter, sentence, shorten } = await import("./app.js");
+const { basisInWords, savedInWords } = await import("./status-bar.js");
+const { protectionInWords } = await import("./candidates.js");
+const { formatNumber } = await import("./comparison.js");
+const { cellInWords } = await import("./tour.js");
+const { newestJob } = await import("./answers.js");
 
 test("numbers are written as the report writes them", () => {
   assert.deepEqual([count(1234567), count(2.6)], ["1,234,567", "3"]);
@@ -16,38 +16,38 @@ test("numbers are written as the report writes them", () => {
   assert.equal(percent(0.99999), "over 99.99%"); // nor is a large one certain
 });
 test("a long text is shortened, and says so", () => {
-  assert.equal(short("abc", 10), "abc");
-  assert.equal([...short("a".repeat(99), 10)].length <= 10, true);
-  assert.match(short("a".repeat(99), 10), /…$/);
+  assert.equal(shorten("abc", 10), "abc");
+  assert.equal([...shorten("a".repeat(99), 10)].length <= 10, true);
+  assert.match(shorten("a".repeat(99), 10), /…$/);
   assert.match(sentence("it is so"), /^It is so\.$/);
 });
 test("only the newest question is answered", () => {
-  const asked = turns(), first = asked(), second = asked();
+  const asked = requestCounter(), first = asked(), second = asked();
   assert.deepEqual([first(), second()], [false, true]);
 });
 test("work is over when it is done, failed or cancelled", () => {
-  assert.deepEqual(["waiting", "running", "done", "failed", "cancelled"].map((state) => over({ state })), [false, false, true, true, true]);
+  assert.deepEqual(["waiting", "running", "done", "failed", "cancelled"].map((state) => isFinished({ state })), [false, false, true, true, true]);
 });
 test("the newest job of a kind is found, of this table alone", () => {
   const job = (id, kind, created, table = "0123456789abcdef") => ({ id, kind, created, table });
   const jobs = [job("a", "leak", "1"), job("b", "leak", "3"), job("c", "leak", "4", "another"), job("d", "protection", "5")];
-  assert.equal(newest(jobs, "leak").id, "b");
-  assert.equal(newest(jobs, ["leak", "protection"]).id, "d");
-  assert.equal(newest(jobs, "forecast"), undefined);
+  assert.equal(newestJob(jobs, "leak").id, "b");
+  assert.equal(newestJob(jobs, ["leak", "protection"]).id, "d");
+  assert.equal(newestJob(jobs, "forecast"), undefined);
 });
 test("a risk says whose it is, and detail says of what", () => {
   assert.deepEqual(["table", "population", "attacks", undefined].map(basisInWords), ["in the table", "in the population", "by attacks", "in the table"]);
-  assert.equal(thenInWords({ headline: "No", highest: 0.5, detail: 1 }), "No; 50.0% at most · 100% detail kept");
+  assert.equal(savedInWords({ headline: "No", highest: 0.5, detail: 1 }), "No; 50.0% at most · 100% detail kept");
 });
 test("a card says what made it", () => {
   const protection = { method: "partition", k: 11, l: 2, t: null, sensitive: ["income", "illness", "faith"], leave_out: ["note"], apart: [], hierarchies: {}, importance: {} };
-  assert.equal(madeBy({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
-  assert.equal(madeBy({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
-  assert.equal(madeBy({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", steps: [{ column: "age+pay", action: "noise=0.2" }, { column: "sex", action: "pram=0.8" }] } }), "perturb, age+pay: noise=0.2; sex: pram=0.8"); // no class is promised
+  assert.equal(protectionInWords({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
+  assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
+  assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", steps: [{ column: "age+pay", action: "noise=0.2" }, { column: "sex", action: "pram=0.8" }] } }), "perturb, age+pay: noise=0.2; sex: pram=0.8"); // no class is promised
 });
 test("the neighbour of the tour is told in words, not in codes", () => {
-  assert.deepEqual([["age_yrs", "44"], ["sex", "2"], ["race", "1"], ["patzip", "90012"], ["sex", "4"]].map(([name, cell]) => inPlainWords(name, cell)), ["44 years old", "a woman", "White", "lives in ZIP code 90012", "sex of code 4"]);
+  assert.deepEqual([["age_yrs", "44"], ["sex", "2"], ["race", "1"], ["patzip", "90012"], ["sex", "4"]].map(([name, cell]) => cellInWords(name, cell)), ["44 years old", "a woman", "White", "lives in ZIP code 90012", "sex of code 4"]);
 });
 test("numbers of two candidates are people, shares, or plain", () => {
-  assert.deepEqual([written("smallest class", 1200), written("information loss", 0.33561), written("detail kept", 0.5), written("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);
+  assert.deepEqual([formatNumber("smallest class", 1200), formatNumber("information loss", 0.33561), formatNumber("detail kept", 0.5), formatNumber("highest risk", null)], ["1,200", "0.336", "50.0%", "–"]);
 });

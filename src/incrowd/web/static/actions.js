@@ -1,50 +1,50 @@
-// What to do next, as the assessment advises: every recommendation is a button.
-import { api, follow, make, problem, say, short, turns } from "./app.js";
-import { allKept, reread } from "./bench.js";
-import { shelved } from "./candidates.js";
-import { look } from "./lenses.js";
+// The actions that the assessment advises, each with its buttons.
+import { announce, api, followJob, make, requestCounter, shorten, showProblem } from "./app.js";
+import { allSaved, reloadSettings } from "./bench.js";
+import { listedCandidates } from "./candidates.js";
+import { showLens } from "./lenses.js";
 import { sameProtection } from "./ways.js";
 
 const place = document.getElementById("todo");
 
-/** Do what a button says: the server changes the settings or starts the protection that was tried. */
-async function run(job, action, choice, button) {
+/** Take an action: the server changes the settings or starts a protection. */
+async function takeAction(job, action, choice, button) {
   button.disabled = true;
   try {
-    if (!(await allKept())) return;
+    if (!(await allSaved())) return;
     const done = await api("POST", `/jobs/${job.id}/actions/${action.number}`, { choice });
     if (done.settings) {
-      await reread();
-      document.dispatchEvent(new CustomEvent("advice-taken")); // the next verdict comes without a further click
+      await reloadSettings();
+      document.dispatchEvent(new CustomEvent("advice-taken")); // assess again at once
     }
     if (done.job) {
-      follow(await api("GET", `/jobs/${done.job}`));
-      look("candidates");
+      followJob(await api("GET", `/jobs/${done.job}`));
+      showLens("candidates");
       document.dispatchEvent(new CustomEvent("protecting"));
     }
-    say("Done.");
-  } catch (error) { problem(error); }
+    announce("Done.");
+  } catch (error) { showProblem(error); }
   button.disabled = false;
 }
 
-/** A protection that is made already is shown, not made again. */
-function button(job, action, choice, index) {
-  const made = choice.protection && shelved().find((one) => !one.question_changed && sameProtection(one.protection, choice.protection));
-  return made ? make("button", { type: "button", class: "made", onclick: () => look("candidates") }, `Done: show ${short(made.name, 40)}`)
-    : make("button", { type: "button", onclick: (event) => run(job, action, index, event.currentTarget) }, choice.label);
+/** The button of a choice; for a protection that is among the candidates already, a button that shows them. */
+function actionButton(job, action, choice, index) {
+  const made = choice.protection && listedCandidates().find((one) => !one.question_changed && sameProtection(one.protection, choice.protection));
+  return made ? make("button", { type: "button", class: "made", onclick: () => showLens("candidates") }, `Done: show ${shorten(made.name, 40)}`)
+    : make("button", { type: "button", onclick: (event) => takeAction(job, action, index, event.currentTarget) }, choice.label);
 }
 
 function draw() {
   place.replaceChildren(...(advice.actions.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, advice.actions.map((action) => make("li", { "data-does": action.does },
-    make("span", {}, action.sentence.replaceAll("`", "")), action.choices.map((choice, index) => button(advice.job, action, choice, index)))))] : []));
+    make("span", {}, action.sentence.replaceAll("`", "")), action.choices.map((choice, index) => actionButton(advice.job, action, choice, index)))))] : []));
 }
-document.addEventListener("shelved", draw);
+document.addEventListener("candidates-listed", draw);
 
-const asked = turns();
+const countRequest = requestCounter();
 let advice = { job: null, actions: [] };
-/** Show the advice of an assessment that is whole and up to date; of any other there is none to act on. */
-export async function advise(job) {
-  const isNewest = asked();
+/** Show the actions of an assessment that is finished and not stale; none of any other. */
+export async function showActions(job) {
+  const isNewest = countRequest();
   const isCurrent = job && job.state === "done" && !job.stale, actions = isCurrent ? await api("GET", `/jobs/${job.id}/actions`) : [];
   if (!isNewest()) return;
   advice = { job, actions };

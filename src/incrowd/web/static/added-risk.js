@@ -1,22 +1,22 @@
-// What columns add to what others know: asked a few at a time, once they are looked at, and again when the roles have changed.
-import { bench, known, on, person } from "./bench.js";
-import { api, problem, table } from "./app.js";
+// The risk that each column adds to the known ones, requested in small batches after every count of the classes.
+import { bench, knownColumns, onChange, personColumn } from "./bench.js";
+import { api, showProblem, table } from "./app.js";
 import { mayBeKnown } from "./roles.js";
 
-const AT_ONCE = 12;
-export const adds = new Map(); // by the name of a column
-let asked = 0;
+const BATCH = 12; // columns
+export const addedRisk = new Map(); // by the name of a column
+let requests = 0;
 
-/** Ask about every column that others may come to know, in small batches; what is no longer asked for is left out. */
-async function ask() {
-  const mine = ++asked;
-  adds.clear();
-  const open = mayBeKnown(bench.columns, bench.now);
-  for (let place = 0; place < open.length; place += AT_ONCE) {
-    const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + AT_ONCE), quasi_identifiers: known(), person: person() });
-    if (mine !== asked) return;
-    for (const one of found.columns) adds.set(one.column, one);
-    document.dispatchEvent(new CustomEvent("adds"));
+/** Request the added risk of every column that others may know; responses to an older request are dropped. */
+async function requestAddedRisk() {
+  const mine = ++requests;
+  addedRisk.clear();
+  const open = mayBeKnown(bench.columns, bench.settings);
+  for (let place = 0; place < open.length; place += BATCH) {
+    const found = await api("POST", `/tables/${table}/columns/adds`, { columns: open.slice(place, place + BATCH), quasi_identifiers: knownColumns(), person: personColumn() });
+    if (mine !== requests) return;
+    for (const one of found.columns) addedRisk.set(one.column, one);
+    document.dispatchEvent(new CustomEvent("added-risk"));
   }
 }
-on("counted", () => { if (!bench.counting && bench.counted) ask().catch(problem); });
+onChange("counted", () => { if (!bench.isCounting && bench.counts) requestAddedRisk().catch(showProblem); });

@@ -1,104 +1,104 @@
-// The open table as all parts of the workbench share it: its columns, settings and counts. What changes is told to every part.
-import { api, problem, refreshJobs, save, settings, settled, table } from "./app.js";
+// The state of the workbench: the open table with its columns, settings and counts. Listeners are notified of changes.
+import { api, debounced, loadSettings, refreshJobs, saveSettings, showProblem, table } from "./app.js";
 import { smallestClass } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
 
-export const bench = { about: null, columns: [], now: null, counted: null };
+export const bench = { info: null, columns: [], settings: null, counts: null };
 const listeners = { settings: [], counted: [] };
-let saving = Promise.resolve(), pending = 0, refused = false, asked = 0, puts = 0;
+let saving = Promise.resolve(), pending = 0, refused = false, countRequests = 0, changeCount = 0;
 
-/** Call `action` whenever the settings (or the counts by them) have changed. */
-export function on(what, action) { listeners[what].push(action); }
-function tell(what) { for (const action of listeners[what]) action(); }
+/** Call `action` after every change of the "settings", or of the counts ("counted"). */
+export function onChange(what, action) { listeners[what].push(action); }
+function notify(what) { for (const action of listeners[what]) action(); }
 
-export const known = () => withRole(bench.columns, bench.now, "quasi-identifier");
-export const person = () => withRole(bench.columns, bench.now, "person")[0] ?? null;
-export const limit = () => bench.now.highest ?? bench.limits[bench.now.recipient].highest;
-export const classSize = () => smallestClass(limit());
+export const knownColumns = () => withRole(bench.columns, bench.settings, "quasi-identifier");
+export const personColumn = () => withRole(bench.columns, bench.settings, "person")[0] ?? null;
+export const highestAccepted = () => bench.settings.highest ?? bench.limits[bench.settings.recipient].highest;
+export const classSize = () => smallestClass(highestAccepted());
 
-/** Take the settings as they are kept: at the start, after undo, after a refusal. */
-function take(kept) {
-  bench.now = kept;
-  tell("settings");
-  count();
-  outdated();
+/** Show saved settings: at the start, after undo, after a refused change. */
+function useSettings(saved) {
+  bench.settings = saved;
+  notify("settings");
+  countClasses();
+  refreshStale();
 }
 
-/** Take a change at once, and keep it; what is kept comes in the order of the clicks. */
-export function put(changes, kept = changes) {
-  bench.now = { ...bench.now, ...changes };
-  tell("settings");
-  if (["roles", "groups", "decided"].some((name) => name in changes)) count();
+/** Show a change at once and save it; changes are saved in order. `sent` is the part to send if it differs from what is shown. */
+export function changeSettings(changes, sent = changes) {
+  bench.settings = { ...bench.settings, ...changes };
+  notify("settings");
+  if (["roles", "groups", "decided"].some((name) => name in changes)) countClasses();
   pending += 1;
-  puts += 1;
-  saving = save(kept).finally(() => { pending -= 1; }).then(outdated, async (error) => {
+  changeCount += 1;
+  saving = saveSettings(sent).finally(() => { pending -= 1; }).then(refreshStale, async (error) => {
     refused = true;
-    problem(error);
-    take(await settings());
+    showProblem(error);
+    useSettings(await loadSettings());
   });
   return saving;
 }
 
-/** Take the settings as the server has them now: something else than this page has changed them. */
-export async function reread() { take(await settings()); }
+/** Show the server's settings after something other than this page has changed them. */
+export async function reloadSettings() { useSettings(await loadSettings()); }
 
-/** The settings without the order in which things were decided. */
-const plain = (kept) => JSON.stringify({ ...kept, decided: [...kept.decided].sort(), roles: Object.entries(kept.roles).sort(), groups: filledGroups(kept.groups) });
+/** The settings as text, independent of the order of columns. */
+const comparable = (settings) => JSON.stringify({ ...settings, decided: [...settings.decided].sort(), roles: Object.entries(settings.roles).sort(), groups: filledGroups(settings.groups) });
 
-/** Take what another page has changed, unless a change of this one is on its way. */
-export async function inStep() {
-  const before = puts; // what is put meanwhile is newer than any answer
+/** Show the changes of another page, unless a change of this page is being saved. */
+export async function followOtherPages() {
+  const before = changeCount; // a change during the requests is newer than their responses
   if (pending) return;
-  const about = await api("GET", `/tables/${table}`);
-  if (!pending && before === puts && JSON.stringify(about.reading) !== JSON.stringify(bench.about.reading)) { await reopen(); return; }
-  const kept = await settings();
-  if (!pending && before === puts && plain(kept) !== plain(bench.now)) take(kept);
+  const info = await api("GET", `/tables/${table}`);
+  if (!pending && before === changeCount && JSON.stringify(info.reading) !== JSON.stringify(bench.info.reading)) { await reloadTable(); return; }
+  const saved = await loadSettings();
+  if (!pending && before === changeCount && comparable(saved) !== comparable(bench.settings)) useSettings(saved);
 }
 
-/** Keep a change and take the settings as they are then, with all that follows from it. */
-export async function keep(changes) { take(await save(changes)); }
+/** Save a change, then show the settings of the response. */
+export async function saveAndUse(changes) { useSettings(await saveSettings(changes)); }
 
-/** Everything is kept; false where a change was refused since the last time. */
-export async function allKept() {
+/** Wait until all changes are saved; false if one was refused since the last call. */
+export async function allSaved() {
   await saving;
-  const kept = !refused;
+  const isSaved = !refused;
   refused = false;
-  return kept;
+  return isSaved;
 }
 
-const outdated = settled(() => refreshJobs().catch(problem), 150); // which results are out of date is said by the server
+const refreshStale = debounced(() => refreshJobs().catch(showProblem), 150); // the server decides which results are stale
 
-/** Count by the roles as they are now; an answer that comes late is left out. */
-export async function count() {
-  const mine = ++asked, groups = filledGroups(bench.now.groups), question = { quasi_identifiers: known(), person: person() };
-  bench.counting = true;
-  tell("counted");
+/** Count classes by the current roles; a late response is dropped. */
+export async function countClasses() {
+  const mine = ++countRequests, groups = filledGroups(bench.settings.groups), question = { quasi_identifiers: knownColumns(), person: personColumn() };
+  bench.isCounting = true;
+  notify("counted");
   try {
     const [crowd, live] = await Promise.all([
       api("POST", `/tables/${table}/crowd`, question),
       Object.keys(groups).length ? api("POST", `/tables/${table}/live`, { ...question, groups }) : { groups: [] },
     ]);
-    if (mine === asked) Object.assign(bench, { counted: { ...crowd, k: crowd.sizes[0], groups: live.groups }, counting: false });
+    if (mine === countRequests) Object.assign(bench, { counts: { ...crowd, k: crowd.sizes[0], groups: live.groups }, isCounting: false });
   } catch (error) {
-    if (mine === asked) Object.assign(bench, { counted: null, counting: false });
-    problem(error);
+    if (mine === countRequests) Object.assign(bench, { counts: null, isCounting: false });
+    showProblem(error);
   }
-  if (mine === asked) tell("counted");
+  if (mine === countRequests) notify("counted");
 }
 
-/** Read the table and its settings. `limits` are those of every recipient. */
-export async function open(limits) {
+/** Load the table and its settings. `limits` are those of every recipient. */
+export async function openTable(limits) {
   bench.limits = limits;
-  await reopen();
+  await reloadTable();
 }
 
-/** Read the table and its settings again: its file may be read in another way now. */
-export async function reopen() {
-  const [about, triage, found] = await Promise.all([api("GET", `/tables/${table}`), api("GET", `/tables/${table}/columns`), settings()]);
-  Object.assign(bench, { about, columns: triage.columns, reading: triage.reading, takesNull: triage.takes_null, now: found });
-  document.dispatchEvent(new CustomEvent("reopened"));
-  tell("settings");
-  outdated();
-  await count();
+/** Load the table and its settings again, after its file was read with other options. */
+export async function reloadTable() {
+  const [info, triage, settings] = await Promise.all([api("GET", `/tables/${table}`), api("GET", `/tables/${table}/columns`), loadSettings()]);
+  Object.assign(bench, { info, columns: triage.columns, reading: triage.reading, takesNull: triage.takes_null, settings });
+  document.dispatchEvent(new CustomEvent("table-reloaded"));
+  notify("settings");
+  refreshStale();
+  await countClasses();
 }
-document.addEventListener("stepped", (event) => take(event.detail));
+document.addEventListener("settings-restored", (event) => useSettings(event.detail));

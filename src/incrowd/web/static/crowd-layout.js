@@ -1,11 +1,11 @@
-// Where the marks of a crowd stand: the largest classes in the middle, those who are alone at the rim. Numbers only, nothing is drawn here.
+// The layout of the crowd: positions of marks, with the largest classes in the middle and unique people at the rim. Nothing is drawn here.
 
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-const GAP = 0.05; // between those in large classes, in small ones and alone
-const LARGEST = 0.035; // of a person, where there are few
+const GAP = 0.05; // between the zones of large classes, small classes and unique people
+const LARGEST = 0.035; // radius of the mark of a person
 export const ALONE = 0, SMALL = 1, CROWD = 2, JOINED = 3;
 
-/** The marks of each class: of one person each where `class_of` tells, else every mark by itself. */
+/** The marks of each class, by `class_of`; without it every mark is a group of its own. */
 export function groupsOf(marks) {
   if (!marks.class_of) return marks.size.map((size, mark) => ({ size, people: marks.people[mark], marks: [mark] }));
   const found = new Map();
@@ -18,7 +18,7 @@ export function groupsOf(marks) {
   return [...found.values()];
 }
 
-/** The classes where nobody may be in one of fewer than `k`: small ones are joined, one after the other, until they are large enough. */
+/** The classes after joining those of fewer than `k` people, one after the other, until each is large enough. */
 export function join(groups, k) {
   const large = groups.filter((group) => group.size >= k), small = groups.filter((group) => group.size < k).sort((a, b) => b.size - a.size);
   const joined = [];
@@ -31,7 +31,7 @@ export function join(groups, k) {
     } else joined.push({ size: Math.max(group.size, group.people), people: group.people, marks: [...group.marks], joined: true });
   }
   const last = joined.at(-1);
-  if (last && last.size < k) { // what is left over goes to the one before, or to a large class
+  if (last && last.size < k) { // the last one is too small: add it to the one before, or to a large class
     joined.pop();
     const host = joined.at(-1) ?? large.at(-1);
     if (host) Object.assign(host, { size: host.size + last.people, people: host.people + last.people, marks: [...host.marks, ...last.marks] });
@@ -40,7 +40,7 @@ export function join(groups, k) {
   return [...large, ...joined];
 }
 
-/** Positions in a circle of radius 1, the radius of each mark, and what it is: alone, in a class below `enough`, in a larger one, joined. */
+/** Positions in a circle of radius 1, the radius of each mark, and its kind: unique, in a class below `enough`, in a larger one, joined. */
 export function layout(marks, { k = 1, enough = 2 } = {}) {
   const groups = groupsOf(marks), count = marks.size.length, small = new Set();
   if (k > 1) groups.forEach((group) => { if (group.size < k) group.marks.forEach((mark) => small.add(mark)); });
@@ -57,7 +57,7 @@ export function layout(marks, { k = 1, enough = 2 } = {}) {
     group.marks.forEach((mark, place) => {
       const part = group.marks.length > 1 ? spread * Math.sqrt((place + 0.5) / group.marks.length) : 0, turn = place * GOLDEN;
       const right = centre * Math.cos(angle) + part * Math.cos(turn), down = centre * Math.sin(angle) + part * Math.sin(turn);
-      const inside = Math.min(1, edge / Math.hypot(right, down || 1e-9)); // no class reaches over the edge of its zone
+      const inside = Math.min(1, edge / Math.hypot(right, down || 1e-9)); // keep the mark inside its zone
       x[mark] = right * inside;
       y[mark] = down * inside;
       radius[mark] = Math.min(marks.class_of ? LARGEST : 1, 0.82 * Math.sqrt(marks.people[mark] / total) * room);
@@ -68,7 +68,7 @@ export function layout(marks, { k = 1, enough = 2 } = {}) {
   return { x, y, radius, kind };
 }
 
-/** How far out each zone reaches: those in large classes, in small ones, alone; with a gap between them. */
+/** The outer edge of each zone: large classes, small classes, unique people; with gaps between them. */
 function zoneEdges(groups, zone, total) {
   const people = new Map();
   for (const group of groups) people.set(zone(group), (people.get(zone(group)) ?? 0) + group.people);
@@ -83,7 +83,7 @@ function zoneEdges(groups, zone, total) {
 
 const BINS = [[1, 1], [2, 2], [3, 4], [5, 9], [10, 19], [20, 49], [50, Infinity]];
 
-/** People by the size of their class, as they are and where everybody is in one of at least `k`: what the drawing shows, as a table. */
+/** People by the size of their class, now and after joining classes of fewer than `k`: the drawing as a table. */
 export function bins(sizes, counts, k) {
   const found = BINS.map(([low, high]) => ({ low, high, people: 0, after: 0 }));
   const of = (size) => found.find((bin) => size >= bin.low && size <= bin.high);

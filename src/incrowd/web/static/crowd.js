@@ -1,36 +1,36 @@
-// The crowd, drawn: a mark for everybody, those alone at the rim. Marks move where people go; nothing is asked of the server meanwhile.
-import { bench, on } from "./bench.js";
+// The drawing of the crowd, with unique people at the rim. Marks move when the columns or k change, without a request to the server.
+import { bench, onChange } from "./bench.js";
 import { count, make, percent } from "./app.js";
 import { ALONE, CROWD, JOINED, SMALL, below, bins, layout } from "./crowd-layout.js";
 import { showPerson } from "./person.js";
-import { setSize } from "./protect.js";
+import { setClassSize } from "./protect.js";
 
 const canvas = document.getElementById("crowd"), words = document.getElementById("crowd-words"), rows = document.getElementById("crowd-rows"), slider = document.getElementById("crowd-k");
-const said = document.getElementById("crowd-k-said"), use = document.getElementById("use-k"), each = document.getElementById("crowd-each"); // a lens that is not looked through is outside the page
+const said = document.getElementById("crowd-k-said"), useButton = document.getElementById("use-k"), markMeaning = document.getElementById("crowd-each"); // looked up once: the panels of other lenses are removed from the page
 const COLOURS = { [ALONE]: "--over", [SMALL]: "--borderline", [CROWD]: "--link", [JOINED]: "--joined" };
-const LASTS = 420; // milliseconds that a move takes
+const DURATION = 420; // milliseconds of a movement
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const stamps = new Map();
-let inks = null, from = null, now = null, to = null, began = 0, frame = null, crowd = null, pointed = -1;
+let colourOf = null, from = null, now = null, to = null, began = 0, frame = null, crowd = null, pointed = -1;
 
 function colours() {
   const style = getComputedStyle(canvas);
   return Object.fromEntries(Object.entries(COLOURS).map(([kind, name]) => [kind, style.getPropertyValue(name).trim() || "#888"]));
 }
 
-/** Fit the canvas to its place, with all the pixels of the screen. */
+/** Fit the canvas to its place and the pixels of the screen; returns half its width. */
 function fit() {
   const side = canvas.clientWidth, scale = Math.min(2, devicePixelRatio || 1);
   if (side && canvas.width !== Math.round(side * scale)) canvas.width = canvas.height = Math.round(side * scale);
   return canvas.width / 2;
 }
 
-/** A mark of a kind and a size, drawn once and then copied: a thousand circles a frame would be too slow. */
+/** The picture of a mark, drawn once and then copied, since drawing thousands of circles per frame is too slow. */
 function stamp(kind, radius) {
   const size = Math.max(3, Math.round(2 * radius)), name = `${kind} ${size}`;
   if (!stamps.has(name)) {
     const made = new OffscreenCanvas(size + 2, size + 2), ink = made.getContext("2d");
-    ink.fillStyle = inks[kind];
+    ink.fillStyle = colourOf[kind];
     ink.globalAlpha = kind === CROWD ? 0.8 : 0.95;
     ink.arc(size / 2 + 1, size / 2 + 1, size / 2, 0, 2 * Math.PI);
     ink.fill();
@@ -39,17 +39,17 @@ function stamp(kind, radius) {
   return stamps.get(name);
 }
 
-/** The colours have changed: what was drawn with the old ones is drawn anew. */
+/** Draw again after a change of the colours. */
 function recolour() {
   stamps.clear();
-  inks = null;
+  colourOf = null;
   paint();
 }
 
 function paint() {
   const half = fit(), ink = canvas.getContext("2d");
-  if (!canvas.isConnected || !half || !now) return; // outside the page it has no colours
-  inks ??= colours();
+  if (!canvas.isConnected || !half || !now) return; // outside the page it has no style
+  colourOf ??= colours();
   ink.clearRect(0, 0, 2 * half, 2 * half);
   const reach = 0.95 * half;
   for (const kind of [CROWD, JOINED, SMALL, ALONE]) {
@@ -69,13 +69,13 @@ function paint() {
 }
 
 function step(time) {
-  const part = Math.min(1, (time - began) / LASTS), eased = 1 - (1 - part) ** 3;
+  const part = Math.min(1, (time - began) / DURATION), eased = 1 - (1 - part) ** 3;
   for (const name of ["x", "y", "radius"]) for (let mark = 0; mark < now.x.length; mark += 1) now[name][mark] = from[name][mark] + (to[name][mark] - from[name][mark]) * eased;
   paint();
   frame = part < 1 ? requestAnimationFrame(step) : null;
 }
 
-/** Move the marks to where they belong; those that were not there before appear in their place. */
+/** Move the marks to their new positions; another number of marks is drawn at once. */
 function moveTo(next) {
   const same = now && now.x.length === next.x.length;
   to = next;
@@ -93,15 +93,15 @@ function arrange() {
   if (!crowd) return;
   const k = Number(slider.value);
   moveTo(layout(crowd.marks, { k, enough: crowd.limits.class_size }));
-  tell(k);
+  describe(k);
 }
 
-/** The same in words and as a table. */
-function tell(k) {
+/** Describe the drawing in words and as a table. */
+function describe(k) {
   const alone = crowd.sizes[0] === 1 ? crowd.counts[0] : 0, few = below(crowd.sizes, crowd.counts, k);
   said.textContent = k > 1 ? `k = ${k}` : "as it is";
-  use.disabled = k < 2;
-  use.textContent = k > 1 ? `Use k = ${k}` : "Use this k";
+  useButton.disabled = k < 2;
+  useButton.textContent = k > 1 ? `Use k = ${k}` : "Use this k";
   slider.setAttribute("aria-valuetext", k > 1 ? `classes of at least ${k}` : "as it is");
   words.textContent = k > 1
     ? `With classes of at least ${k}, ${count(few)} of ${count(crowd.people)} people (${percent(few / crowd.people)}) would be joined with others; nobody would be alone.`
@@ -109,11 +109,11 @@ function tell(k) {
   rows.replaceChildren(...bins(crowd.sizes, crowd.counts, k).map((bin) => make("tr", {}, make("th", { scope: "row" }, bin.words),
     make("td", { class: "number" }, count(bin.people)), make("td", { class: "number" }, k > 1 ? count(bin.after) : ""))));
   canvas.setAttribute("aria-label", `${count(crowd.people)} people in ${count(crowd.classes)} classes, ${count(alone)} of them alone. The table beside it has the numbers.`);
-  each.textContent = { person: "a mark is a person", class: "a mark is a class of people who look alike", share: `a mark is about ${Number((crowd.people / crowd.marks.size.length).toPrecision(2)).toLocaleString("en-US")} people` }[crowd.marks.each];
+  markMeaning.textContent = { person: "a mark is a person", class: "a mark is a class of people who look alike", share: `a mark is about ${Number((crowd.people / crowd.marks.size.length).toPrecision(2)).toLocaleString("en-US")} people` }[crowd.marks.each];
 }
 
 /** The mark under the pointer. */
-function under(event) {
+function markAt(event) {
   if (!now) return -1;
   const half = canvas.clientWidth / 2, reach = 0.95 * half;
   const x = (event.offsetX - half) / reach, y = (event.offsetY - half) / reach;
@@ -125,7 +125,7 @@ function under(event) {
   return best;
 }
 canvas.addEventListener("pointermove", (event) => {
-  const mark = under(event);
+  const mark = markAt(event);
   if (mark === pointed) return;
   pointed = mark;
   canvas.title = mark < 0 ? "" : `${crowd.marks.size[mark] === 1 ? "alone" : `looks like ${count(crowd.marks.size[mark] - 1)} others`}${crowd.marks.people[mark] > 1 ? `; ${count(crowd.marks.people[mark])} people` : ""}`;
@@ -133,20 +133,20 @@ canvas.addEventListener("pointermove", (event) => {
 });
 canvas.addEventListener("pointerleave", () => { pointed = -1; if (frame === null) paint(); });
 canvas.addEventListener("click", (event) => {
-  const mark = under(event);
+  const mark = markAt(event);
   if (mark >= 0 && crowd.marks.each === "person" && crowd.people === crowd.records) showPerson(mark);
 });
 
 slider.addEventListener("input", arrange);
-use.addEventListener("click", () => setSize(Number(slider.value)));
-document.addEventListener("k", (event) => { if (document.activeElement?.id === "k") { slider.value = String(Math.min(Number(slider.max), event.detail)); arrange(); } });
+useButton.addEventListener("click", () => setClassSize(Number(slider.value)));
+document.addEventListener("class-size", (event) => { if (document.activeElement?.id === "k") { slider.value = String(Math.min(Number(slider.max), event.detail)); arrange(); } });
 document.getElementById("theme")?.addEventListener("click", () => requestAnimationFrame(recolour));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => requestAnimationFrame(recolour));
 new ResizeObserver(() => paint()).observe(canvas);
-on("counted", () => {
-  canvas.parentElement.classList.toggle("fading", Boolean(bench.counting));
-  if (bench.counting) return;
-  crowd = bench.counted;
+onChange("counted", () => {
+  canvas.parentElement.classList.toggle("fading", Boolean(bench.isCounting));
+  if (bench.isCounting) return;
+  crowd = bench.counts;
   pointed = -1;
   arrange();
   canvas.dataset.people = crowd ? String(crowd.people) : "";

@@ -1,7 +1,7 @@
-// What the form of the Curves lens asks of the API: an address and a question, or an Error that says what is missing.
-import { points } from "./numbers.js";
+// Requests of the Curves lens: the address and the body, or an Error that says which field is missing.
+import { parsePoints } from "./numbers.js";
 
-/** Ranks as they are pasted: whole numbers from 1 with anything but letters between them. */
+/** Read pasted ranks: whole numbers from 1, separated by spaces, commas or semicolons. */
 export function pastedRanks(text) {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const wrong = words.findIndex((word) => !/^[1-9]\d{0,8}$/.test(word));
@@ -10,7 +10,7 @@ export function pastedRanks(text) {
   return words.map(Number);
 }
 
-/** Techniques as they are pasted: a name on a line, then its points. */
+/** Read pasted techniques: the name on a line, then its points. */
 export function pastedTechniques(text) {
   const found = [];
   for (const line of text.split(/\r?\n/).map((raw) => raw.trim()).filter(Boolean)) {
@@ -21,13 +21,13 @@ export function pastedTechniques(text) {
   }
   if (found.length < 2) throw new Error("Name two techniques at least, each on a line before its points.");
   return found.map(({ name, lines }) => {
-    try { return { name, points: points(lines.join("\n")) }; } catch (error) { throw new Error(`${name}: ${error.message}`); }
+    try { return { name, points: parsePoints(lines.join("\n")) }; } catch (error) { throw new Error(`${name}: ${error.message}`); }
   });
 }
 
 function need(value, words) { if (!value) throw new Error(words); return value; }
 
-/** The address after the table's own, and the question. */
+/** The address after that of the table, and the body of the request. */
 export function curveQuestion(kind, form) {
   const compare = Boolean(form.compare);
   if (kind === "exact") return ["curves/exact", { compare }];

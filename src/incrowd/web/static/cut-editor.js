@@ -1,8 +1,8 @@
-// The histogram of a column with cut points that are dragged, moved by keys, or typed.
+// The editor of cut points: the histogram of a column with points that are dragged, moved by keys, or typed.
 import { count, make } from "./app.js";
-import { moved, ordered, readPoint, readPoints, snapper, withAnother, writePoint } from "./cuts.js";
+import { addCut, moveCut, readPoint, readPoints, snapper, sortCuts, writePoint } from "./cuts.js";
 
-/** `found` is a histogram on a round axis; `changed(cuts)` is called when points have moved and rest. */
+/** `found` is a histogram on a round axis; `changed(cuts)` is called at the end of every change. */
 export function cutEditor(found, { days, whole, cuts: first, changed }) {
   const edges = found.edges?.map((edge) => (days ? readPoint(edge, true) : edge)) ?? null;
   const low = edges?.[0], high = edges?.at(-1), step = days || whole ? 1 : edges ? (edges[1] - edges[0]) / 10 : 1, snap = snapper(step, days);
@@ -12,7 +12,7 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
   const wrong = make("p", { class: "wrong small", role: "alert" });
   const share = (at) => `${100 * Math.min(Math.max((at - low) / (high - low), 0), 1)}%`;
 
-  function set(next) { cuts = ordered(next); draw(); changed(cuts); }
+  function set(next) { cuts = sortCuts(next); draw(); changed(cuts); }
   function handle(cut, place) {
     const made = make("button", { type: "button", class: "cut", role: "slider", "aria-label": `Cut point ${place + 1}`, "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": cut.at, "aria-valuetext": writePoint(cut.at, days), title: writePoint(cut.at, days) });
     made.style.left = share(cut.at);
@@ -21,14 +21,14 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
     made.addEventListener("pointermove", (event) => {
       if (!made.dataset.dragged) return;
       const box = handles.getBoundingClientRect();
-      cuts = moved(cuts, place, snap(low + (high - low) * Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1)), step);
+      cuts = moveCut(cuts, place, snap(low + (high - low) * Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1)), step);
       show();
     });
     made.addEventListener("pointerup", () => { delete made.dataset.dragged; set(cuts); });
     made.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step, PageDown: -10 * step, PageUp: 10 * step }[event.key];
       if (event.key === "Delete" || event.key === "Backspace") set(cuts.filter((_, index) => index !== place));
-      else if (by) set(moved(cuts, place, Number((cuts[place].at + by).toPrecision(12)), step));
+      else if (by) set(moveCut(cuts, place, Number((cuts[place].at + by).toPrecision(12)), step));
       else return;
       event.preventDefault();
       handles.children[Math.min(place, handles.children.length - 1)]?.focus();
@@ -50,5 +50,5 @@ export function cutEditor(found, { days, whole, cuts: first, changed }) {
   draw();
   const axis = edges ? make("div", { class: "axis small soft" }, make("span", {}, `${found.edges[0]} and less`), make("span", {}, `${found.edges.at(-1)} and more`)) : make("p", { class: "small soft" }, "Too few rows to draw them without telling single values: type the cut points.");
   return make("div", { class: "cuts" }, edges ? make("div", { class: "cut-stage" }, bars, handles) : "", axis,
-    make("label", { for: "cut-points" }, "Ranges begin at"), make("div", { class: "row" }, typed, edges ? make("button", { type: "button", class: "add-cut", onclick: () => set(withAnother(cuts, low, high, snap)) }, "Add a cut") : ""), wrong, make("p", { class: "small soft" }, "Protection goes to a coarser level only where it must: level 1 first. A cut that is used at more levels lasts longer."), list);
+    make("label", { for: "cut-points" }, "Ranges begin at"), make("div", { class: "row" }, typed, edges ? make("button", { type: "button", class: "add-cut", onclick: () => set(addCut(cuts, low, high, snap)) }, "Add a cut") : ""), wrong, make("p", { class: "small soft" }, "Protection goes to a coarser level only where it must: level 1 first. A cut that is used at more levels lasts longer."), list);
 }

@@ -1,84 +1,84 @@
-// Opening tables: a file with progress, a path, the demo; a look inside, masked until asked.
-import { api, count, make, noProblem, percent, problem, readProject, resume, say, sentence, short } from "./app.js";
+// The first page: upload with progress, opening by path, the demo, and previews that are masked until the user shows the values.
+import { announce, api, clearProblem, count, make, percent, readProject, resumeJobs, sentence, shorten, showProblem } from "./app.js";
 
 const drop = document.getElementById("drop");
 const file = document.getElementById("file");
-const sending = document.getElementById("sending");
-let request = null, project = null; // a project waits for its table
+const uploadProgress = document.getElementById("sending");
+let request = null, project = null; // a project that was chosen before its table
 
-/** How the file is to be read, as far as somebody said so. */
-function reading() {
+/** The reading options that are set in the form. */
+function readingOptions() {
   const said = ["separator", "encoding", "null", "sheet"].map((name) => [name, document.getElementById(name).value]).filter(([, value]) => value);
   if (document.getElementById("skip_bad_lines").checked) said.push(["skip_bad_lines", true]);
   return Object.fromEntries(said);
 }
 
-/** A file that was not read may be read in another way. */
-function notRead(error, status) {
-  problem(error);
+/** Show an error; for a file that cannot be read, also the form of the reading options. */
+function showReadError(error, status) {
+  showProblem(error);
   if (status === 400) document.getElementById("reading").open = true;
 }
 
-/** A file with several tables: one of them is taken. */
-function offer(chosen, names) {
-  document.getElementById("members").replaceChildren(...names.map((name) => make("button", { type: "button", onclick: () => { document.getElementById("sheet").value = name; send(chosen); } }, make("bdi", {}, short(name)))));
+/** Offer the tables of a file that holds several. */
+function offerTables(chosen, names) {
+  document.getElementById("members").replaceChildren(...names.map((name) => make("button", { type: "button", onclick: () => { document.getElementById("sheet").value = name; uploadFile(chosen); } }, make("bdi", {}, shorten(name)))));
 }
 
-/** Go to a table, with the project that was opened before it. */
-async function enter(id, lens = "crowd") {
+/** Go to a table, and load the project that was chosen before it. */
+async function goToTable(id, lens = "crowd") {
   if (project) await api("POST", `/tables/${id}/project`, project);
   location.href = `/tables/${id}/${project ? "candidates#reopened" : lens}`;
 }
 
-/** A table, a project that then waits for its table, or both. */
-async function receive(files) {
+/** Receive a table, a project (kept until its table is opened), or both. */
+async function receiveFiles(files) {
   const isProject = (one) => one.name.endsWith(".incrowd"), tables = files.filter((one) => !isProject(one)), projects = files.filter(isProject);
   try {
     if (tables.length > 1 || projects.length > 1) throw new Error("One file at a time, please; a table and its project may come together.");
-    noProblem();
+    clearProblem();
     if (projects.length) {
       project = await readProject(projects[0]);
-      document.getElementById("project-waits").textContent = `The project of ${short(String(project.table?.name))} waits for its table: choose the same file, or next year's.`;
+      document.getElementById("project-waits").textContent = `The project of ${shorten(String(project.table?.name))} waits for its table: choose the same file, or next year's.`;
     }
-    if (tables.length) send(tables[0]);
-  } catch (error) { problem(error); }
+    if (tables.length) uploadFile(tables[0]);
+  } catch (error) { showProblem(error); }
 }
 
-/** Send a file so that the browser tells how far it is; fetch cannot. */
-function send(chosen) {
-  noProblem();
-  offer(chosen, []);
+/** Upload a file. XMLHttpRequest reports progress, which fetch does not. */
+function uploadFile(chosen) {
+  clearProblem();
+  offerTables(chosen, []);
   request?.abort();
   const form = new FormData();
   form.append("file", chosen);
   request = new XMLHttpRequest();
-  const bar = sending.querySelector("progress"), words = sending.querySelector("span");
+  const bar = uploadProgress.querySelector("progress"), words = uploadProgress.querySelector("span");
   request.upload.onprogress = (event) => {
     const share = event.lengthComputable ? event.loaded / event.total : 0;
     bar.value = share;
     words.textContent = share < 1 ? `Sending ${chosen.name}: ${percent(share)}` : `Reading ${chosen.name}…`;
   };
   request.onload = () => {
-    sending.hidden = true;
+    uploadProgress.hidden = true;
     let answer = null;
     try { answer = JSON.parse(request.responseText); } catch { answer = null; }
-    if (request.status >= 200 && request.status < 300 && answer) enter(answer.id).catch(problem);
+    if (request.status >= 200 && request.status < 300 && answer) goToTable(answer.id).catch(showProblem);
     else {
-      notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
-      offer(chosen, answer?.choices ?? []);
+      showReadError(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
+      offerTables(chosen, answer?.choices ?? []);
     }
   };
-  request.onerror = () => { sending.hidden = true; problem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
-  request.onabort = () => { sending.hidden = true; say("Cancelled."); };
+  request.onerror = () => { uploadProgress.hidden = true; showProblem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
+  request.onabort = () => { uploadProgress.hidden = true; announce("Cancelled."); };
   bar.value = 0;
   words.textContent = `Sending ${chosen.name}…`;
-  sending.hidden = false;
-  say(`Sending ${chosen.name}.`);
-  request.open("POST", `/api/v1/tables?${new URLSearchParams(reading())}`);
+  uploadProgress.hidden = false;
+  announce(`Sending ${chosen.name}.`);
+  request.open("POST", `/api/v1/tables?${new URLSearchParams(readingOptions())}`);
   request.send(form);
 }
 
-file.addEventListener("change", () => { receive([...file.files]); file.value = ""; });
+file.addEventListener("change", () => { receiveFiles([...file.files]); file.value = ""; });
 document.getElementById("stop-sending").addEventListener("click", () => request?.abort());
 for (const name of ["dragenter", "dragover"]) {
   window.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
@@ -87,12 +87,12 @@ window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop
 window.addEventListener("drop", (event) => {
   event.preventDefault();
   drop.classList.remove("over");
-  receive([...event.dataTransfer.files]);
+  receiveFiles([...event.dataTransfer.files]);
 });
 
-/** Open a table without sending it; how long it takes is not known beforehand, so the seconds are told. */
-async function opened(form, path, body, doing, lens) {
-  noProblem();
+/** Open a table by its path, or the demo. There is no progress to show, so the seconds are counted. */
+async function openWithoutUpload(form, path, body, doing, lens) {
+  clearProblem();
   const button = form.querySelector("button[type=submit]"), bar = form.querySelector(".opening");
   const began = Date.now(), words = bar.querySelector("span");
   const tick = () => { const seconds = Math.round((Date.now() - began) / 1000); words.textContent = seconds ? `${doing} ${seconds} s` : doing; };
@@ -100,12 +100,12 @@ async function opened(form, path, body, doing, lens) {
   tick();
   bar.hidden = false;
   button.disabled = true;
-  say(doing);
+  announce(doing);
   try {
     const made = await api("POST", path, body);
-    await enter(made.id, lens);
+    await goToTable(made.id, lens);
   } catch (error) {
-    notRead(error, error.status);
+    showReadError(error, error.status);
     clearInterval(timer);
     bar.hidden = true;
     button.disabled = false;
@@ -115,31 +115,31 @@ async function opened(form, path, body, doing, lens) {
 document.getElementById("open").addEventListener("submit", (event) => {
   event.preventDefault();
   const path = document.getElementById("path");
-  if (path) opened(event.target, "/tables/open", { path: path.value.trim(), reading: reading() }, "Reading the file…");
+  if (path) openWithoutUpload(event.target, "/tables/open", { path: path.value.trim(), reading: readingOptions() }, "Reading the file…");
 });
 document.getElementById("demo").addEventListener("submit", (event) => {
   event.preventDefault();
   const rows = Number(document.getElementById("rows").value);
-  opened(event.target, "/tables/demo", { rows }, `Inventing ${count(rows)} stays…`);
+  openWithoutUpload(event.target, "/tables/demo", { rows }, `Inventing ${count(rows)} stays…`);
 });
 
 document.getElementById("guided").addEventListener("click", () => {
-  opened(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "crowd#tour");
+  openWithoutUpload(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "crowd#tour");
 });
 
-/** The columns with what they hold, and some rows: masked, or as they are. */
-async function look(id, place, values) {
+/** Show the columns with their kinds, and the first rows if `values` is true. */
+async function showPreview(id, place, values) {
   const [about, preview] = await Promise.all([
-    api("GET", `/tables/${id}`), api("GET", `/tables/${id}/preview?show=${values}&rows=${values ? 10 : 1}`), // masked, all rows are alike
+    api("GET", `/tables/${id}`), api("GET", `/tables/${id}/preview?show=${values}&rows=${values ? 10 : 1}`), // masked rows are all the same
   ]);
   const facts = new Map(about.columns.map((column) => [column.name, column]));
   const heads = preview.columns.map((name) => {
     const fact = facts.get(name);
     const said = fact ? `${fact.type}${fact.distinct === null ? "" : ` · ${count(fact.distinct)} distinct`}${fact.nulls ? ` · ${count(fact.nulls)} missing` : ""}` : "";
-    return make("th", { scope: "col" }, make("bdi", {}, short(name)), make("small", {}, said));
+    return make("th", { scope: "col" }, make("bdi", {}, shorten(name)), make("small", {}, said));
   });
-  const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, short(cell, 80))))));
-  const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => shown(id, place, !values) }, values ? "Hide the values" : "Show the values");
+  const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, shorten(cell, 80))))));
+  const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => togglePreview(id, place, !values) }, values ? "Hide the values" : "Show the values");
   place.replaceChildren(
     make("p", { class: "row" }, button, make("span", { class: "soft small" }, values
       ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
@@ -150,8 +150,8 @@ async function look(id, place, values) {
   return button;
 }
 
-async function shown(id, place, values) {
-  try { await look(id, place, values); place.querySelector("button").focus(); } catch (error) { problem(error); }
+async function togglePreview(id, place, values) {
+  try { await showPreview(id, place, values); place.querySelector("button").focus(); } catch (error) { showProblem(error); }
 }
 
 for (const item of document.querySelectorAll(".tables li")) {
@@ -161,11 +161,11 @@ for (const item of document.querySelectorAll(".tables li")) {
     button.setAttribute("aria-expanded", String(!open));
     place.hidden = open;
     if (open) return;
-    try { await look(id, place, false); } catch (error) { problem(error); }
+    try { await showPreview(id, place, false); } catch (error) { showProblem(error); }
   });
   item.querySelector(".remove").addEventListener("click", async () => {
     if (!confirm("Remove this table and everything found about it?")) return;
-    try { await api("DELETE", `/tables/${id}`); location.reload(); } catch (error) { problem(error); }
+    try { await api("DELETE", `/tables/${id}`); location.reload(); } catch (error) { showProblem(error); }
   });
 }
 document.getElementById("delete-all")?.addEventListener("click", async () => {
@@ -174,7 +174,7 @@ document.getElementById("delete-all")?.addEventListener("click", async () => {
     for (const item of document.querySelectorAll(".tables li")) await api("DELETE", `/tables/${item.dataset.table}`);
     for (const job of await api("GET", "/jobs")) await api("DELETE", `/jobs/${job.id}`);
     location.reload();
-  } catch (error) { problem(error); }
+  } catch (error) { showProblem(error); }
 });
-resume().catch(problem);
-for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on
+resumeJobs().catch(showProblem);
+for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // disabled until this script has run

@@ -1,18 +1,18 @@
-// Several tabs in step: what another one changes is taken over here. One connection, open only while the page is seen.
-import { api, follow, known, problem, settled, table } from "./app.js";
-import { inStep } from "./bench.js";
+// Events of the server: changes made in another tab are shown here. The connection is open only while the page is visible.
+import { api, debounced, followJob, knownJobs, showProblem, table } from "./app.js";
+import { followOtherPages } from "./bench.js";
 
 let source = null;
 
-const reread = settled(() => inStep().catch(problem), 200);
+const reloadSoon = debounced(() => followOtherPages().catch(showProblem), 200);
 
 function open() {
   if (source) return;
   source = new EventSource("/api/v1/events");
-  source.addEventListener("table", (event) => { if (JSON.parse(event.data).id === table) reread(); });
+  source.addEventListener("table", (event) => { if (JSON.parse(event.data).id === table) reloadSoon(); });
   source.addEventListener("job", (event) => {
     const job = JSON.parse(event.data);
-    if (job.table === table && job.of !== "leak" && !known.has(job.id)) api("GET", `/jobs/${job.id}`).then(follow).catch(() => null); // it may be gone already
+    if (job.table === table && job.of !== "leak" && !knownJobs.has(job.id)) api("GET", `/jobs/${job.id}`).then(followJob).catch(() => null); // it may have been removed
   });
   source.addEventListener("ended", close);
 }
@@ -22,8 +22,8 @@ function close() {
   source = null;
 }
 
-/** Listen while somebody looks. */
-export function listen() {
+/** Follow the events while the page is visible. */
+export function followEvents() {
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
   window.addEventListener("pagehide", close);
   if (!document.hidden) open();

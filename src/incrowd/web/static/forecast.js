@@ -1,20 +1,20 @@
-// The forecast of a table: asked once for every place of the slider, when somebody looks, and again when the question has changed.
-import { answersOf, newest } from "./answers.js";
-import { known, over, problem, start, table } from "./app.js";
-import { lens, looking } from "./lenses.js";
-import { fill, populations } from "./slider.js";
+// The Populations lens: one forecast for all positions of the slider, started when the lens is shown and again when it is stale.
+import { newestJob, showAnswersOf } from "./answers.js";
+import { isFinished, knownJobs, showProblem, startJob, table } from "./app.js";
+import { currentLens, onLens } from "./lenses.js";
+import { fillSlider, populations } from "./slider.js";
 
 const view = document.getElementById("forecast-view");
-const ask = () => start(`/tables/${table}/forecasts`, { at: populations() }).catch(problem);
+const startForecast = () => startJob(`/tables/${table}/forecasts`, { at: populations() }).catch(showProblem);
 
-export function begin() {
-  const latest = () => newest([...known.values()], "forecast");
-  const renew = (job) => { if (job.stale && looking() === "forecast" && latest().id === job.id) ask(); }; // not after a Cancel
-  const show = answersOf("forecast", view, { again: ask, shown: (job) => { fill(view); renew(job); }, restale: renew });
+export function initForecast() {
+  const latest = () => newestJob([...knownJobs.values()], "forecast");
+  const renew = (job) => { if (job.stale && currentLens() === "forecast" && latest().id === job.id) startForecast(); }; // not after the user has cancelled one
+  const show = showAnswersOf("forecast", view, { again: startForecast, shown: (job) => { fillSlider(view); renew(job); }, restale: renew });
   const look = () => {
     const last = latest();
-    if (!last || over(last) && (last.stale || last.state !== "done")) ask();
-    else if (!view.dataset.wanted) show(last); // it was asked before this page was opened
+    if (!last || isFinished(last) && (last.stale || last.state !== "done")) startForecast();
+    else if (!view.dataset.wanted) show(last); // it was started before this page was loaded
   };
-  lens("forecast", look, look);
+  onLens("forecast", look, look);
 }

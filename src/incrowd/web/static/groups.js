@@ -1,7 +1,7 @@
-// Values of a column in groups, each with a name; a value is in one group at most.
+// Groups of a column's values, each with a name; a value is in at most one group.
 
-/** A value put into a group; null takes it out. Groups without values go. */
-export function placed(groups, value, name) {
+/** Put a value into a group (null: into none); groups without values are removed. */
+export function placeValue(groups, value, name) {
   const others = groups.map((group) => ({ ...group, values: group.values.filter((one) => one !== value) }));
   const made = name === null ? others : others.some((group) => group.name === name) ? others.map((group) => (group.name === name ? { ...group, values: [...group.values, value] } : group)) : [...others, { name, values: [value] }];
   return made.filter((group) => group.values.length);
@@ -14,8 +14,8 @@ export function freeName(groups) {
   return `group ${number}`;
 }
 
-/** A group with another name; one that has that name already takes its values. */
-export function renamed(groups, old, name) {
+/** Rename a group; a group that has the name already is merged with it. */
+export function renameGroup(groups, old, name) {
   if (!name || name === old) return groups;
   const values = groups.filter((group) => group.name === old || group.name === name).flatMap((group) => group.values);
   return groups.filter((group) => group.name !== name || group.name === old).map((group) => (group.name === old ? { name, values } : group));

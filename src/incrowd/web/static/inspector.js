@@ -1,81 +1,81 @@
-// One column, looked at: what it holds, why its role was suggested, its distribution, some values, what it adds if others knew it.
-import { adds } from "./adds.js";
+// The inspector of a column: its facts, the reason for its suggested role, its distribution, values, and the risk it adds.
+import { addedRisk } from "./added-risk.js";
 import { bench } from "./bench.js";
-import { missingOf, scaleOf } from "./reading.js";
-import { api, count, make, patch, problem, settled, short, table } from "./app.js";
+import { missingCodesFields, scaleField } from "./reading.js";
+import { api, count, debounced, make, patch, shorten, showProblem, table } from "./app.js";
 
 const place = document.getElementById("inspector");
-const kept = new Map(); // histograms without values
-let shown = null, values = false, reading = false; // whether how it is read is unfolded
+const histograms = new Map(); // by column, without values
+let shown = null, showsValues = false, readingIsOpen = false; // whether the reading options are unfolded
 
-/** How large the parts are, as heights; the last is everything else. */
-function histogram(found) {
+/** A histogram; its last bar is all other values. */
+function histogramElement(found) {
   const all = [...found.counts, ...(found.others ? [found.others] : [])], most = Math.max(...all, 1);
-  const label = (index) => (index >= found.counts.length ? "all other values" : found.labels ? short(String(found.labels[index]), 30) : found.edges ? `${found.edges[index]} to ${found.edges[index + 1]}` : "");
+  const label = (index) => (index >= found.counts.length ? "all other values" : found.labels ? shorten(String(found.labels[index]), 30) : found.edges ? `${found.edges[index]} to ${found.edges[index + 1]}` : "");
   const bars = make("div", { class: "histogram", role: "img", "aria-label": `${found.kind === "ranges" ? "Distribution over ranges" : "The most common values"}; the largest part has ${count(most)} rows` },
     all.map((rows, index) => make("i", { title: `${label(index)}${label(index) ? ": " : ""}${count(rows)} rows` })));
   all.forEach((rows, index) => { bars.children[index].style.height = `${Math.max(2, 100 * rows / most)}%`; });
   return bars;
 }
 
-/** The parts with their values, largest first: only where somebody asked for them. */
-function valuesOf(found) {
+/** The largest parts with their values, which are shown only on request. */
+function valuesElement(found) {
   const parts = found.counts.map((rows, index) => [found.labels ? String(found.labels[index]) : `${found.edges[index]} to ${found.edges[index + 1]}`, rows]);
   const most = parts.sort((a, b) => b[1] - a[1]).slice(0, 8);
-  return make("ul", { class: "values small" }, most.map(([value, rows]) => make("li", {}, make("bdi", {}, short(value, 40)), make("span", { class: "soft" }, count(rows)))));
+  return make("ul", { class: "values small" }, most.map(([value, rows]) => make("li", {}, make("bdi", {}, shorten(value, 40)), make("span", { class: "soft" }, count(rows)))));
 }
 
-const facts = (column) => [column.type, column.distinct === null ? null : `${count(column.distinct)} distinct`, column.nulls ? `${count(column.nulls)} missing` : null, column.scale].filter(Boolean).join(" · ");
+const factsInWords = (column) => [column.type, column.distinct === null ? null : `${count(column.distinct)} distinct`, column.nulls ? `${count(column.nulls)} missing` : null, column.scale].filter(Boolean).join(" · ");
 
-function head(column) {
-  const said = bench.now.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
+function factsElements(column) {
+  const said = bench.settings.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
   const codes = column.missing_codes.length ? ` ${column.missing_codes.join(", ")} may stand for a missing value.` : "";
-  return [make("p", { class: "soft" }, facts(column)), make("p", {}, said + codes)];
+  return [make("p", { class: "soft" }, factsInWords(column)), make("p", {}, said + codes)];
 }
 
-/** What it would add to what others know, or adds now. */
-function added(column) {
-  const found = adds.get(column.name);
+/** The risk that the column adds, or would add if others knew it. */
+function addedElement(column) {
+  const found = addedRisk.get(column.name);
   if (!found) return null;
-  const people = count(Math.abs(found.added_uniques)), right = count(Math.abs(found.added_correctness) * (bench.counted?.people ?? bench.about.rows));
-  return make("p", { class: "added" }, bench.now.roles[column.name] === "quasi-identifier"
+  const people = count(Math.abs(found.added_uniques)), right = count(Math.abs(found.added_correctness) * (bench.counts?.people ?? bench.info.rows));
+  return make("p", { class: "added" }, bench.settings.roles[column.name] === "quasi-identifier"
     ? `Because others know it, ${people} more people are alone, and about ${right} more are guessed right.`
     : `If others knew it, ${people} more people would be alone, and about ${right} more be guessed right.`);
 }
 
 async function draw(column) {
-  const show = values, name = column.name;
-  if (show || !kept.has(name)) {
+  const show = showsValues, name = column.name;
+  if (show || !histograms.has(name)) {
     const found = await api("POST", `/tables/${table}/columns/histogram`, { column: name, bins: 24, show });
-    if (!show) kept.set(name, found);
-    if (shown !== name || values !== show) return;
-    if (show) { put(column, found); return; }
+    if (!show) histograms.set(name, found);
+    if (shown !== name || showsValues !== show) return;
+    if (show) { fill(column, found); return; }
   }
-  put(column, kept.get(name));
+  fill(column, histograms.get(name));
 }
 
-function put(column, found) {
-  const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(values), onclick: () => { values = !values; draw(column).catch(problem); } }, values ? "Hide the values" : "Show values");
-  const coarsen = bench.now.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
-  patch(place, [...head(column), histogram(found), added(column) ?? "", values ? valuesOf(found) : "", make("p", { class: "row" }, button, coarsen),
-    make("details", { open: reading }, make("summary", {}, "How it is read: scale, missing codes"), scaleOf([column]), missingOf(column) ?? "")]);
+function fill(column, found) {
+  const button = make("button", { type: "button", class: "quiet", "aria-pressed": String(showsValues), onclick: () => { showsValues = !showsValues; draw(column).catch(showProblem); } }, showsValues ? "Hide the values" : "Show values");
+  const coarsen = bench.settings.roles[column.name] === "quasi-identifier" ? make("button", { type: "button", class: "quiet", onclick: () => document.dispatchEvent(new CustomEvent("coarsen", { detail: column.name })) }, "Coarsen…") : "";
+  patch(place, [...factsElements(column), histogramElement(found), addedElement(column) ?? "", showsValues ? valuesElement(found) : "", make("p", { class: "row" }, button, coarsen),
+    make("details", { open: readingIsOpen }, make("summary", {}, "How it is read: scale, missing codes"), scaleField([column]), missingCodesFields(column) ?? "")]);
 }
-const drawSoon = settled((column) => { if (shown === column.name) draw(column).catch(problem); }, 120); // not for every line that arrows pass
+const drawSoon = debounced((column) => { if (shown === column.name) draw(column).catch(showProblem); }, 120); // not for every row that the arrow keys pass
 
 place.addEventListener("toggle", (event) => {
-  reading = event.target.open;
-  if (reading) event.target.scrollIntoView({ block: "nearest" }); // it opens beneath what is seen of the pane
+  readingIsOpen = event.target.open;
+  if (readingIsOpen) event.target.scrollIntoView({ block: "nearest" }); // it opens below the visible part of the pane
 }, true);
-document.addEventListener("reopened", () => kept.clear());
+document.addEventListener("table-reloaded", () => histograms.clear());
 
-/** Show a column; of several, what can be said of all of them. */
+/** Show one column; for several, only the fields that apply to all. */
 export function inspect(column, several) {
   if (column === null) {
     shown = null;
-    place.replaceChildren(...(several.length ? [make("p", { class: "soft small" }, "A key or a button above gives all of them a role."), scaleOf(several)] : []));
+    place.replaceChildren(...(several.length ? [make("p", { class: "soft small" }, "A key or a button above gives all of them a role."), scaleField(several)] : []));
     return;
   }
-  if (shown !== column.name) { values = false; place.replaceChildren(...head(column)); }
+  if (shown !== column.name) { showsValues = false; place.replaceChildren(...factsElements(column)); }
   shown = column.name;
   drawSoon(column);
 }

@@ -1,12 +1,12 @@
-// Numbers as people write them, in any locale; what can be read in two ways is refused.
+// Parsers of numbers in the notation of any locale; ambiguous ones are refused.
 
-const LARGE = new Map([...["k", "thousand"].map((word) => [word, 1e3]), ...["m", "mn", "mio", "million", "millions"].map((word) => [word, 1e6]), ...["b", "bn", "billion", "billions"].map((word) => [word, 1e9])]);
+const MULTIPLES = new Map([...["k", "thousand"].map((word) => [word, 1e3]), ...["m", "mn", "mio", "million", "millions"].map((word) => [word, 1e6]), ...["b", "bn", "billion", "billions"].map((word) => [word, 1e9])]);
 
-/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %, 60 million, 60M; null where nothing is written. */
-export function written(text) {
+/** Parse a number such as 1 000, 1,000, 0.05, 0,05, 5 %, 60 million or 60M; null for an empty text. */
+export function parseNumber(text) {
   let plain = text.replace(/[\s_'’]/g, "");
   if (!plain) return null;
-  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? LARGE.get(word[1].toLowerCase()) : undefined;
+  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? MULTIPLES.get(word[1].toLowerCase()) : undefined;
   if (times) plain = plain.slice(0, word.index + 1);
   const share = plain.endsWith("%");
   if (share) plain = plain.slice(0, -1);
@@ -19,23 +19,23 @@ export function written(text) {
   return share ? number / 100 : number;
 }
 
-/** The smallest class whose members' risk of 1 ÷ size is accepted, as `recipients.py` has it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20. */
+/** The smallest class whose risk of 1 ÷ size is accepted, as in `recipients.py`: the limits 0.33, 0.09 and 0.05 mean classes of 3, 11 and 20. */
 export function smallestClass(limit) {
   const size = Math.ceil(1 / limit - 1e-9), rounded = 1 / size < limit * (1 - 1e-9) && size > 1 && limit === Math.round(100 / (size - 1)) / 100;
   return rounded ? size - 1 : size;
 }
 
-/** People, written with or without separators; 10.000 may be ten, so it is taken only beside a decimal comma. */
-function people(text, decimalComma) {
+/** Parse a number of people; 10.000 may be ten, so it is accepted only if the share has a decimal comma. */
+function parsePeople(text, decimalComma) {
   if (/^\d{1,3}\.\d{3}$/.test(text)) {
     if (!decimalComma) throw new Error(`“${text}” may be ${text.slice(0, -4)} or ${text.replace(".", "")} people. Write it without separators.`);
     return Number(text.replace(".", ""));
   }
-  return written(text);
+  return parseNumber(text);
 }
 
-/** One line as two texts: parted by tabs, semicolons or blanks, or else by its only comma. */
-function parts(line) {
+/** Split a line at tabs, semicolons or blanks, or else at commas. */
+function splitLine(line) {
   const strong = line.split(/\s*[;\t]\s*/).filter(Boolean);
   if (strong.length > 1) return strong;
   const grouped = line.match(/^(\d{1,3}(?:[ \u00a0\u202f]\d{3})+),?\s+(\S+)$/); // 10 000 0,86
@@ -44,18 +44,18 @@ function parts(line) {
   return blank.length > 1 ? blank : line.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
-/** Measured points, one a line: people and the share that was named; what is wrong is said with its line. */
-export function points(text) {
+/** Parse measured points, one per line: people and the share that was named; an error has the number of its line. */
+export function parsePoints(text) {
   const found = [];
   text.split(/\r?\n/).forEach((raw, index) => {
     const line = raw.trim();
-    if (!/^[\d.]/.test(line)) return; // a header, or nothing
-    const two = parts(line), wrong = (why) => new Error(`Line ${index + 1}: ${why}`);
+    if (!/^[\d.]/.test(line)) return; // a header, or an empty line
+    const two = splitLine(line), wrong = (why) => new Error(`Line ${index + 1}: ${why}`);
     if (two.length !== 2) throw wrong("write two numbers, people and share, with a blank, a tab or a semicolon between them.");
     let size, share;
     try {
-      size = people(two[0], /^\d*,\d+%?$/.test(two[1]));
-      share = written(two[1]);
+      size = parsePeople(two[0], /^\d*,\d+%?$/.test(two[1]));
+      share = parseNumber(two[1]);
     } catch (error) { throw wrong(error.message); }
     if (!Number.isInteger(size) || size < 1) throw wrong("the first number must be whole people.");
     if (!(share >= 0 && share <= 1)) throw wrong("the second number must be a share from 0 to 1, or a percentage.");

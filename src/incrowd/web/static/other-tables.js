@@ -1,22 +1,22 @@
-// Other tables of this browser in a list to choose from, and a file that becomes one of them.
-import { api, make, noProblem, problem, say, sentence, short, table } from "./app.js";
+// Lists of the session's other tables, and the upload of a file as another table.
+import { announce, api, clearProblem, make, sentence, shorten, showProblem, table } from "./app.js";
 
-/** Fill lists with the other tables; what stood there before stays in front, and the choice is kept. */
+/** Fill lists with the other tables; other options stay in front of them, and the choice stays. */
 export async function fillTables(lists) {
   const others = (await api("GET", "/tables")).filter((one) => one.id !== table);
   for (const list of lists) {
     const chosen = list.value;
     for (const one of [...list.options]) if (one.dataset.table || others.some(({ id }) => id === one.value)) one.remove();
-    list.append(...others.map((one) => make("option", { value: one.id, "data-table": "yes" }, short(one.name))));
+    list.append(...others.map((one) => make("option", { value: one.id, "data-table": "yes" }, shorten(one.name))));
     if ([...list.options].some((one) => one.value === chosen)) list.value = chosen;
   }
 }
 
-/** Send the file of an input: it becomes a table, and is chosen in the first of the lists. */
-export function sendFile(input, lists) {
+/** Upload the file of an input when it is chosen; the new table is chosen in the first of the lists. */
+export function uploadOnChange(input, lists) {
   input.addEventListener("change", async () => {
     if (!input.files.length) return;
-    noProblem();
+    clearProblem();
     const sent = new FormData();
     sent.append("file", input.files[0]);
     try {
@@ -24,7 +24,7 @@ export function sendFile(input, lists) {
       if (!answer.ok) throw new Error(sentence(made.error || "the file was not taken"));
       await fillTables(lists);
       lists[0].value = made.id;
-      say(`${input.files[0].name} was read.`);
-    } catch (error) { problem(error); }
+      announce(`${input.files[0].name} was read.`);
+    } catch (error) { showProblem(error); }
   });
 }

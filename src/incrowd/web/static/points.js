@@ -1,21 +1,21 @@
-// A forecast without a table: measured points, pasted.
-import { answersOf } from "./answers.js";
-import { problem, resume, start } from "./app.js";
-import { points } from "./numbers.js";
-import { fill, populations } from "./slider.js";
+// The page for a forecast from pasted points, without a table.
+import { showAnswersOf } from "./answers.js";
+import { resumeJobs, showProblem, startJob } from "./app.js";
+import { parsePoints } from "./numbers.js";
+import { fillSlider, populations } from "./slider.js";
 
 const view = document.getElementById("view"), pasted = document.getElementById("pasted");
-answersOf("points", view, { shown: () => fill(view) });
+showAnswersOf("points", view, { shown: () => fillSlider(view) });
 
 document.getElementById("points").addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
-    await start("/forecasts", { points: points(pasted.value), at: populations() });
-  } catch (error) { problem(error); }
+    await startJob("/forecasts", { points: parsePoints(pasted.value), at: populations() });
+  } catch (error) { showProblem(error); }
 });
 document.getElementById("example").addEventListener("click", () => {
   pasted.value = "people, found\n100, 0.993\n1000, 0.968\n10000, 0.912\n100000, 0.815";
   pasted.focus();
 });
-try { await resume(); } catch (error) { problem(error); }
-for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on
+try { await resumeJobs(); } catch (error) { showProblem(error); }
+for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // disabled until this script has run

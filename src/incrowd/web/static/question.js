@@ -1,6 +1,7 @@
-// What is asked: who gets the table, how many people there are, other limits, and what may be known together.
-import { bench, known, on, put } from "./bench.js";
-import { count, make, percent, short, written } from "./app.js";
+// The form of the question: recipient, population, limits, secrets, and groups of columns that are known together.
+import { bench, changeSettings, knownColumns, onChange } from "./bench.js";
+import { count, make, percent, shorten } from "./app.js";
+import { parseNumber } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
 
 const recipient = document.getElementById("recipient"), help = document.getElementById("recipient-help"), groups = document.getElementById("groups");
@@ -10,22 +11,22 @@ const drawnBy = ["strata", "cluster"].map((id) => document.getElementById(id));
 const FIELDS = ["population", "threshold", "highest", "tolerate"];
 export const limits = Object.fromEntries([...recipient.options].map((one) => [one.value, { highest: Number(one.dataset.highest), average: Number(one.dataset.average) }]));
 
-function right(input) {
+function clearError(input) {
   input.removeAttribute("aria-invalid");
   input.removeAttribute("aria-errormessage");
   document.getElementById(`${input.id}-wrong`).textContent = "";
 }
 
-/** A number that is kept once it is typed; what is wrong is said beside it and stays there to be mended. */
-function field(id, check) {
+/** A field whose number is saved when it is changed; a wrong number stays, with the error beside it. */
+function numberField(id, check) {
   const input = document.getElementById(id), wrong = make("p", { class: "wrong small", id: `${id}-wrong`, role: "alert" });
   input.after(wrong);
   input.addEventListener("change", () => {
     try {
-      const value = written(input.value);
+      const value = parseNumber(input.value);
       if (value !== null) check(value);
-      right(input);
-      if (value !== (bench.now[id] ?? null)) put({ [id]: value });
+      clearError(input);
+      if (value !== (bench.settings[id] ?? null)) changeSettings({ [id]: value });
     } catch (error) {
       input.setAttribute("aria-invalid", "true");
       input.setAttribute("aria-errormessage", wrong.id);
@@ -33,15 +34,15 @@ function field(id, check) {
     }
   });
 }
-field("population", (value) => {
-  const people = bench.counted?.people ?? 1;
+numberField("population", (value) => {
+  const people = bench.counts?.people ?? 1;
   if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000 or 3.2 million.");
   if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
 });
-for (const name of ["threshold", "highest", "tolerate"]) field(name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05 or 5%."); });
+for (const name of ["threshold", "highest", "tolerate"]) numberField(name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05 or 5%."); });
 
-/** Work is not begun with a number that cannot be kept: whoever typed it is led there. */
-export function wrongField() {
+/** Focus a field with a wrong number; true if there is one. No job is started then. */
+export function focusWrongField() {
   const active = document.activeElement;
   if (active?.matches?.("#question input")) active.dispatchEvent(new Event("change"));
   const wrong = document.querySelector("#question [aria-invalid=true]");
@@ -50,69 +51,69 @@ export function wrongField() {
 }
 
 function draw() {
-  recipient.value = bench.now.recipient;
+  recipient.value = bench.settings.recipient;
   help.textContent = recipient.selectedOptions[0].dataset.help;
-  rowsArePeople.checked = bench.now.rows_are_people;
+  rowsArePeople.checked = bench.settings.rows_are_people;
   for (const list of drawnBy) {
-    if (list.options.length !== bench.columns.length + 1) list.replaceChildren(list.options[0], ...bench.columns.map(({ name }) => make("option", { value: name }, short(name, 40))));
-    list.value = bench.now[list.id] ?? "";
+    if (list.options.length !== bench.columns.length + 1) list.replaceChildren(list.options[0], ...bench.columns.map(({ name }) => make("option", { value: name }, shorten(name, 40))));
+    list.value = bench.settings[list.id] ?? "";
   }
-  if (document.activeElement !== secrets) secrets.value = (bench.now.secrets || []).join("\n");
+  if (document.activeElement !== secrets) secrets.value = (bench.settings.secrets || []).join("\n");
   for (const id of FIELDS) {
-    const input = document.getElementById(id), value = bench.now[id];
+    const input = document.getElementById(id), value = bench.settings[id];
     if (!input.hasAttribute("aria-invalid") && document.activeElement !== input) input.value = value === null || value === undefined ? "" : id === "population" ? count(value) : value;
   }
-  const weight = withRole(bench.columns, bench.now, "weight").find((name) => bench.now.decided.includes(name));
-  unknown.hidden = bench.now.population !== null;
-  unknown.textContent = weight ? `Unknown: as many as the weights in ${short(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
+  const weight = withRole(bench.columns, bench.settings, "weight").find((name) => bench.settings.decided.includes(name));
+  unknown.hidden = bench.settings.population !== null;
+  unknown.textContent = weight ? `Unknown: as many as the weights in ${shorten(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
   drawGroups();
 }
 
 function drawGroups() {
-  const names = known(), focused = document.activeElement?.id;
-  groups.replaceChildren(...Object.entries(bench.now.groups || {}).map(([name, members], place) => make("fieldset", { class: "group" },
+  const names = knownColumns(), focused = document.activeElement?.id;
+  groups.replaceChildren(...Object.entries(bench.settings.groups || {}).map(([name, members], place) => make("fieldset", { class: "group" },
     make("legend", { class: "hidden" }, `Group ${name}`),
     make("div", { class: "row" },
       make("input", { value: name, "aria-label": "Name of the group", maxlength: "60", onchange: (event) => rename(name, event.target.value.trim()) }),
-      make("button", { type: "button", class: "quiet", onclick: () => regroup((all) => delete all[name]) }, "Remove")),
+      make("button", { type: "button", class: "quiet", onclick: () => editGroups((all) => delete all[name]) }, "Remove")),
     make("output", { class: "soft small", "data-group": name }, members.length ? "" : "Choose what is known together."),
     make("div", { class: "chips" }, names.map((column, number) => make("label", { class: "chip" },
-      make("input", { type: "checkbox", id: `group-${place}-${number}`, checked: members.includes(column), onchange: (event) => regroup((all) => {
+      make("input", { type: "checkbox", id: `group-${place}-${number}`, checked: members.includes(column), onchange: (event) => editGroups((all) => {
         all[name] = event.target.checked ? [...all[name], column] : all[name].filter((one) => one !== column);
-      }) }), make("bdi", {}, short(column, 30))))))));
+      }) }), make("bdi", {}, shorten(column, 30))))))));
   if (focused?.startsWith("group-")) document.getElementById(focused)?.focus();
   drawCounts();
 }
 
 function drawCounts() {
-  for (const group of bench.counted?.groups ?? []) {
+  for (const group of bench.counts?.groups ?? []) {
     const place = groups.querySelector(`output[data-group="${CSS.escape(group.label)}"]`);
     if (place) place.textContent = `${percent(group.correctness)} named correctly, ${percent(group.uniqueness)} unique`;
   }
 }
 
-function regroup(edit) {
-  const all = structuredClone(bench.now.groups || {});
+function editGroups(edit) {
+  const all = structuredClone(bench.settings.groups || {});
   edit(all);
-  put({ groups: all }, { groups: filledGroups(all) });
+  changeSettings({ groups: all }, { groups: filledGroups(all) });
 }
 
 function rename(old, name) {
-  if (!name || name === old || bench.now.groups[name]) { drawGroups(); return; }
-  const all = Object.fromEntries(Object.entries(bench.now.groups).map(([key, members]) => [key === old ? name : key, members]));
-  put({ groups: all }, { groups: filledGroups(all) });
+  if (!name || name === old || bench.settings.groups[name]) { drawGroups(); return; }
+  const all = Object.fromEntries(Object.entries(bench.settings.groups).map(([key, members]) => [key === old ? name : key, members]));
+  changeSettings({ groups: all }, { groups: filledGroups(all) });
 }
 
-document.getElementById("add-group").addEventListener("click", () => regroup((all) => {
+document.getElementById("add-group").addEventListener("click", () => editGroups((all) => {
   let number = Object.keys(all).length + 1;
   while (all[`group ${number}`]) number += 1;
   all[`group ${number}`] = [];
 }));
-for (const list of drawnBy) list.addEventListener("change", () => put({ [list.id]: list.value || null }));
-recipient.addEventListener("change", () => put({ recipient: recipient.value }));
-rowsArePeople.addEventListener("change", () => put({ rows_are_people: rowsArePeople.checked }));
-secrets.addEventListener("change", () => put({ secrets: secrets.value.split("\n").map((line) => line.trim()).filter(Boolean) }));
+for (const list of drawnBy) list.addEventListener("change", () => changeSettings({ [list.id]: list.value || null }));
+recipient.addEventListener("change", () => changeSettings({ recipient: recipient.value }));
+rowsArePeople.addEventListener("change", () => changeSettings({ rows_are_people: rowsArePeople.checked }));
+secrets.addEventListener("change", () => changeSettings({ secrets: secrets.value.split("\n").map((line) => line.trim()).filter(Boolean) }));
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
-document.addEventListener("stepped", () => document.querySelectorAll("#question [aria-invalid]").forEach(right));
-on("settings", draw);
-on("counted", drawCounts);
+document.addEventListener("settings-restored", () => document.querySelectorAll("#question [aria-invalid]").forEach(clearError));
+onChange("settings", draw);
+onChange("counted", drawCounts);

@@ -1,4 +1,4 @@
-// What a column is to an attacker: the roles, their keys, and what a change of roles does to the settings.
+// The roles of columns, their keys, and the effect of a change of roles on the settings.
 
 export const ROLES = [
   { role: "quasi-identifier", key: "q", words: "Others may know it", short: "known" },
@@ -9,25 +9,25 @@ export const ROLES = [
   { role: "person", key: "p", words: "Whose record it is", short: "person" },
   { role: "weight", key: "w", words: "Sampling weight", short: "weight" },
 ];
-const ALONE = ["person", "weight"]; // at most one column has such a role
+const SINGLE_ROLES = ["person", "weight"]; // at most one column has such a role
 
 export const withRole = (columns, settings, role) => columns.filter((column) => settings.roles[column.name] === role).map((column) => column.name);
 export const undecided = (columns, settings) => columns.filter((column) => !settings.decided.includes(column.name)).map((column) => column.name);
 
-/** Of the undecided, those with a reason for their role: that nobody outside knows a column needs one, or a person must decide. */
+/** The undecided columns with a reason for their role; for “other” without a reason, a person must decide. */
 export const withReason = (columns, settings) => undecided(columns.filter(({ name, suggested, confidence }) => settings.roles[name] !== "other" || (suggested === "other" && confidence !== "low")), settings);
-/** The columns of which it matters how many people are alone once they are known: all but those that go, and those that tell whose record it is. */
+/** The columns that others may come to know: all but those that are removed, and the person and weight columns. */
 export const mayBeKnown = (columns, settings) => columns.map(({ name }) => name).filter((name) => !settings.decided.includes(name) || ["quasi-identifier", "sensitive", "other"].includes(settings.roles[name]));
 
-/** Groups that have columns; one without is not kept until it has some. */
+/** The groups with columns; empty ones are not saved. */
 export const filledGroups = (groups) => Object.fromEntries(Object.entries(groups || {}).filter(([, members]) => members.length));
 
-/** Somebody read the suggestions for these columns and found them right. */
+/** Confirm the suggested roles of these columns. */
 export function confirmRoles(settings, names) {
   return { changes: { decided: [...new Set([...settings.decided, ...names])] }, kept: { decided: names } };
 }
 
-/** The protection by new roles: one that kept every secret keeps those of now, as the server does; one that names others stays. */
+/** A protection of all sensitive columns, updated to those of the new roles, as on the server; of other columns it is unchanged. */
 export function followSecrets(columns, settings, roles) {
   const asked = settings.protection, chosen = asked?.sensitive ? [asked.sensitive].flat() : [];
   const of = (now) => withRole(columns, { roles: now }, "sensitive").filter((name) => !asked?.leave_out?.includes(name)), was = of(settings.roles), secrets = of(roles);
@@ -35,14 +35,14 @@ export function followSecrets(columns, settings, roles) {
   return secrets.length ? { ...asked, sensitive: secrets, diverse: (asked.diverse ?? []).filter((name) => secrets.includes(name)) } : { ...asked, sensitive: null, l: null, t: null, diverse: [] };
 }
 
-/** Give columns a role: what the page shows at once (`changes`) and what is sent to be kept (`kept`); null where it cannot be. */
+/** Give columns a role: the settings that the page shows at once (`changes`) and those to save (`kept`); null if several columns cannot have it. */
 export function assignRole(columns, settings, names, role) {
-  if (ALONE.includes(role) && names.length > 1) return null;
-  const displaced = ALONE.includes(role) ? withRole(columns, settings, role).filter((name) => !names.includes(name)) : [];
+  if (SINGLE_ROLES.includes(role) && names.length > 1) return null;
+  const displaced = SINGLE_ROLES.includes(role) ? withRole(columns, settings, role).filter((name) => !names.includes(name)) : [];
   const changed = Object.fromEntries([...displaced.map((name) => [name, "other"]), ...names.map((name) => [name, role])]);
   const roles = Object.fromEntries([...Object.entries(settings.roles), ...Object.entries(changed)]);
   const known = new Set(withRole(columns, { roles }, "quasi-identifier"));
   const groups = Object.fromEntries(Object.entries(settings.groups || {}).map(([label, members]) => [label, members.filter((one) => known.has(one))]));
-  const decided = [...settings.decided.filter((name) => !displaced.includes(name) && !names.includes(name)), ...names]; // whoever was displaced is undecided
+  const decided = [...settings.decided.filter((name) => !displaced.includes(name) && !names.includes(name)), ...names]; // a displaced column is undecided
   return { changes: { roles, groups, decided, protection: followSecrets(columns, settings, roles) }, kept: { roles: changed, groups: filledGroups(groups), decided: names } };
 }

@@ -2,7 +2,7 @@
 
 export const SCALES = { nominal: "nominal: names or codes", ordered: "ordered", numeric: "numeric: a quantity", date: "date", place: "place: a code by its first letters" };
 
-/** What was stated of all columns: a scale, "" where nothing was, "mixed" where they differ, and levels after a "<". */
+/** The stated scale of all columns: "" if none is stated, "mixed" if they differ, ordered levels with a "<" in front. */
 export function sharedScale(columns) {
   const stated = new Set(columns.map((column) => column.scale_stated ?? ""));
   if (stated.size !== 1) return "mixed";

@@ -1,34 +1,34 @@
-// Steps of perturbation, in order: some columns, a kind of step of the library's list, and its numbers.
-import { make, short } from "./app.js";
+// The form of the steps of perturbation: columns, the kind of step, and its numbers.
+import { make, shorten } from "./app.js";
 
-const place = document.getElementById("steps"), blank = document.getElementById("step");
+const place = document.getElementById("steps"), template = document.getElementById("step");
 
-/** A step as its parts: "noise=0.2" is a kind and the rest; columns that are changed together are joined by plus signs. */
+/** Split a step into its columns, which plus signs join, its kind and its numbers. */
 export function readStep({ column, action }, columns) {
   const [, kind, numbers] = /^([^=,]*)=?(.*)$/s.exec(action);
   return { names: columns.includes(column) ? [column] : column.split("+"), kind, numbers };
 }
-/** A step as a request has it; null where no column is chosen. */
+/** A step in the form of a request; null without columns. */
 export function writeStep({ names, kind, numbers }) {
   const given = numbers.trim();
   return names.length ? { column: names.join("+"), action: !given ? kind : /^[a-z]+=/.test(given) ? `${kind},${given}` : `${kind}=${given}` } : null;
 }
 
-const partsOf = (row) => ({ names: [...row.querySelectorAll(".of")].map((one) => one.value).filter(Boolean), kind: row.querySelector(".kind").value, numbers: row.querySelector(".numbers").value });
+const readRow = (row) => ({ names: [...row.querySelectorAll(".of")].map((one) => one.value).filter(Boolean), kind: row.querySelector(".kind").value, numbers: row.querySelector(".numbers").value });
 
-/** The columns of a step: a list for each that is chosen, and one to choose another. */
+/** Draw the columns of a step: a list for each chosen column, and one for a further column. */
 function drawNames(row, names, columns) {
   const offered = [...new Set([...columns, ...names])];
   row.querySelector(".names").replaceChildren(...[...names, ""].map((name, index) => {
-    const list = make("select", { class: "of", "aria-label": `Column ${index + 1} of the step` }, make("option", { value: "" }, index ? "and together with…" : "a column…"), offered.filter((one) => one === name || !names.includes(one)).map((value) => make("option", { value }, short(value, 40))));
+    const list = make("select", { class: "of", "aria-label": `Column ${index + 1} of the step` }, make("option", { value: "" }, index ? "and together with…" : "a column…"), offered.filter((one) => one === name || !names.includes(one)).map((value) => make("option", { value }, shorten(value, 40))));
     list.value = name;
-    list.addEventListener("change", () => { drawNames(row, partsOf(row).names, columns); row.querySelectorAll(".of")[index]?.focus(); });
+    list.addEventListener("change", () => { drawNames(row, readRow(row).names, columns); row.querySelectorAll(".of")[index]?.focus(); });
     return list;
   }));
 }
 
-function add(step, columns) {
-  const row = blank.content.firstElementChild.cloneNode(true), kind = row.querySelector(".kind"), numbers = row.querySelector(".numbers");
+function addStep(step, columns) {
+  const row = template.content.firstElementChild.cloneNode(true), kind = row.querySelector(".kind"), numbers = row.querySelector(".numbers");
   const explain = () => { row.querySelector(".help").textContent = kind.selectedOptions[0]?.dataset.help ?? "The app knows no such step."; };
   kind.value = step.kind;
   numbers.value = step.numbers;
@@ -39,19 +39,19 @@ function add(step, columns) {
   place.append(row);
 }
 
-/** The first kind of the list, with what is usual for it. */
-const first = () => { const { value, dataset } = blank.content.querySelector(".kind").options[0]; return { names: [], kind: value, numbers: dataset.usual }; };
+/** A new step: the first kind of the list with its usual numbers. */
+const newStep = () => { const { value, dataset } = template.content.querySelector(".kind").options[0]; return { names: [], kind: value, numbers: dataset.usual }; };
 
-/** Draw these steps; one that is still to be filled where there are none. */
+/** Draw these steps, or a new one if there are none. */
 export function drawSteps(steps, columns) {
   place.replaceChildren();
-  for (const step of steps.length ? steps.map((one) => readStep(one, columns)) : [first()]) add(step, columns);
-  document.getElementById("add-step").onclick = () => add(first(), columns);
+  for (const step of steps.length ? steps.map((one) => readStep(one, columns)) : [newStep()]) addStep(step, columns);
+  document.getElementById("add-step").onclick = () => addStep(newStep(), columns);
 }
 
-/** The steps that are asked for, in their order. */
-export function askedSteps() {
-  const rows = [...place.children].map(partsOf), steps = rows.map(writeStep);
+/** The steps of the form, in order. */
+export function readSteps() {
+  const rows = [...place.children].map(readRow), steps = rows.map(writeStep);
   if (!steps.length || steps.includes(null)) throw new Error("Choose the columns of every step, or remove the step.");
   return steps;
 }

@@ -1,5 +1,5 @@
 "use strict";
-// Light or dark as the machine says, unless the reader chose; runs before the page is painted.
+// Light or dark colours: those of the system unless the user has chosen. Runs before the page is painted.
 (function () {
   const kept = () => { try { return localStorage.getItem("incrowd-theme"); } catch { return null; } };
   const media = window.matchMedia("(prefers-color-scheme: dark)");

@@ -1,13 +1,13 @@
 // The list of columns: which are shown, in what order, and which are selected.
 
-/** Whether a column is among those that a filter asks for: all, undecided, or a role. */
+/** True if a column passes a filter: all, undecided, or a role. */
 function passes(column, settings, filter) {
   if (filter === "all") return true;
   if (filter === "undecided") return !settings.decided.includes(column.name);
   return settings.roles[column.name] === filter;
 }
 
-/** The columns to show. `search` are words that all must occur in the name, the type or the reason. */
+/** The columns to show. All words of `search` must occur in the name, the type or the reason. */
 export function shownColumns(columns, settings, { search = "", filter = "all", order = "table", adds = new Map() } = {}) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = columns.filter((column) => passes(column, settings, filter)
@@ -24,7 +24,7 @@ export function filterCounts(columns, settings, roles) {
   return Object.fromEntries(["all", "undecided", ...roles].map((filter) => [filter, counted(filter)]));
 }
 
-/** The selection after a click or a key. `how`: one (only this), toggle (this too, or not), range (from the anchor to here). */
+/** The selection after a click or a key. `how`: one (only this name), toggle (add or remove it), range (from the anchor to it). */
 export function select({ selected, anchor }, names, name, how) {
   if (how === "toggle") {
     const next = new Set(selected);
@@ -36,7 +36,7 @@ export function select({ selected, anchor }, names, name, how) {
   return { selected: new Set([name]), anchor: name };
 }
 
-/** The name that a key leads to from `name`; the same one at an end. */
+/** The name that a key moves to from `name`; at an end the same one. */
 export function neighbour(names, name, key) {
   const place = names.indexOf(name), last = names.length - 1;
   const step = { ArrowDown: place + 1, ArrowUp: place - 1, PageDown: place + 10, PageUp: place - 10, Home: 0, End: last }[key];

@@ -1,6 +1,6 @@
-// The ways in which a column is made coarser, and each in words.
+// The kinds of hierarchies of a column, and their descriptions.
 
-/** By the value of the choice: its words, the kinds of columns that have it, and the field that it needs. */
+/** By kind of hierarchy: its description, the kinds of columns that can have it, and its field. */
 export const WAYS = {
   "": { words: "whatever the method makes of it", of: ["numeric", "date", "place", "values"] },
   cuts: { words: "cut points", of: ["numeric", "date"] },
@@ -14,19 +14,19 @@ export const WAYS = {
   file: { words: "a hierarchy from a file", of: ["numeric", "date", "place", "values"] },
 };
 
-/** The ways that a column can go, by its scale and by the one that its name and values suggest: numbers may be codes. */
+/** The kinds of hierarchies that a column can have, by its scale and its suggested scale, since numbers may be codes. */
 export function waysOf({ scale, scale_suggested: suggested }) {
   const kinds = [scale, suggested ?? scale].map((one) => (["numeric", "date", "place"].includes(one) ? one : "values"));
   return Object.entries(WAYS).filter(([, way]) => kinds.some((kind) => way.of.includes(kind)));
 }
 
-/** What was set for a column; a column may be called like something that every object has. */
-export const setFor = (given, name) => (Object.hasOwn(given, name) ? given[name] : undefined);
+/** The setting of a column; a plain lookup would fail for a column with the name of an object's method. */
+export const valueFor = (given, name) => (Object.hasOwn(given, name) ? given[name] : undefined);
 
-/** Settings by column with one column set anew, or without it where the value is null. */
-export const withSet = (given, name, value) => Object.fromEntries([...Object.entries(given).filter(([other]) => other !== name), ...(value === null ? [] : [[name, value]])]);
+/** Settings by column with a new value for one column; null removes it. */
+export const withValue = (given, name, value) => Object.fromEntries([...Object.entries(given).filter(([other]) => other !== name), ...(value === null ? [] : [[name, value]])]);
 
-/** The way that a hierarchy goes: a rule as the library has it, rows, or none. */
+/** The kind of a hierarchy, which is a rule of the library, rows, or none. */
 export function wayOf(hierarchy) {
   if (hierarchy === null || hierarchy === undefined) return "";
   if (Array.isArray(hierarchy)) return hierarchy[0].length > 2 ? "file" : "groups";
@@ -34,15 +34,15 @@ export function wayOf(hierarchy) {
   return /^\d/.test(rule) ? "widths" : rule;
 }
 
-/** A hierarchy and an importance in a few words. */
-export function inWords(hierarchy, importance) {
+/** A hierarchy and an importance in words. */
+export function coarseningInWords(hierarchy, importance) {
   const way = wayOf(hierarchy), numbers = typeof hierarchy === "string" ? hierarchy.replace(/^[a-z]+:?/, "").replaceAll("/", " / ").replaceAll(",", ", ") : "";
   const rows = Array.isArray(hierarchy) ? ` (${new Set(hierarchy.map((row) => row[1])).size})` : "";
   const first = way === "" ? "as the method makes it" : `${WAYS[way].words}${numbers ? `: ${numbers}` : rows}`;
   return importance === undefined ? first : `${first}; importance ${importance}`;
 }
 
-/** Whether two protections ask for the same, in whatever order columns are named: one column, or a list of it alone; all secrets diverse, or none named. */
+/** True if two protections are the same in any order of columns. A column equals a list of it alone; naming no diverse column means all secrets. */
 export function sameProtection(a, b) {
   const plain = (asked) => {
     const listed = Object.entries({ ...asked, sensitive: [asked.sensitive ?? []].flat() }).map(([name, value]) => [name, Array.isArray(value) && value.every((one) => typeof one === "string") ? [...value].sort() : value]);

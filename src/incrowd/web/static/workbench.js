@@ -1,28 +1,28 @@
-// The workbench: all its parts, put together.
-import { newest } from "./answers.js";
-import { make, problem, resume, sentence } from "./app.js";
-import { bench as shared, open } from "./bench.js";
-import { begin as beginAttack } from "./attack.js";
+// The workbench page: loads the table and starts all parts.
+import { newestJob } from "./answers.js";
+import { make, resumeJobs, sentence, showProblem } from "./app.js";
+import { bench, openTable } from "./bench.js";
+import { initAttack } from "./attack.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
 import "./coarsening.js";
 import { redraw } from "./crowd.js";
-import { begin as beginCurves } from "./curves.js";
-import { listen } from "./events.js";
-import { begin as beginForecast } from "./forecast.js";
-import { begin as beginLeak } from "./leak.js";
-import { lens, look } from "./lenses.js";
-import { begin as beginProject } from "./project.js";
-import { ready } from "./protect.js";
+import { initCurves } from "./curves.js";
+import { followEvents } from "./events.js";
+import { initForecast } from "./forecast.js";
+import { initLeak } from "./leak.js";
+import { onLens, showLens } from "./lenses.js";
+import { initProject } from "./project.js";
+import { enableForm } from "./protect.js";
 import { limits } from "./question.js";
-import { tour } from "./tour.js";
-import { begin as beginVerdict } from "./verdict.js";
+import { startTour } from "./tour.js";
+import { initVerdict } from "./verdict.js";
 
-const bench = document.getElementById("bench");
+const panes = document.getElementById("bench");
 
-/** On a narrow screen one of the three panes is seen at a time; on a wide one it is brought into focus. */
+/** Show one of the three panes on a narrow screen; on a wide one, only focus it. */
 function pane(name, focus) {
-  bench.dataset.pane = name;
+  panes.dataset.pane = name;
   for (const button of document.querySelectorAll("#panes button")) button.setAttribute("aria-pressed", String(button.dataset.pane === name));
   focus?.();
   if (name === "middle") redraw();
@@ -30,7 +30,7 @@ function pane(name, focus) {
 for (const button of document.querySelectorAll("#panes button")) button.addEventListener("click", () => pane(button.dataset.pane));
 document.getElementById("tile-columns").addEventListener("click", () => pane("columns", showUndecided));
 document.getElementById("tile-limit").addEventListener("click", () => pane("protect", () => document.getElementById("recipient").focus()));
-for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => look(name)));
+for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => showLens(name)));
 document.getElementById("tile-after").addEventListener("click", () => document.querySelector("#shelf [data-current=yes] details.conditions")?.setAttribute("open", ""));
 document.addEventListener("protecting", () => pane("middle"));
 document.addEventListener("comparing", () => pane("middle"));
@@ -40,7 +40,7 @@ document.addEventListener("click", (event) => {
   pane("columns", () => document.querySelector("#columns [tabindex='0']")?.focus());
 });
 
-/** What was noticed when the file was read: one line, and the rest behind it. */
+/** Show the notes on the reading of the file: the first one, with the others folded. */
 function drawNotes(notes) {
   const [first, ...rest] = notes.map(sentence);
   if (!first) return;
@@ -49,20 +49,20 @@ function drawNotes(notes) {
 }
 
 try {
-  await open(limits);
-  drawNotes(shared.about.notes);
-  const jobs = await resume();
-  ready(Boolean(newest(jobs, ["protection", "solution"])));
-  beginVerdict(jobs);
-  beginForecast();
-  beginLeak();
-  beginAttack();
-  beginCurves();
-  lens("crowd", redraw, redraw);
+  await openTable(limits);
+  drawNotes(bench.info.notes);
+  const jobs = await resumeJobs();
+  enableForm(Boolean(newestJob(jobs, ["protection", "solution"])));
+  initVerdict(jobs);
+  initForecast();
+  initLeak();
+  initAttack();
+  initCurves();
+  onLens("crowd", redraw, redraw);
   await refresh();
-  await beginProject();
-  look(document.body.dataset.lens);
-  await tour();
-  listen();
+  await initProject();
+  showLens(document.body.dataset.lens);
+  await startTour();
+  followEvents();
   document.documentElement.dataset.settled = "yes";
-} catch (error) { problem(error); }
+} catch (error) { showProblem(error); }
