@@ -307,7 +307,9 @@ def test_the_record_names_every_column_of_a_condition_and_says_what_to_be_carefu
         assert named in record
         assert "Careful" not in record
     else:
-        careful = "Careful: visit is passed on unchanged and has 200 different values in 200 rows. Whoever knows it"
+        careful = (
+            "Careful: visit is passed on unchanged and has 200 different values in 200 rows. An attacker who knows it"
+        )
         assert careful in script.get(f"/jobs/{job['id']}/view").text
         assert f"<p>{careful}" in record
 

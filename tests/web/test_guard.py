@@ -14,7 +14,7 @@ SETTINGS = ServerSettings()
 
 def asked(app, *, cookie=None, method="GET", path="/api/v1/version", body=(b"",), site=None, query=b""):
     """What goes out for one request, and what the server under it would see raised."""
-    sessions = Sessions(5, 60.0, lambda session: None, lambda session: False)
+    sessions = Sessions(5, 60.0, lambda session: None, lambda session: False, lambda key: False)
     headers = [(b"host", b"127.0.0.1:8765"), (b"origin", b"http://127.0.0.1:8765")]
     secret = sessions.begin()
     headers.append((b"cookie", (cookie or "{}").replace("{}", f"incrowd_8765={secret}").encode("latin-1")))
@@ -32,7 +32,7 @@ def asked(app, *, cookie=None, method="GET", path="/api/v1/version", body=(b"",)
     scope = {"type": "http", "method": method, "path": path, "query_string": query, "headers": headers}
     raised = None
     try:
-        asyncio.run(Guard(app, SETTINGS, sessions)(scope, receive, send))
+        asyncio.run(Guard(app, SETTINGS, sessions, lambda session: None)(scope, receive, send))
     except Exception as error:
         raised = error
     return sent, raised

@@ -49,7 +49,7 @@ def started(keep, **more):
     finally:
         server.jobs.close()
         server.store.close()
-        server.kept.close()
+        server.saved.close()
 
 
 def upload(client, name="people.csv", **headers):
@@ -307,7 +307,7 @@ def test_one_session_that_cannot_be_saved_holds_up_no_other(tmp_path, caplog, mo
     with started(keep) as (client, server):
         upload(client, **{"x-incrowd-session": "first"})
         upload(client, **{"x-incrowd-session": "second"})
-        first = next(iter(server.sessions.awake()))
+        first = next(iter(server.sessions.loaded()))
         monkeypatch.setattr(next(iter(first.tables.values())).history, "to_dict", lambda: {"not": {"JSON"}})
         server.save()
         assert "work could not be saved: TypeError" in caplog.text
@@ -320,7 +320,7 @@ def test_a_job_that_is_discarded_while_it_is_saved_does_no_harm(tmp_path):
         table = upload(client)
         client.put(f"{table}/settings", json={"roles": ROLES})
         job = server.jobs._jobs[protected(client, table, k=3)]
-        (session,) = server.sessions.awake()
+        (session,) = server.sessions.loaded()
         release = job.outcome.release
 
         class Discarding(type(job)):
@@ -336,7 +336,7 @@ def test_a_job_that_is_discarded_while_it_is_saved_does_no_harm(tmp_path):
                 pass
 
         fields = {name: getattr(job, name) for name in job.__dataclass_fields__}
-        server.kept.save(session.key, list(session.tables.values()), [Discarding(**fields)])
+        server.saved.save(session.key, list(session.tables.values()), [Discarding(**fields)])
         saved = json.loads((keep / "candidates" / f"{job.id}.json").read_text())
         assert saved["file"] == release.file.name
 

@@ -54,11 +54,11 @@ def test_a_session_whose_work_is_still_being_loaded_makes_room_for_nobody():
     ended, kept = [], {"alice"}
     sessions = Sessions(1, 1e9, ended.append, lambda session: False, lambda key: bool(kept))
     alice = sessions.named("alice")
-    assert alice.is_asleep
+    assert not alice.is_loaded
     kept.clear()
     with pytest.raises(Refusal, match="1 sessions are open already"):
         sessions.named("bob")
-    alice.is_asleep = False
+    alice.is_loaded = True
     sessions.named("bob")
     assert ended == [alice]
 

@@ -18,6 +18,7 @@ from incrowd.errors import InputError
 from incrowd.leaks.inputs import check_leak, check_trials, whole_number
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
+from incrowd.wording import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,21 @@ class PartialLeak(Result):
         """Share of the attacker's names that are right; None if no name is given."""
         named = self.right + self.wrong_in_leak + self.wrong_outside
         return self.right / named if named else None
+
+    @property
+    def rates_in_words(self) -> list[tuple[str, str, str]]:
+        """The rates: a name, the share as text, and what it means."""
+        rates = (
+            ("chance to be named", self.probability, "anybody in the table, whether they leaked or not"),
+            ("true positives", self.true_positive_rate, "of people who leaked: named rightly"),
+            (
+                "false positives",
+                self.false_positive_rate,
+                "of people who did not leak: another is named for them",
+            ),
+            ("names that are right", self.precision, "of all names that the attacker gives"),
+        )
+        return [(name, "–" if rate is None else percent(rate), meaning) for name, rate, meaning in rates]
 
 
 def simulate_partial_leak(

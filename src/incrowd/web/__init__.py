@@ -1,4 +1,4 @@
-"""The web app: the same questions for people who do not type. It calls the library and holds no maths.
+"""The web app and its REST API. It calls the library and holds no maths.
 
-`incrowd.web.app.create_app` makes it; `incrowd serve` runs it.
+`incrowd.web.app.create_app` builds it; `incrowd serve` runs it.
 """

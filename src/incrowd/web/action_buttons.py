@@ -1,4 +1,4 @@
-"""Actions of an assessment as buttons: what each would change or start, by its hints and settings."""
+"""Actions that an assessment advises, as buttons: the settings each changes, or the protection it starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ActionChoice(Model):
 
 
 class ActionView(Model):
-    """One thing to do; one without choices is advice only."""
+    """An advised action; without choices it is advice only."""
 
     number: int
     does: Literal["rows", "columns", "protect", "advice"]
@@ -32,24 +32,24 @@ class ActionView(Model):
 
 
 class ActionQuestion(Model):
-    """Choice of an action that is taken."""
+    """The number of the chosen button of an action."""
 
     choice: int = 0
 
 
 class ActionDone(Model):
-    """Effect of a choice: the job that was started, or the settings as they are now."""
+    """The effect of a button: the job that was started, or the new settings."""
 
     job: Id | None = None
     settings: SettingsState | None = None
 
 
 def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
-    """The actions of an assessment, each with what a click on it does."""
-    return [_view(number, action, found, table) for number, action in enumerate(found.verdict.actions)]
+    """The actions of an assessment, each with its buttons."""
+    return [_view_action(number, action, found, table) for number, action in enumerate(found.verdict.actions)]
 
 
-def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
+def _view_action(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
     does: Literal["rows", "columns", "protect", "advice"] = "advice"
     choices: list[ActionChoice] = []
     sentence = action.sentence
@@ -67,7 +67,7 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
 
 
 def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
-    """Choices of what a row is: a record of a person in a column, if one looks like it, or another person each."""
+    """Buttons on what a row is: a record of the person in a likely column, if there is one, or another person each."""
     person = found.roles.unused_person or found.evidence.rows.person
     choices = [ActionChoice(label="Every row is another person", settings=TableSettings(rows_are_people=True))]
     if person in table.table.columns:
@@ -77,21 +77,22 @@ def _row_choices(found: Assessment, table: OpenTable) -> list[ActionChoice]:
 
 
 def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
-    """Confirm what is suggested with a reason for columns that nobody has judged, and that in words for the page.
+    """A button that confirms the suggested roles of undecided columns, and the sentence of the action.
 
-    Where nothing was found a person must decide: such columns are named, and not confirmed with the others.
+    Columns without a suggestion are named in the sentence and not confirmed: a person must decide about them.
     """
-    decided, now = {*table.settings.decided}, table.settings.roles
-    is_open = [one for one in table.columns if one.column not in decided]
-    if not is_open:
+    decided, current = {*table.settings.decided}, table.settings.roles
+    undecided = [one for one in table.columns if one.column not in decided]
+    if not undecided:
         return [], "Give every column a role in the list."
     roles: dict[str, ChosenRole] = {
-        one.column: now[one.column]
-        for one in is_open
-        if now[one.column] != "other" or (table.history.suggested[one.column] == "other" and one.confidence != "low")
+        one.column: current[one.column]
+        for one in undecided
+        if current[one.column] != "other"
+        or (table.history.suggested[one.column] == "other" and one.confidence != "low")
     }
-    left = [one.column for one in is_open if one.column not in roles]
-    sentence = f"Judge {counted(len(is_open), 'column', 'columns')}"
+    left = [one.column for one in undecided if one.column not in roles]
+    sentence = f"Judge {counted(len(undecided), 'column', 'columns')}"
     choices = []
     if roles:
         columns = counted(len(roles), "column", "columns")

@@ -22,7 +22,7 @@ from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.server_settings import ServerSettings
 
-_SWEEP = 60.0  # seconds between looks for idle sessions
+_SWEEP_EVERY = 60.0  # seconds between searches for idle sessions
 
 
 def create_app(settings: ServerSettings | None = None) -> FastAPI:
@@ -41,10 +41,10 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     app.state.server = server
     app.include_router(api.router)
     pages.add_pages(app)
-    app.add_exception_handler(IncrowdError, _in_words)
-    app.add_exception_handler(RequestValidationError, _not_understood)
-    app.add_exception_handler(HTTPException, _as_usual)
-    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions, wake=server.wake)
+    app.add_exception_handler(IncrowdError, _answer_library_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid_request)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions, load_saved=server.load_saved)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -52,9 +52,9 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
-    for route in app.routes:  # FastAPI builds its routes when one is first looked up: the first visitor would wait
+    for route in app.routes:  # FastAPI builds a route at its first lookup, for which the first visitor would wait
         route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
-    server.warm_up()  # only now: it imports modules in a thread
+    server.start_threads()  # after the routes, since a thread imports modules
     preparing = asyncio.create_task(asyncio.to_thread(pages.prepare))
     sweeping = asyncio.create_task(_sweep(server))
     try:
@@ -70,37 +70,38 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _sweep(server: Server) -> None:
     """Close idle sessions from time to time."""
     while True:
-        await asyncio.sleep(_SWEEP)
+        await asyncio.sleep(_SWEEP_EVERY)
         await asyncio.to_thread(server.sessions.sweep)
 
 
-def _in_words(request: Request, error: Exception) -> JSONResponse:
+def _answer_library_error(request: Request, error: Exception) -> JSONResponse:
     """An error of the library or a refusal of the app as JSON."""
     status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
     choices = {"choices": error.choices} if isinstance(error, Refusal) and error.choices else {}
     return JSONResponse({"error": public_words(error), **choices}, status_code=status)
 
 
-def _not_understood(request: Request, error: Exception) -> JSONResponse:
-    """A request that does not fit its model; its values are not repeated."""
+def _answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    """A request that does not fit its model, as JSON without the request's values."""
     assert isinstance(error, RequestValidationError)
-    return _problem(422, describe_validation_error(error.errors()))
+    return JSONResponse({"error": describe_validation_error(error.errors())}, status_code=422)
 
 
-def _as_usual(request: Request, error: Exception) -> Response:
+def _answer_http_error(request: Request, error: Exception) -> Response:
+    """An error of the framework: JSON under /api, otherwise a page."""
     assert isinstance(error, HTTPException)
     words = {404: "there is nothing here", 405: "this address does not take that method"}
     sentence = words.get(error.status_code, str(error.detail))
     if not request.url.path.startswith("/api/"):
         return pages.refusal(error.status_code, sentence)
-    response = _problem(error.status_code, sentence)
+    response = JSONResponse({"error": sentence}, status_code=error.status_code)
     if error.status_code == 405:
         response.headers["allow"] = ", ".join(_methods(request.app, request.url.path)) or "GET"
     return response
 
 
 def _methods(app: FastAPI, path: str) -> list[str]:
-    """The methods of an address, by the OpenAPI document."""
+    """The methods of an address, from the OpenAPI document."""
     for template, operations in app.openapi()["paths"].items():
         pattern = re.escape(template).replace(r"\{number\}", "[^/]+")
         if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", pattern), path):
@@ -108,17 +109,13 @@ def _methods(app: FastAPI, path: str) -> list[str]:
     return []
 
 
-def _problem(status: int, sentence: str) -> JSONResponse:
-    return JSONResponse({"error": sentence}, status_code=status)
-
-
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document with the bearer token; built once."""
+    """The OpenAPI document with the bearer token, built once; without the error models that the app never sends."""
     if app.openapi_schema is None:
-        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}]
+        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        schema["security"] = [{"token": []}]
         for name in ("HTTPValidationError", "ValidationError"):
-            found["components"]["schemas"].pop(name, None)
-        app.openapi_schema = found
+            schema["components"]["schemas"].pop(name, None)
+        app.openapi_schema = schema
     return app.openapi_schema

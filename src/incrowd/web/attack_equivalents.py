@@ -13,13 +13,13 @@ from incrowd.web.script_writer import ScriptName, call_of, changed_fields, comma
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.attack_task import attack_options, attackers
 
-_ROWS = "kept-rows.txt"
+_ROWS_FILE = "kept-rows.txt"
 _UNTYPABLE = "# a file or a name cannot be typed on the command line as it is; use the Python script"
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedFile:
-    """A release as commands and scripts name it: how it is made, and what opens it."""
+    """A release in commands and scripts: the `file`, the expression that opens it, and what makes it first."""
 
     file: str
     opened: str
@@ -31,21 +31,21 @@ class ReleasedFile:
 
     @classmethod
     def of_table(cls, source: TableSource) -> ReleasedFile:
-        """Another table of the session."""
+        """Another table of the session as the release."""
         return cls(source.file, source.opened, source.before, source.script, typable=not source.how)
 
     @classmethod
     def of_candidate(cls, job: Job, original: TableSource) -> ReleasedFile:
-        """A candidate: the protection is made again, with the rows that it keeps."""
-        command, made = job.equivalent.cli, "safe" if job.kind == "protection" else "found.protected"
+        """A candidate as the release: the command and the script protect again and write the kept rows."""
+        command, protected = job.equivalent.cli, "safe" if job.kind == "protection" else "found.protected"
         typable = command.splitlines()[-1].startswith("incrowd protect ")
         return cls(
             original.protected_file,
-            f"{made}.table",
-            (f"{command} --kept-rows {_ROWS}",) if typable else (),
+            f"{protected}.table",
+            (f"{command} --kept-rows {_ROWS_FILE}",) if typable else (),
             job.equivalent.python,
-            ("--kept-rows", _ROWS),
-            ScriptName(f"{made}.kept_rows"),
+            ("--kept-rows", _ROWS_FILE),
+            ScriptName(f"{protected}.kept_rows"),
             typable,
         )
 
@@ -66,7 +66,7 @@ def attack(
     typable = released.typable and is_typable(names, ",=") and not (holdout and holdout.how)
     commands = "\n".join([*released.before, *(holdout.before if holdout else ()), found.cli]).splitlines()
     return models.Equivalent(
-        cli="\n".join(dict.fromkeys(commands)) if typable else _UNTYPABLE,  # a command that makes two files stands once
+        cli="\n".join(dict.fromkeys(commands)) if typable else _UNTYPABLE,  # each command once
         python=f"{released.script}\n\n{found.python}" if released.script else found.python,
     )
 

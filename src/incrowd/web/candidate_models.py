@@ -1,4 +1,4 @@
-"""Requests and responses about candidates: protections and solutions that are kept side by side."""
+"""Requests and responses about candidates: the protected tables of a table, from which one is chosen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incrowd.web.protection_models import ProtectionRequest
 
 
 class CandidateRisk(Model):
-    """Counts of a table."""
+    """Smallest class, share of unique people and average risk within a table."""
 
     k: int
     uniqueness: float
@@ -19,13 +19,13 @@ class CandidateRisk(Model):
 
 
 class Candidate(Model):
-    """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it.
+    """A protected table with the settings that made it, the remaining risk and detail, and the verdict on it.
 
-    `risk` is the average, on its `basis`; `highest` is the person's at highest risk as the verdict has it, on its own.
-    `reason` is what speaks most against giving it away, where the limits are not all; `conditions` are what a yes rests
-    on. `detail_words` say of what `detail` is a share, and what is left out. `columns` are those of the original,
-    `perturbed` those that were changed by chance: then no class is promised. `when_saved` are its numbers in the
-    project that was reopened.
+    `risk` is the average risk among the people of `basis`, `highest` that of the person at highest risk among those of
+    `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a yes
+    depends on. `detail_words` say of what `detail` is a share, and what is left out. `columns` counts those of the
+    original; `perturbed` columns are changed by chance, and there is no guarantee on classes then. `when_saved` are its
+    numbers in the project that was reopened.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Candidate(Model):
 
 
 class NewName(Model):
-    """Name of a candidate."""
+    """The new name of a candidate."""
 
     name: Short
 
@@ -72,7 +72,7 @@ class PairQuestion(Model):
 
 
 class ComparedNumber(Model):
-    """A number of both; `better` is the one with less risk or more detail."""
+    """A number of both candidates; `better` is the one with less risk or more detail."""
 
     name: str
     a: float | None
@@ -81,7 +81,10 @@ class ComparedNumber(Model):
 
 
 class ComparedColumn(Model):
-    """The shares of rows in groups of a column's values, in the original and in both; distances are to the original."""
+    """Shares of rows by groups of a column's values, in the original and both candidates, and distances between them.
+
+    `distance_a` and `distance_b` are those from the original.
+    """
 
     column: str
     groups: list[str]
@@ -102,7 +105,7 @@ class Pair(Model):
 
 
 class RowsQuestion(Model):
-    """Some rows of a protected table and of its original; cells are masked unless they are to be shown."""
+    """Request for some rows of a protected table and of its original; cells are masked without `show`."""
 
     start: Annotated[int, Field(ge=0, le=10**10), WHOLE] = 0
     rows: Annotated[int, Field(ge=1, le=200), WHOLE] = 20
@@ -110,7 +113,7 @@ class RowsQuestion(Model):
 
 
 class RowPair(Model):
-    """A record before and after; `changed` marks the cells that differ."""
+    """A record before and after protection; `changed` marks the cells that differ."""
 
     record: int
     before: list[str]
@@ -119,7 +122,7 @@ class RowPair(Model):
 
 
 class RowPairs(Model):
-    """Rows side by side; a column that was removed is empty after."""
+    """Rows of the original and the protected table side by side; removed columns are empty in the latter."""
 
     columns: list[str]
     rows: list[RowPair]

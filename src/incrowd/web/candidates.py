@@ -1,4 +1,4 @@
-"""Candidates: protections that are kept as cards, compared with each other, and shown beside their original."""
+"""Candidates: protected tables that are listed, compared with each other, and shown beside their original."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from incrowd.evaluation import distributions
 from incrowd.protection import METHODS
 from incrowd.web import candidate_models as models
-from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.cells import MASK, cell_text, masked_cell
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
 from incrowd.web.protection_models import ProtectionRequest
@@ -18,8 +18,6 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
 
-_HIDDEN = "••••"
-
 
 def is_candidate(job: Job) -> bool:
     """True if a job made a protected table."""
@@ -27,8 +25,8 @@ def is_candidate(job: Job) -> bool:
 
 
 def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
-    """Facts shown of a candidate."""
-    result, made_by = _found(job), _made_by(job)
+    """A candidate as the API shows it."""
+    result, made_by = _result(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
     verdict, perturbed = result["verdict"], result["guarantee"]["perturbed"]
@@ -65,45 +63,41 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     )
 
 
-def detail_in_words(found: Mapping[str, Any], columns: int) -> str:
-    """Of what the detail that is kept is a share: of the columns known to others alone, in the rows that are left.
+def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
+    """Of what the detail of a protection's result is a share: the columns known to others; and what is left out.
 
-    >>> found = {"quasi_identifiers": ["age", "zip"], "removed": ["note"], "suppressed_rows": 0}
-    >>> detail_in_words(found | {"guarantee": {"perturbed": []}}, 9)
+    >>> result = {"quasi_identifiers": ["age", "zip"], "removed": ["note"], "suppressed_rows": 0}
+    >>> detail_in_words(result | {"guarantee": {"perturbed": []}}, 9)
     'of the columns known to others (2); 1 of 9 columns left out'
     """
-    known = found["quasi_identifiers"]
-    changed = [name for name in known if name in found["guarantee"]["perturbed"]]
+    known = result["quasi_identifiers"]
+    changed = [name for name in known if name in result["guarantee"]["perturbed"]]
     by_chance = f", {len(changed):,} changed by chance" if changed else ""
     parts = [f"of the columns known to others ({len(known):,}{by_chance})"]
-    parts += [f"{len(found['removed']):,} of {columns:,} columns left out"] if found["removed"] else []
-    rows = found["suppressed_rows"]
+    parts += [f"{len(result['removed']):,} of {columns:,} columns left out"] if result["removed"] else []
+    rows = result["suppressed_rows"]
     parts += [f"{counted(rows, 'row', 'rows')} left out"] if rows else []
     return "; ".join(parts)
 
 
-def careful_sentences(found: Mapping[str, Any]) -> list[str]:
-    """What a reader of the result of a protection must not overlook: columns that undo it, or that name people."""
-    verdict = found["verdict"]
-    told = [] if verdict["giving_back"] else [f"Careful: {note}." for note in found["undone"]]
-    telling = [one for one in found["unchanged"] if one["nearly_unique"]]
-    if not telling:
-        return told
-    rows = f"{telling[0]['rows']:,}"
-    if len(telling) == 1:
-        (one,) = telling
-        passed_on = (
-            f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows} rows"
-        )
-        whoever = "it"
+def careful_sentences(result: Mapping[str, Any]) -> list[str]:
+    """Warnings about the result of a protection: columns that undo it, and unchanged columns that name people."""
+    warnings = [] if result["verdict"]["giving_back"] else [f"Careful: {note}." for note in result["undone"]]
+    naming = [one for one in result["unchanged"] if one["nearly_unique"]]
+    if not naming:
+        return warnings
+    rows = f"{naming[0]['rows']:,} rows"
+    if len(naming) == 1:
+        (one,) = naming
+        known = "it"
+        what = f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows}"
     else:
-        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in telling)
-        passed_on = (
-            f"{len(telling):,} columns are passed on unchanged and have a different value in most of the {rows} rows: "
-            f"{names}"
+        known = "one of them"
+        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in naming)
+        what = (
+            f"{len(naming):,} columns are passed on unchanged and have a different value in most of the {rows}: {names}"
         )
-        whoever = "one of them"
-    return [*told, f"Careful: {passed_on}. Whoever knows {whoever} from elsewhere finds the person."]
+    return [*warnings, f"Careful: {what}. An attacker who knows {known} from elsewhere finds the person."]
 
 
 def name_of(made_by: ProtectionRequest) -> str:
@@ -125,19 +119,19 @@ def name_of(made_by: ProtectionRequest) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
-    """One or two names, or how many they are."""
+    """One or two names, otherwise the number of names."""
     return f"{len(names):,} columns" if len(names) > 2 else " and ".join(name[:20] for name in names)
 
 
 def asked_by(job: Job) -> ProtectionRequest | None:
-    """The settings that make a candidate again, as the form has them; None where a search has not found them yet."""
+    """The settings that make a candidate again, as the form shows them; None if a search has not found them yet."""
     if job.kind == "solution":
         return _made_by(job) if is_candidate(job) else None
     return job.settings.protection if job.kind == "protection" and job.settings else None
 
 
 def name_candidates(jobs: Iterable[Job]) -> None:
-    """Give the candidates of a table names that differ, the oldest first; one that has a name of its own keeps it."""
+    """Give every candidate of a table without a name a new one that no other has, the oldest first."""
     candidates = sorted((job for job in jobs if is_candidate(job)), key=lambda job: job.created)
     taken = {job.name for job in candidates}
     for job in candidates:
@@ -150,7 +144,7 @@ def name_candidates(jobs: Iterable[Job]) -> None:
 
 
 def distinct_name(name: str, taken: Collection[str]) -> str:
-    """The name, numbered where another has it.
+    """The name, with a number if it is taken.
 
     >>> distinct_name("partition, k = 5", {"partition, k = 5", "partition, k = 5 (2)"})
     'partition, k = 5 (3)'
@@ -160,15 +154,15 @@ def distinct_name(name: str, taken: Collection[str]) -> str:
 
 
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
-    """Two candidates side by side: numbers, and the distributions of the columns that either made coarser."""
+    """Two candidates side by side: numbers, and the distributions of the quasi-identifiers that both release."""
     a, b = describe_candidate(first, table), describe_candidate(second, table)
     releases = [_release(job) for job in (first, second)]
     names = [name for name in table.table.columns if all(_is_changed_in(one, name) for one in releases)]
-    spread = [distributions(table.table, one.table, columns=names) if names else () for one in releases]
+    compared = [distributions(table.table, one.table, columns=names) if names else () for one in releases]
     return models.Pair(
         a=a,
         b=b,
-        numbers=[_compared(*entry) for entry in _numbers(_found(first), _found(second))],
+        numbers=[_compare(*entry) for entry in _numbers(_result(first), _result(second))],
         columns=[
             models.ComparedColumn(
                 column=one.column,
@@ -179,7 +173,7 @@ def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
                 distance_a=one.distance,
                 distance_b=other.distance,
             )
-            for one, other in zip(*spread, strict=True)
+            for one, other in zip(*compared, strict=True)
         ],
     )
 
@@ -189,7 +183,7 @@ def _is_changed_in(release: Release, name: str) -> bool:
 
 
 def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
-    """Each number of two results with its name, and whether less of it is better."""
+    """The numbers that are compared: the name, both values, and whether less is better."""
     rows: list[tuple[str, tuple[str, ...], bool]] = [
         ("smallest class", ("after", "k"), False),
         ("alone", ("after", "uniqueness"), True),
@@ -201,17 +195,17 @@ def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, 
         ("rows left out", ("suppressed_rows",), True),
         ("share of cells changed", ("share_changed",), True),
     ]
-    found = [(name, _at(a, path), _at(b, path), less) for name, path, less in rows]
-    return [*found, ("columns left out", len(a["removed"]), len(b["removed"]), True)]
+    numbers = [(name, _at(a, path), _at(b, path), less) for name, path, less in rows]
+    return [*numbers, ("columns left out", len(a["removed"]), len(b["removed"]), True)]
 
 
-def _at(found: dict[str, Any], path: tuple[str, ...]) -> Any:
+def _at(result: dict[str, Any], path: tuple[str, ...]) -> Any:
     for key in path:
-        found = found[key]
-    return found
+        result = result[key]
+    return result
 
 
-def _compared(name: str, a: float | None, b: float | None, less_is_better: bool) -> models.ComparedNumber:
+def _compare(name: str, a: float | None, b: float | None, less_is_better: bool) -> models.ComparedNumber:
     better: Literal["a", "b"] | None = None
     if a is not None and b is not None and a != b:
         better = "a" if (a < b) == less_is_better else "b"
@@ -238,7 +232,7 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
             models.RowPair(
                 record=record,
                 before=[was if question.show else masked_cell(table.kind_of(name)) for name, was, _ in pairs],
-                after=["" if now is None else now if question.show else _HIDDEN for _, _, now in pairs],
+                after=["" if now is None else now if question.show else MASK for _, _, now in pairs],
                 changed=[was != now for _, was, now in pairs],
             )
         )
@@ -246,18 +240,20 @@ def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion)
 
 
 def _made_by(job: Job) -> ProtectionRequest:
-    """The settings that made a candidate; those of a search are part of what it found."""
-    return ProtectionRequest(**_found(job).get("protection", job.question))
+    """The settings that made a candidate: those that a search found, or those of the request."""
+    return ProtectionRequest(**_result(job).get("protection", job.question))
 
 
-def _found(job: Job) -> dict[str, Any]:
+def _result(job: Job) -> dict[str, Any]:
+    """The result of a candidate as JSON; a refusal if the job made none."""
     if not is_candidate(job):
         raise Refusal(409, "only a protection that is done can be looked at so")
     return job.answer().to_json()
 
 
 def _release(job: Job) -> Release:
-    _found(job)
+    """The protected table of a candidate; a refusal if the job made none."""
+    _result(job)
     release = job.answer().release
     assert release is not None
     return release

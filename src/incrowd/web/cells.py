@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-_MASK = "••••"
-_LONGEST = 200
+MASK = "••••"
+_LONGEST = 200  # characters
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text of limited length; nothing for a null.
+    """A cell as text, shortened if it is long; an empty text for a null.
 
     >>> cell_text(None), cell_text(41), len(cell_text("x" * 1000))
     ('', '41', 200)
@@ -19,9 +19,9 @@ def cell_text(value: Any) -> str:
 
 
 def masked_cell(kind: str) -> str:
-    """A cell of which only the kind is told.
+    """The text for a hidden cell, which tells only its kind.
 
     >>> masked_cell("integer")
     '•••• (integer)'
     """
-    return f"{_MASK} ({kind})"
+    return f"{MASK} ({kind})"

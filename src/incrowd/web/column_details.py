@@ -1,4 +1,4 @@
-"""Single columns of a table: what they are, what each would add if others knew it, how its values are spread."""
+"""Single columns of a table: role and scale, the risk each adds if others know it, the distribution of its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from incrowd.web.session_table import OpenTable
 
 
 def list_columns(table: OpenTable) -> models.Triage:
-    """The columns with their roles, suggestions, scales and codes that may stand for missing values."""
+    """The columns with their roles, suggestions, scales and codes that may mean a missing value."""
     info, hints, file = table.info(), table.reading_hints(), table.table.source or ""
     stated = info.reading.scales
     columns = [
@@ -36,7 +36,7 @@ def list_columns(table: OpenTable) -> models.Triage:
 
 
 def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
-    """Contribution of each column to the risk beside the known columns, or beside the other known ones."""
+    """The risk that each asked column adds to that of the other known columns."""
     known, person = settle_columns(table, question)
     asked = list(dict.fromkeys(question.columns))
     table.check_names(asked)
@@ -64,15 +64,15 @@ def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> mode
     """Distribution of a column: counts of ranges of numbers and dates, or of the most common values."""
     table.check_names([question.column])
     (column,) = encode(table.table, [question.column])
-    found = count_values(column, question.bins, round_axis=question.round_axis)
-    labels = [cell_text(column.values[code].as_py()) for code in found.codes] if question.show else None
+    bins = count_values(column, question.bins, round_axis=question.round_axis)
+    labels = [cell_text(column.values[code].as_py()) for code in bins.codes] if question.show else None
     return models.Histogram(
         column=question.column,
-        kind=found.kind,
-        counts=found.counts,
-        edges=found.edges if question.show or question.round_axis else None,
-        labels=labels if found.kind == "values" else None,
-        missing=found.missing,
-        others=found.others,
+        kind=bins.kind,
+        counts=bins.counts,
+        edges=bins.edges if question.show or question.round_axis else None,
+        labels=labels if bins.kind == "values" else None,
+        missing=bins.missing,
+        others=bins.others,
         masked=not question.show,
     )

@@ -1,4 +1,4 @@
-"""Requests and responses about single columns: what they are, what they add, how values spread and are made coarser."""
+"""Requests and responses about single columns: roles, added risk, distributions, reading options and hierarchies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Cell = Annotated[str, StringConstraints(max_length=2_000)]
 
 
 class TriageColumn(ColumnInfo):
-    """A column to be decided about.
+    """A column with the facts that help to decide its role.
 
-    `scale` is how its values compare, `scale_stated` what somebody said it is, and `scale_suggested` another that fits
-    better; `missing_codes` are numbers that may stand for missing values.
+    `scale` is the current scale of its values, `scale_stated` the one that a user set, and `scale_suggested` another
+    that fits better. `missing_codes` are numbers that may mean a missing value.
     """
 
     confidence: Confidence
@@ -32,9 +32,9 @@ class TriageColumn(ColumnInfo):
 
 
 class Triage(Model):
-    """All columns, how many of them a person has decided about, and how the file is read.
+    """All columns, the number of decided ones, and the reading options of the file.
 
-    `takes_null`: texts that stand for missing values can be named, for every column of the file or for one.
+    `takes_null`: texts that mean a missing value can be named, for all columns or for one.
     """
 
     decided: int
@@ -50,7 +50,7 @@ class AddsQuestion(CrowdQuestion):
 
 
 class Added(Model):
-    """A column with what is counted once it is known; of one that is known already, without it."""
+    """Counts once a column is known as well; for one of the known columns, without it."""
 
     column: str
     known: bool
@@ -70,9 +70,10 @@ class Adds(Model):
 
 
 class HistogramQuestion(Model):
-    """The spread of a column's values; the values themselves only if they are to be shown.
+    """Request for the distribution of a column; its values only with `show`.
 
-    The edges of a `round_axis` are round numbers or months and always shown: the outer ranges hold eleven rows or more.
+    A `round_axis` has round numbers or months as edges. They are always shown, since its outer ranges hold eleven rows
+    or more.
     """
 
     column: Name
@@ -82,7 +83,7 @@ class HistogramQuestion(Model):
 
 
 class Histogram(Model):
-    """Rows by ranges of equal length (`edges` has one more than `counts`), or by value, the most common first."""
+    """Rows by ranges of equal length (`edges` is one longer than `counts`), or by value, the most common first."""
 
     column: str
     kind: Literal["ranges", "values"]
@@ -95,20 +96,20 @@ class Histogram(Model):
 
 
 class NewReading(Model):
-    """Read the file of a table again in another way."""
+    """Request to read the file of a table again with other options."""
 
     reading: Reading
 
 
 class ReadingChanges(Model):
-    """Changes of the reading options; the others stay, and a null value or scale restores the default."""
+    """Changes of some reading options; null restores the default of an option or a scale."""
 
     null: MissingCodes | None = None
     sheet: Short | None = None
     scales: Annotated[dict[Name, Secret | None], Field(max_length=2_000)] = {}
 
     def applied_to(self, how: Mapping[str, Any]) -> Reading:
-        """The reading with these changes."""
+        """The reading options with these changes."""
         changes = self.model_dump(exclude_unset=True)
         scales = {**how.get("scales", {}), **changes.pop("scales", {})}
         stated = {name: scale for name, scale in scales.items() if scale is not None}
@@ -126,7 +127,8 @@ class ValueGroup(Model):
 class HierarchyQuestion(Model):
     """A hierarchy of a column: by a rule or by rows, by groups of its values, or as the text of a file (ARX's layout).
 
-    Values in no group get the label `rest`, or stay as they are. `csv`: also as the text of a file, with every value.
+    Values in no group get the label `rest`, or stay as they are. With `csv` the response has the hierarchy as the text
+    of a file, with every value.
     """
 
     column: Name
@@ -139,14 +141,14 @@ class HierarchyQuestion(Model):
 
 
 class LevelPart(Model):
-    """The rows that have one label at a level; the label only if values are to be shown."""
+    """The number of rows with one label of a level; the label only with `show`."""
 
     label: str | None
     rows: int
 
 
 class HierarchyLevel(Model):
-    """A level: into how many parts it puts the rows, the rows of the smallest, and the parts in the order of values."""
+    """A level: the number of its parts, the rows of the smallest part, and the first parts in the order of values."""
 
     parts: int
     smallest: int
@@ -154,7 +156,7 @@ class HierarchyLevel(Model):
 
 
 class GroupedValue(Model):
-    """A value with its rows and its label at the first level; both texts only if they are to be shown."""
+    """A value with its rows and its label at the first level; both texts only with `show`."""
 
     value: str | None
     label: str | None
@@ -169,10 +171,10 @@ class LabelledValues(Model):
 
 
 class HierarchyView(Model):
-    """A hierarchy as `protection` takes it, and what it makes of the rows; `*` above the last level is left out.
+    """A hierarchy as `protection` takes it, and the rows at each level, without the last level `*`.
 
-    `values` are the most common ones; `other_values` of them, with `other_rows`, are not listed. `groups` are all
-    values that rows give another label, by that label; only if they are to be shown.
+    `values` are the most common ones; `other_values` further ones with `other_rows` rows are not listed. `groups` are
+    all values to which a hierarchy by rows gives another label, by label; only with `show`.
     """
 
     column: str

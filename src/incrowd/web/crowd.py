@@ -1,4 +1,4 @@
-"""The crowd of a table: class sizes with marks to draw, the riskiest records, and one record as others see it."""
+"""The crowd of a table: class sizes with marks to draw, the records at highest risk, and one record in detail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from incrowd.errors import InputError
 from incrowd.figures.crowd_marks import crowd_marks
 from incrowd.measures.single_records import rarest_records, see_record
 from incrowd.web import crowd_models as models
-from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.cells import MASK, cell_text, masked_cell
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable, crowd_sentence
 from incrowd.web.tasks.table_question import decided_question
@@ -18,7 +18,7 @@ from incrowd.wording import counted, listed
 
 
 def describe_crowd(table: OpenTable, question: models.CrowdQuestion) -> models.Crowd:
-    """Count the classes by some columns; what depends on k follows from the answer."""
+    """Class sizes by some columns, with marks to draw."""
     started = time.perf_counter()
     names, person = settle_columns(table, question)
     sizes = table.count(names, person)
@@ -37,7 +37,7 @@ def describe_crowd(table: OpenTable, question: models.CrowdQuestion) -> models.C
 
 
 def settle_columns(table: OpenTable, question: models.CrowdQuestion) -> tuple[list[str], str | None]:
-    """The columns of a question, each once, and the person column: as they are named, or by their roles."""
+    """The columns of a question, each once, and the person column; without named columns, those of the roles."""
     if question.quasi_identifiers is None:
         return table.with_role("quasi-identifier"), question.person or table.one_with_role("person")
     names = list(dict.fromkeys(question.quasi_identifiers))
@@ -46,10 +46,10 @@ def settle_columns(table: OpenTable, question: models.CrowdQuestion) -> tuple[li
 
 
 def riskiest_records(table: OpenTable, question: models.RiskiestQuestion) -> models.Riskiest:
-    """The records in the smallest classes; of a person with several the one with the rarest values."""
-    names, person = _some_columns(table, question)
+    """The records in the smallest classes; one record per person, the one with the rarest values."""
+    names, person = _known_columns(table, question)
     columns = encode(table.table, names)
-    found = rarest_records(table.table, columns, person, table.count(names, person), question.rows)
+    rarest = rarest_records(table.table, columns, person, table.count(names, person), question.rows)
     return models.Riskiest(
         columns=names,
         masked=not question.show,
@@ -60,7 +60,7 @@ def riskiest_records(table: OpenTable, question: models.RiskiestQuestion) -> mod
                 expected=one.expected,
                 cells=[_cell_of(table, column, one.record, question.show) for column in columns],
             )
-            for one in found
+            for one in rarest
         ],
     )
 
@@ -68,8 +68,8 @@ def riskiest_records(table: OpenTable, question: models.RiskiestQuestion) -> mod
 def view_person(
     table: OpenTable, question: models.PersonQuestion, releases: Sequence[tuple[str, Release]]
 ) -> models.PersonView:
-    """One record: by which columns it is found, how many look like it without each, and what protections do to it."""
-    names, person = _some_columns(table, question)
+    """One record: the columns that identify it, how many are alike without each, and what protections change in it."""
+    names, person = _known_columns(table, question)
     if question.record >= table.table.rows:
         raise InputError(f"there are {table.table.rows:,} records, numbered from 0; there is none of that number")
     columns = encode(table.table, names)
@@ -97,7 +97,7 @@ def view_person(
 
 
 def _learned(table: OpenTable, known: Sequence[str], question: models.PersonQuestion) -> list[models.LearnedCell]:
-    """The cells of the record that nobody needs to find it; read only where they are shown."""
+    """The cells that an attacker learns once the record is found, the secrets first; read only with `show`."""
     secrets = table.with_role("sensitive")
     names = [name for name in (*secrets, *table.with_role("other")) if name not in known]
     cells = table.rows_between(question.record, question.record + 1) if question.show and names else None
@@ -115,9 +115,9 @@ def _found_in_words(names: Sequence[str], alike: int) -> str:
     if not names:
         return "Nothing tells this record from the others."
     if alike == 1:
-        return f"Whoever knows {listed(names)} finds it: nobody else is like it."
+        return f"An attacker who knows {listed(names)} finds it: nobody else is like it."
     others = counted(alike - 1, "other looks", "others look")
-    return f"Whoever knows {listed(names)} does not know which one it is: {others} like it."
+    return f"An attacker who knows {listed(names)} does not know which one it is: {others} like it."
 
 
 def _after(key: str, release: Release, columns: Sequence[Coded], question: models.PersonQuestion) -> models.RecordAfter:
@@ -129,7 +129,7 @@ def _after(key: str, release: Release, columns: Sequence[Coded], question: model
     for column in columns:
         before = cell_text(column.values[int(column.codes[question.record])].as_py())
         change, text = release.cell_after(column.name, row, before)
-        shown = text if question.show or change == "removed" else "••••"
+        shown = text if question.show or change == "removed" else MASK
         cells.append(models.CellAfter(column=column.name, change=change, cell=shown))
     return models.RecordAfter(candidate=key, released=True, alike=release.alike(row), cells=cells)
 
@@ -140,9 +140,7 @@ def _cell_of(table: OpenTable, column: Coded, record: int, show: bool) -> str:
     return cell_text(column.values[int(column.codes[record])].as_py())
 
 
-def _some_columns(table: OpenTable, question: models.CrowdQuestion) -> tuple[list[str], str | None]:
-    """The columns of a question, which must be some."""
+def _known_columns(table: OpenTable, question: models.CrowdQuestion) -> tuple[list[str], str | None]:
+    """The columns of a question and the person column; refused if there are no columns."""
     names, person = settle_columns(table, question)
-    if not names:
-        raise InputError("no column is a quasi-identifier; say first which columns others may know")
-    return names, person
+    return table.check_known(names), person

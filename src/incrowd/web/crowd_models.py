@@ -1,4 +1,4 @@
-"""Requests and responses about the crowd: class sizes, marks to draw, the riskiest records, one record."""
+"""Requests and responses about the crowd: class sizes, marks to draw, the records at highest risk, one record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Record = Annotated[int, Field(ge=0, le=10**10), WHOLE]
 
 
 class CrowdQuestion(Model):
-    """Group people by these columns; without `quasi_identifiers` by those that have this role now."""
+    """Group people by these columns; without `quasi_identifiers`, by the columns with this role."""
 
     quasi_identifiers: Columns | None = None
     person: Name | None = None
@@ -21,8 +21,8 @@ class CrowdQuestion(Model):
 class Marks(Model):
     """Marks to draw: one for each person, each class, or each share of the people in classes of one size.
 
-    Mark i stands for `people[i]` people in classes of `size[i]`. `class_of` is there where every person has a mark:
-    person i is the same person whatever the columns are.
+    Mark i stands for `people[i]` people in classes of `size[i]`. If every person has a mark, `class_of` has the class
+    of each, and mark i is the same person for every choice of columns.
     """
 
     each: Literal["person", "class", "share"]
@@ -40,7 +40,7 @@ class CrowdLimits(Model):
 
 
 class Crowd(Model):
-    """Counts, not estimates: `counts[i]` classes have `sizes[i]` people. All that depends on k follows from these."""
+    """Counts, not estimates: `counts[i]` classes have `sizes[i]` people."""
 
     people: int
     records: int
@@ -54,14 +54,14 @@ class Crowd(Model):
 
 
 class RiskiestQuestion(CrowdQuestion):
-    """The records that are easiest to find; cells are masked unless they are to be shown."""
+    """Request for the records that are easiest to find; cells are masked without `show`."""
 
     rows: Annotated[int, Field(ge=1, le=1_000), WHOLE] = 20
     show: bool = False
 
 
 class RiskyRecord(Model):
-    """A record, how many people look like it, and how many would be expected to if columns were independent."""
+    """A record, how many people are like it, and how many would be if the columns were independent."""
 
     record: int
     alike: int
@@ -78,7 +78,7 @@ class Riskiest(Model):
 
 
 class PersonQuestion(CrowdQuestion):
-    """One record as others see it, and what protections made of it."""
+    """Request for one record: how an attacker finds it, and what protections (`candidates`) change in it."""
 
     record: Record
     show: bool = False
@@ -86,7 +86,7 @@ class PersonQuestion(CrowdQuestion):
 
 
 class Attribute(Model):
-    """A column of the record: how many people have its value, and how many look like the record without it."""
+    """A column of the record: how many people have its value, and how many are like the record without it."""
 
     column: str
     cell: str
@@ -95,7 +95,7 @@ class Attribute(Model):
 
 
 class LearnedCell(Model):
-    """A column that whoever finds the record reads: nobody needs to know it to find the record."""
+    """A cell that an attacker learns once the record is found."""
 
     column: str
     cell: str
@@ -103,7 +103,7 @@ class LearnedCell(Model):
 
 
 class FindingStep(Model):
-    """A column that becomes known, and how many people are left then."""
+    """A column that an attacker knows as well, and how many people are left then."""
 
     column: str
     left: int
@@ -127,9 +127,9 @@ class RecordAfter(Model):
 
 
 class PersonView(Model):
-    """By what a record is found: `found_by` are the columns that suffice, in the order in which they become known.
+    """How an attacker finds a record: `found_by` are columns that suffice, each with the people left after it.
 
-    `learned` is what whoever finds the record reads besides, the secrets first.
+    `learned` are the other cells, which the attacker then reads, the secrets first.
     """
 
     record: int

@@ -22,9 +22,9 @@ def check(table: OpenTable, question: curve_models.CheckQuestion) -> models.Equi
         scripts.call_of("found", "rank_size_check", question.model_dump(), of="fit_class_sizes(sizes)"),
         "print(found.inside)",
     ]
-    same = question.draws == curve_models.CheckQuestion().draws  # as many as the command draws, which shows both kinds
+    typable = question.draws == curve_models.CheckQuestion().draws  # the command has no option for the draws
     asked = {"qi": known, "person": person, "predictive_check": True, "seed": question.seed or None}
-    return _script(table, lines, ["forecast", *to_words(asked)] if same else None)
+    return _script(table, lines, ["forecast", *to_words(asked)] if typable else None)
 
 
 def masked(table: OpenTable, question: curve_models.MaskedQuestion) -> models.Equivalent:
@@ -47,7 +47,7 @@ def regeneration(
 
 
 def exact_curve(table: OpenTable, question: curve_models.ExactQuestion) -> models.Equivalent:
-    """`correctness_curve`, and the forecast of it by the law alone."""
+    """`correctness_curve`, and its forecast by the law alone."""
     known, person = exact_columns(table, question), table.one_with_role("person")
     lines = [
         scripts.sizes_line(known, person),
@@ -70,19 +70,19 @@ def protected_sets(table: OpenTable, question: curve_models.SetsQuestion) -> mod
     verb = "protect_items" if "item" in given else "protect_trajectories"
     lines = [scripts.call_of("safe", verb, given), 'write_table(safe.table, "protected.csv")']
     typed = to_words({**given, "out": "protected.csv"})
-    found = scripts.command_and_script(table.source, "protect", typed, lines)
-    return scripts.without_command(found, not is_typable(question.place, ","))
+    both = scripts.command_and_script(table.source, "protect", typed, lines)
+    return both if is_typable(question.place, ",") else scripts.script_only(both)
 
 
 def sparse_curve(table: OpenTable, question: curve_models.SparseQuestion) -> models.Equivalent:
-    """`sparse_curve`, and the forecast of it."""
-    made = scripts.call_of("curve", "sparse_curve", sparse_options(question))
+    """`sparse_curve`, and its forecast."""
+    call = scripts.call_of("curve", "sparse_curve", sparse_options(question))
     typed = {"person": question.person, "item": question.item, "known": question.known, "draws": question.draws}
-    return _curve(table, question, [made], to_words(typed))
+    return _curve(table, question, [call], to_words(typed))
 
 
 def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> models.Equivalent:
-    """`robust_curve_from_ranks`, and the forecast of it; the accuracy by group and confidence too."""
+    """`robust_curve_from_ranks`, its forecast, and the accuracy by group and confidence."""
     if isinstance(question.ranks, list):
         return _pasted_ranks(question, question.ranks)
     ties = f", ties=columns[{question.ties!r}].to_pylist()" if question.ties else ""
@@ -106,7 +106,7 @@ def ranks_curve(table: OpenTable, question: curve_models.RanksQuestion) -> model
 
 
 def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) -> models.Equivalent:
-    """Ranks that were pasted, which a file holds."""
+    """Commands that write pasted ranks to a file and forecast from it."""
     file = "\n".join(["rank", *map(str, ranks)])
     command = shlex.join(["incrowd", "forecast", "ranks.csv", "--ranks", "rank", *scripts.forecast_arguments(question)])
     curve = f"curve = robust_curve_from_ranks({ranks!r}, gallery={question.gallery!r})"
@@ -116,7 +116,7 @@ def _pasted_ranks(question: curve_models.RanksQuestion, ranks: Sequence[int]) ->
 
 
 def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, gallery: TableSource) -> models.Equivalent:
-    """`robust_curve` with the gallery in a file of its own, and the forecast of it."""
+    """`robust_curve` with the gallery in a second file, and its forecast."""
     lines = [
         f"gallery = read_table({gallery.file!r})",
         f"probes, known = (one.to_arrow({question.columns!r}) for one in (table, gallery))",
@@ -133,40 +133,40 @@ def robust_curve(table: OpenTable, question: curve_models.RobustQuestion, galler
 def techniques(
     question: curve_models.TechniquesQuestion, made_by: Mapping[str, models.Equivalent]
 ) -> models.Equivalent:
-    """`incrowd forecast` of several files; the points of each in one of its own."""
-    files, made, fits = [], [], []
+    """`incrowd forecast` of several files, one with the points of each technique."""
+    files, fits, forecasts = [], [], []
     for number, one in enumerate(question.techniques, 1):
         if one.job is not None:
-            made.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
+            fits.append(f"{made_by[one.name].python}\nfit_{number} = fit_curve(curve)")
         else:
             points = one.points or []
             files.append(f"cat > technique-{number}.csv <<'END'\n{scripts.points_file(points)}\nEND")
-            made.append(f"fit_{number} = {scripts.fit_call(points, one.people)}")
-        fits.append(f"    {one.name!r}: forecast(fit_{number}, at={question.at!r}, seed={question.seed}),")
+            fits.append(f"fit_{number} = {scripts.fit_call(points, one.people)}")
+        forecasts.append(f"    {one.name!r}: forecast(fit_{number}, at={question.at!r}, seed={question.seed}),")
     names = [f"technique-{number}.csv" for number in range(1, len(question.techniques) + 1)]
     command = shlex.join(["incrowd", "forecast", *names, *scripts.forecast_arguments(question)])
-    told = ["answers = {", *fits, "}", 'print("\\n".join(name_leaders(answers)))']
+    lines = [*fits, "answers = {", *forecasts, "}", 'print("\\n".join(name_leaders(answers)))']
     typable = len(files) == len(names) and not any(one.people for one in question.techniques)
     return models.Equivalent(
         cli="\n".join([*files, command]) if typable else _SCRIPT_ONLY,
-        python=scripts.script_of([*made, *told]),
+        python=scripts.script_of(lines),
     )
 
 
 def _curve(
     table: OpenTable,
     question: models.CurveQuestion,
-    made: Sequence[str],
+    lines: Sequence[str],
     typed: Sequence[str] | None = None,
     more: Sequence[str] = (),
 ) -> models.Equivalent:
-    """A script that makes a curve and forecasts it; the same as a command where there are words for it."""
+    """A script whose `lines` make a curve, which it then forecasts; and the command with the words `typed`, if any."""
     words = None if typed is None else ["forecast", *typed, *scripts.forecast_arguments(question)]
-    return _script(table, [*made, *scripts.forecast_lines(question, "fit_curve(curve)"), *more], words)
+    return _script(table, [*lines, *scripts.forecast_lines(question, "fit_curve(curve)"), *more], words)
 
 
 def _script(table: OpenTable, lines: Sequence[str], words: Sequence[str] | None) -> models.Equivalent:
-    """A script, and the command of these words where there are some."""
+    """A script, and the command of these words; without words only the script."""
     verb, *arguments = words or ["measure"]
-    found = scripts.command_and_script(table.source, verb, arguments, lines)
-    return found if words else models.Equivalent(cli=_SCRIPT_ONLY, python=found.python)
+    both = scripts.command_and_script(table.source, verb, arguments, lines)
+    return both if words else models.Equivalent(cli=_SCRIPT_ONLY, python=both.python)

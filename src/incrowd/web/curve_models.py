@@ -1,4 +1,4 @@
-"""Questions about a table beyond its risk: does the law fit, sets of items, curves, techniques, masked values."""
+"""Requests for checks of the law, sets of items, correctness curves, techniques and masked values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Known = Annotated[int, Field(ge=1, le=20), WHOLE]
 
 
 class CheckQuestion(Model):
-    """Draw samples from the fitted law and compare; with `sticks` as published, by stick-breaking."""
+    """Compare the table with samples of the fitted law; with `sticks` drawn by stick-breaking, as published."""
 
     draws: Annotated[int, Field(ge=20, le=1_000), WHOLE] = 100
     sticks: bool = False
@@ -22,7 +22,7 @@ class CheckQuestion(Model):
 
 
 class RegenerationQuestion(Model):
-    """Fill masked cells by published counts: another table with the columns column, value and count."""
+    """Fill masked cells from published counts, a table with the columns column, value and count."""
 
     counts: Id
     seed: Seed = 0
@@ -39,7 +39,7 @@ class ItemsQuestion(Model):
 class SetsQuestion(Model):
     """Protect a table with a row for each item of a person (`item`), or for each point (`time`, `place`, `amount`).
 
-    Any `known` items or points of somebody fit k people: 2 items or 1 point where nothing is said.
+    Any `known` items or points of a person then fit k people. The default is 2 items or 1 point.
     """
 
     person: Name
@@ -52,7 +52,7 @@ class SetsQuestion(Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        """Refuse items and points at once, and neither."""
+        """Refuse a request for both items and points, or for neither."""
         of_points = [self.time, *self.place, self.amount]
         if self.item is not None and any(of_points):
             raise InputError("items have no time, place or amount; ask for items or for points")
@@ -61,18 +61,18 @@ class SetsQuestion(Model):
         return self
 
     def given(self) -> dict[str, Any]:
-        """What is asked, as `protect_items` and `protect_trajectories` take it."""
+        """The arguments of `protect_items` or `protect_trajectories`."""
         return {name: value for name, value in self.model_dump().items() if value not in (None, [])}
 
 
 class ExactQuestion(CurveQuestion):
-    """Exact matching by columns, those known to others where none are named; the scaling law alone goes on."""
+    """The curve of exact matching by columns (default: those known to others), continued by the scaling law alone."""
 
     quasi_identifiers: Annotated[Columns, Field(min_length=1)] | None = None
 
 
 class SparseQuestion(CurveQuestion):
-    """An attacker knows a few points of a person, drawn at random: a row for each point."""
+    """The curve of an attacker who knows a few random points of a person; the table has a row for each point."""
 
     person: Name
     item: Annotated[Columns, Field(min_length=1, max_length=20)]
@@ -81,9 +81,9 @@ class SparseQuestion(CurveQuestion):
 
 
 class RanksQuestion(CurveQuestion):
-    """The rank of each probe's true match: a column, or the ranks themselves; `ties` counts entries of the same score.
+    """The curve of a matcher from the rank of each probe's true match: a column, or the ranks themselves.
 
-    `group` and `confidence` are columns by which the accuracy is split.
+    `ties` counts entries of the same score. `group` and `confidence` are columns by which the accuracy is split.
     """
 
     ranks: Name | Annotated[list[Annotated[int, Field(ge=1, le=10**9), WHOLE]], Field(min_length=2, max_length=20_000)]
@@ -94,7 +94,7 @@ class RanksQuestion(CurveQuestion):
 
 
 class RobustQuestion(CurveQuestion):
-    """Vectors of probes in this table and of known people in another: row i is the same person in both."""
+    """The curve of matching vectors: probes in this table, known people in `gallery`; row i is one person in both."""
 
     gallery: Id
     columns: Annotated[Columns, Field(min_length=1)] | None = None
@@ -102,7 +102,7 @@ class RobustQuestion(CurveQuestion):
 
 
 class Technique(Model):
-    """A technique by its points, or by the job that measured its curve."""
+    """An identification technique: the points of its curve, or the job that measured it."""
 
     name: Short
     points: Annotated[list[Point], Field(min_length=2, max_length=500)] | None = None
@@ -111,12 +111,12 @@ class Technique(Model):
 
 
 class TechniquesQuestion(ForecastQuestion):
-    """Several identification techniques side by side, each under a name of its own."""
+    """Several identification techniques side by side, each with its own name."""
 
     techniques: Annotated[list[Technique], Field(min_length=2, max_length=8)]
 
 
 class MaskedQuestion(Model):
-    """Request to count unique records by what masked values cover; by the known columns if none are named."""
+    """Count unique records by the values that masked cells cover (default: in the columns known to others)."""
 
     quasi_identifiers: Annotated[Columns, Field(min_length=1)] | None = None

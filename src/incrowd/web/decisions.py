@@ -1,4 +1,4 @@
-"""Decisions about a table, each with all that it was made on, and the record of one: a page with lines to sign."""
+"""Decisions about a table with the numbers they rest on, and the record of a decision: a page with lines to sign."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from incrowd.web.project_models import AcceptedRisk, DecidedNumbers, NewDecision
 from incrowd.web.projects import describe_table, without_cells, without_rows
 from incrowd.web.refusals import Refusal
 from incrowd.web.session_table import OpenTable
-from incrowd.web.table_history import now_in_words
+from incrowd.web.table_history import utc_now
 from incrowd.wording import counted, listed, percent
 
 _DECIDED = {"release": "May go out", "refuse": "Must not go out", "later": "Not decided yet"}
@@ -40,15 +40,14 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
     """The decision with its numbers and the settings by which they were judged.
 
     Args:
-        new: what somebody decides.
+        new: the decision.
         table: the table that it is about.
         candidate: the protected table that it is about, if it is about one.
-        jobs: the work on the table, the newest first.
+        jobs: the jobs of the table, the newest first.
 
     Raises:
-        Refusal: the candidate is none of this table or was judged by another question than the table has now, a table
-            is released that nobody assessed by these settings, or it is released against the verdict without a word
-            why.
+        Refusal: the candidate is of another table or of other settings than the table has now, a table is released
+            without an assessment by these settings, or it is released against the verdict without a reason.
     """
     judged, settings = table, table.settings
     if candidate is not None:
@@ -67,7 +66,7 @@ def decide(new: NewDecision, table: OpenTable, candidate: Job | None, jobs: Sequ
     made = describe_candidate(candidate, judged) if candidate else None
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
     decided = RecordedDecision(
-        at=now_in_words(),
+        at=utc_now(),
         **new.model_dump(exclude={"candidate"}),
         table=describe_table(judged),
         settings=without_cells(settings)[0],
@@ -96,27 +95,27 @@ def _numbers_after(candidate: Job) -> DecidedNumbers:
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
-    """Numbers of the assessment, or else the counts made with the candidate, which are no verdict."""
+    """Numbers of the assessment; without one, the candidate's counts before protection, which have no verdict."""
     if assessed is not None:
         return DecidedNumbers(**assessed.answer().summary)
     return None if candidate is None else DecidedNumbers(**candidate.answer().to_json()["before"])
 
 
 def _has_assessed(job: Job, table: OpenTable, settings: TableSettings) -> bool:
-    """True if a job assessed the table by these settings; how it is to be protected does not matter."""
+    """True if a job assessed the table by these settings; the settings of protection may differ."""
     if job.kind != "assessment" or job.state != "done" or job.source is not table or job.settings is None:
         return False
     return job.settings.model_copy(update={"protection": settings.protection}) == settings
 
 
 def is_about(decision: RecordedDecision, table: OpenTable) -> bool:
-    """Whether a decision is about this table, however it is read: next year's table has its project's decisions too."""
-    about, columns = decision.table, [one.name for one in decision.table.columns]
-    return (about.name, about.rows, columns) == (table.name, table.table.rows, list(table.table.columns))
+    """True if a decision is about this table, not about an earlier table of its project; by name, rows and columns."""
+    described, columns = decision.table, [one.name for one in decision.table.columns]
+    return (described.name, described.rows, columns) == (table.name, table.table.rows, list(table.table.columns))
 
 
 def record_page(decision: RecordedDecision) -> str:
-    """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
+    """The record of a decision as an HTML page without cells; later changes of the table do not change it."""
     settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
     name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
@@ -179,7 +178,7 @@ def record_page(decision: RecordedDecision) -> str:
 
 
 def _population(decision: RecordedDecision) -> str:
-    """Population that a decision assumed, in words."""
+    """The population that a decision assumes, in words."""
     settings = decision.settings
     if settings.population is not None:
         return f"{settings.population:,} people"

@@ -1,4 +1,4 @@
-"""Downloads: file names, and protected tables in the format that is asked for."""
+"""Downloads: file names, and protected tables in the requested format."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     Format = str
 else:
     Format = Literal[*OFFERED]
-_ROWS = 50_000  # of a table, in memory at a time
+_ROWS_AT_A_TIME = 50_000
 
 
 def upload_ending(table: OpenTable) -> Format:
-    """The format of the file that a table came from, or CSV where it cannot be written."""
+    """The format of the file that a table was read from, or CSV if that format cannot be written."""
     name = table.source.file if table.source.kind == "path" else table.name
     ending = full_suffix(Path(name)).lower().split(".")
     found = next((one for one in ending if one in OFFERED), "csv")
@@ -41,7 +41,7 @@ def upload_ending(table: OpenTable) -> Format:
 
 
 def file_name(table: str, what: str, ending: str) -> str:
-    """A file name for a download, of the name of the table and what it is.
+    """A file name for a download, from the name of the table and a word for the content.
 
     >>> file_name("people 2024.csv", "partition, k = 5", "csv")
     'people-2024-partition-k-5.csv'
@@ -51,21 +51,21 @@ def file_name(table: str, what: str, ending: str) -> str:
 
 
 def as_attachment(name: str) -> dict[str, str]:
-    """The header that makes a browser save an answer under this name."""
+    """The header that makes a browser save a response under this name."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
 
 
 def csv_of(file: Path, wanted: TextDialect, ending: str) -> Iterator[bytes]:
-    """A Parquet file as text, in the nearest dialect that holds it; a block of rows at a time, to bound memory."""
-    dialect = wanted.for_file(load_batches(file, _ROWS), f".{ending}")
-    return csv_blocks(load_batches(file, _ROWS), dialect)
+    """A Parquet file as delimited text in blocks of rows; in another dialect if the wanted one cannot hold it."""
+    dialect = wanted.for_file(load_batches(file, _ROWS_AT_A_TIME), f".{ending}")
+    return csv_blocks(load_batches(file, _ROWS_AT_A_TIME), dialect)
 
 
 def release_hashes(release: Release, name: str, table: OpenTable) -> dict[str, str]:
-    """The SHA-256 of a protected table by the names of its downloads: in Parquet, and as text where it came so.
+    """The SHA-256 of a protected table's downloads by name: as Parquet, and as text if its original is text.
 
-    Files of other formats are written anew for each download and may differ in their dates.
+    Files of other formats are written for each download and may differ in their dates, so they have no hash.
     """
     ending = upload_ending(table)
     found = {file_name(table.name, name, "parquet"): file_hash(release.file)}
@@ -78,18 +78,20 @@ def release_hashes(release: Release, name: str, table: OpenTable) -> dict[str, s
 
 
 def write_as(release: Release, target: Path, table: OpenTable) -> Path:
-    """A protected table in another format, read again and counted: a type that the format lacks may part classes.
+    """Write a protected table in another format; read the file again and count its classes.
+
+    A class may be split if the format lacks a type.
 
     Raises:
-        UnsupportedError: the file would not keep the smallest class.
+        UnsupportedError: the smallest class of the file is smaller.
     """
     write_into(load_rows(release.file), target, table.table.codebook)
     written = read_table(target)
-    same = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
-    if same:
+    is_safe = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
+    if is_safe:
         sizes = ClassSizes.from_table(written, quasi_identifiers=release.quasi_identifiers, person=release.person)
-        same = sizes.smallest >= int(release.classes.people.min())
-    if not same:
+        is_safe = sizes.smallest >= int(release.classes.people.min())
+    if not is_safe:
         target.unlink()
         raise UnsupportedError(
             f"written as {target.suffix} the table would not be as it was judged; take CSV or Parquet"

@@ -1,4 +1,4 @@
-"""Every click as a command and as a Python script, so that it can be done again without the app."""
+"""The command and the Python script that do the same as a job of the app."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable, TableSource
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.leak_task import leaked_people, partial_options, whole_options
-from incrowd.web.tasks.protect_task import in_population_of, options_of, solver_options
+from incrowd.web.tasks.protect_task import in_population_of, options_of
+from incrowd.web.tasks.solve_task import solver_options
 from incrowd.web.tasks.table_question import decided_question
 
 
@@ -29,7 +30,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
-    """`incrowd assess`, whose forecast this is; `incrowd forecast`, which follows the law, where k was asked for."""
+    """`incrowd assess`, which makes this forecast; for a `k` also `incrowd forecast`, which follows the law."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     asked = Question(
         quasi_identifiers=known,
@@ -41,25 +42,25 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
         protection=False,
         seed=question.seed,
     )
-    same = _assess(table.source, asked, [], ["print(found.forecast)"])
+    assess = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
-        return same
+        return assess
     arguments = [*to_words({"qi": known, "person": person}), *scripts.forecast_arguments(question)]
     law = scripts.command_and_script(table.source, "forecast", arguments, [])
-    return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
+    return models.Equivalent(cli=f"{assess.cli}\n{law.cli.splitlines()[-1]}", python=assess.python)
 
 
 def _assess(source: TableSource, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
     arguments = to_arguments(question)
-    unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
+    unattended = ["--yes"] if question.quasi_identifiers is None else []  # otherwise the command asks for roles
     words = [*(arguments or []), *unattended, *more]
-    found = scripts.command_and_script(source, "assess", words, [to_call(question), *lines])
-    return scripts.without_command(found, arguments is None)
+    both = scripts.command_and_script(source, "assess", words, [to_call(question), *lines])
+    return scripts.script_only(both) if arguments is None else both
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
-    """`incrowd forecast` of measured points, which a file holds."""
+    """Commands that write measured points to a file and run `incrowd forecast` on it."""
     points = scripts.points_file(question.points)
     people = to_words({"people": question.people})
     command = shlex.join(["incrowd", "forecast", "points.csv", *scripts.forecast_arguments(question), *people])
@@ -68,7 +69,7 @@ def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
 
 
 def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
-    """`incrowd leak`, and again for classes of k where they were asked about."""
+    """`incrowd leak`, and once more for classes of `k` if the question has one."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
     leaked = leaked_people(question, people)
@@ -83,8 +84,8 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         return scripts.command_and_script(table.source, "leak", arguments, lines)
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    found = scripts.command_and_script(table.source, "leak", arguments, [*lines, more])
-    return models.Equivalent(cli=f"{found.cli}\n{plan}", python=found.python)
+    both = scripts.command_and_script(table.source, "leak", arguments, [*lines, more])
+    return models.Equivalent(cli=f"{both.cli}\n{plan}", python=both.python)
 
 
 def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.Equivalent:
@@ -104,7 +105,7 @@ def simulation(table: OpenTable, question: models.SimulationQuestion) -> models.
 
 
 def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSource | None = None) -> models.Equivalent:
-    """`incrowd protect`; `everybody` is the table whose people k-map counts."""
+    """`incrowd protect`; `everybody` is the population table of k-map."""
     out = table.source.protected_file
     options = options_of(asked, table, scripts.ScriptName(everybody.opened) if everybody else None)
     files, named = _hierarchy_files(asked.hierarchies)
@@ -116,14 +117,15 @@ def protection(table: OpenTable, asked: ProtectionRequest, everybody: TableSourc
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    found = scripts.command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
+    both = scripts.command_and_script(table.source, "protect", [*(words or ()), "--out", out], lines)
+    if words is None or (everybody and everybody.how):
+        return scripts.script_only(both)
     before = everybody.before if everybody else ()
-    whole = models.Equivalent(cli="\n".join([*before, *files, found.cli]), python=found.python)
-    return scripts.without_command(whole, words is None or bool(everybody and everybody.how))
+    return models.Equivalent(cli="\n".join([*before, *files, both.cli]), python=both.python)
 
 
 def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """Commands that write hierarchies by rows to files, and every hierarchy as an option names it."""
+    """Commands that write hierarchies by rows to files, and the rule or the file of every hierarchy."""
     commands, named = [], {}
     for number, (name, rule) in enumerate(hierarchies.items(), 1):
         named[name] = rule if isinstance(rule, str) else f"hierarchy-{number}.csv"
@@ -135,23 +137,23 @@ def _hierarchy_files(hierarchies: Mapping[str, Any]) -> tuple[list[str], dict[st
 
 
 def _scripted(options: Mapping[str, Any], asked: ProtectionRequest) -> dict[str, Any]:
-    """Options of `protect` as a script has them: hierarchies by rows, or by a rule; that there are no identifiers."""
+    """Options of `protect` in a script: hierarchies by a rule or by rows, and `identifiers` even if there are none."""
     return {**options, **_scripted_hierarchies(asked), "identifiers": scripts.ScriptName(options["identifiers"])}
 
 
 def _scripted_hierarchies(asked: ProtectionRequest) -> dict[str, Any]:
-    """The hierarchies of a request as the option of a script, if there are any."""
-    made = {
+    """The option `hierarchies` of a request in a script, if there are any."""
+    hierarchies = {
         name: rule if isinstance(rule, str) else scripts.ScriptName(f"Hierarchy.from_rows({rule!r})")
         for name, rule in asked.hierarchies.items()
     }
-    return {"hierarchies": made} if made else {}
+    return {"hierarchies": hierarchies} if hierarchies else {}
 
 
 def solution(
     table: OpenTable, question: models.SolutionQuestion, everybody: TableSource | None = None
 ) -> models.Equivalent:
-    """`find_release`; the command line runs it for a recipient alone, without the other settings."""
+    """`find_release`; the command line searches for a recipient only, without the other settings."""
     asked = in_population_of(question.protection or table.settings.protection, table)
     opened = scripts.ScriptName(everybody.opened) if everybody else None
     options = _scripted(solver_options(asked, table, opened), asked)
@@ -164,9 +166,8 @@ def solution(
         ),
         "print(found.verdict.sentence)",
     ]
-    found = scripts.command_and_script(table.source, "protect", [], lines)
-    words = "# the search follows every setting of the assessment; use the Python script"
-    return models.Equivalent(cli=words, python=found.python)
+    both = scripts.command_and_script(table.source, "protect", [], lines)
+    return scripts.script_only(both, "the search follows every setting of the assessment")
 
 
 def _question_call(question: Question) -> str:
@@ -174,7 +175,7 @@ def _question_call(question: Question) -> str:
 
 
 def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
-    """`incrowd frontier`; what is asked of every way besides has no option there, so the script alone says it."""
+    """`incrowd frontier`; it has no options for demands on every method, so with demands there is only the script."""
     gone, person = question.protection.leave_out, table.one_with_role("person")
     known = [name for name in table.with_role("quasi-identifier") if name not in gone]
     sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
@@ -183,6 +184,5 @@ def frontier(table: OpenTable, question: models.FrontierQuestion) -> models.Equi
     demands = question.demands | _scripted_hierarchies(question.protection)
     options = {"quasi_identifiers": known, "methods": question.methods, **asked, "demands": demands}
     lines = [scripts.call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    found = scripts.command_and_script(table.source, "frontier", arguments, lines)
-    words = f"# the command compares without {', '.join(demands)}; use the Python script"
-    return models.Equivalent(cli=words, python=found.python) if demands else found
+    both = scripts.command_and_script(table.source, "frontier", arguments, lines)
+    return scripts.script_only(both, f"the command compares without {', '.join(demands)}") if demands else both

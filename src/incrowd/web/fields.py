@@ -1,4 +1,4 @@
-"""Types of single fields that requests and responses share, and the base of all models."""
+"""Types of fields that several requests and responses have, and the base of all models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
 ChosenRole = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
-ROLE_WORDS: dict[ChosenRole, str] = {  # as the app says it, and as the library and the API do
+ROLE_WORDS: dict[ChosenRole, str] = {  # the words of the app, and those of the library and the API
     "quasi-identifier": "known to others (quasi-identifier)",
     "sensitive": "secret (sensitive)",
     "identifier": "names the person (identifier)",
@@ -54,7 +54,7 @@ Columns = Annotated[list[Name], Field(max_length=2_000)]
 
 @dataclass(frozen=True)
 class OneOf:
-    """A choice of names that another room lists; checked and documented as a `Literal` of them."""
+    """A choice of names that the library lists; checked and documented as a `Literal` of them."""
 
     names: tuple[str, ...]
 

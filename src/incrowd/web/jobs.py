@@ -1,4 +1,4 @@
-"""Background jobs: a few worker threads serve the sessions in turn; progress is reported and jobs can be cancelled."""
+"""Background jobs: worker threads serve the sessions in turn, report progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger("incrowd.web")
 
 
 class Cancelled(Exception):  # noqa: N818
-    """Raised inside a task, when it next reports its progress, to stop it."""
+    """Raised inside a cancelled task when it next reports progress."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +40,12 @@ class Outcome:
 
     Attributes:
         value: the library's own result.
-        to_json: makes its JSON.
-        to_figures: makes its figures as JSON.
-        file: a protected table that can be downloaded.
+        to_json: returns the result as JSON types.
+        to_figures: returns the figures as JSON types.
+        file: a table that can be downloaded.
         bytes: the size of that file.
-        release: that table with what else is known of it.
-        summary: a few numbers of it for records.
+        release: the protected table in that file.
+        summary: a few numbers of the result, for the audit trail, projects and decisions.
     """
 
     value: Any
@@ -64,8 +64,8 @@ def _delete_files(outcome: Outcome) -> None:
         outcome.file.unlink(missing_ok=True)
 
 
-def _give_back_memory() -> None:
-    """Return to the system what a job has freed: glibc keeps most of it, by which a server grows to twice its size."""
+def _trim_memory() -> None:
+    """Return freed memory to the system; glibc would keep most of it, and the server would grow to twice its size."""
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
 
@@ -76,7 +76,7 @@ Task = Callable[[Progress, Publish], Outcome]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One task of a session with its state and its outcome."""
+    """One task of a session with its state and its outcome. `stages` counts the outcomes that were published."""
 
     session: str
     kind: JobKind
@@ -96,9 +96,9 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event)
     source: OpenTable | None = None
     settings: models.TableSettings | None = None  # of the table when the job was started
-    reading: dict[str, Any] | None = None  # how the file of the table was read then
-    question: dict[str, Any] = field(default_factory=dict)  # what was asked, as JSON
-    name: str = ""  # as somebody called it
+    reading: dict[str, Any] | None = None  # reading options of the table's file at that time
+    question: dict[str, Any] = field(default_factory=dict)  # the request, as JSON
+    name: str = ""  # of a candidate
 
     def __post_init__(self) -> None:
         if self.reading is None and self.source is not None:
@@ -111,12 +111,12 @@ class Job:
 
     @property
     def quick(self) -> bool:
-        """True if the job takes milliseconds, as one that follows a slider must."""
+        """True if the job takes milliseconds and answers a slider."""
         return self.kind == "leak"
 
     @property
     def question_changed(self) -> bool:
-        """True if what is asked about the table has changed since the start: roles, scales, recipient and the like."""
+        """True if the settings other than protection, or the reading options, have changed since the start."""
         if self.source is None or self.settings is None:
             return False
         now = self.source.current
@@ -125,7 +125,7 @@ class Job:
 
     @property
     def stale(self) -> bool:
-        """True if the question has changed since the start; for a protection also how the table is to be protected."""
+        """True if the question has changed since the start; for a protection also if the protection has changed."""
         if self.question_changed or self.source is None or self.settings is None:
             return self.question_changed
         if self.kind not in ("protection", "solution"):
@@ -134,7 +134,7 @@ class Job:
 
     @property
     def _solved(self) -> ProtectionRequest | None:
-        """The settings that a search found, which make its table again."""
+        """The protection that a search found, which makes its table again."""
         if self.kind != "solution" or self.state != "done" or self.outcome is None:
             return None
         return ProtectionRequest(**self.outcome.to_json()["protection"])
@@ -142,9 +142,9 @@ class Job:
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
         seconds = 0.0 if self.started is None else (self.ended or time.monotonic()) - self.started
-        told = models.JobInfo.model_fields.keys() & {part.name for part in fields(self)} - {"created"}
+        shared = models.JobInfo.model_fields.keys() & {part.name for part in fields(self)} - {"created"}
         return models.JobInfo(
-            **{name: getattr(self, name) for name in told},
+            **{name: getattr(self, name) for name in shared},
             has_result=self.outcome is not None,
             stale=self.stale,
             question_changed=self.question_changed,
@@ -153,7 +153,7 @@ class Job:
         )
 
     def answer(self) -> Outcome:
-        """The outcome so far, or a refusal that says why there is none."""
+        """The outcome so far; a refusal if there is none yet."""
         if self.outcome is not None:
             return self.outcome
         if self.state == "failed":
@@ -172,7 +172,7 @@ class Job:
 class Jobs:
     """All jobs of a server. Sessions take turns, so that one with many jobs does not hold up the others.
 
-    Leaks, which a slider asks for, have a thread of their own: they take milliseconds and wait for nothing long.
+    Quick jobs, which answer a slider, have a thread of their own, so that they never wait for long ones.
 
     Args:
         workers: how many threads run jobs of other kinds.
@@ -194,7 +194,7 @@ class Jobs:
             thread.start()
 
     def add(self, job: Job) -> Job:
-        """Queue a job, or refuse it where the session has too many."""
+        """Queue a job, or refuse it if the session has too many."""
         with self._changed:
             active = sum(not one.finished for one in self._of(job.session))
             if active >= self._max_active:
@@ -206,7 +206,7 @@ class Jobs:
         return job
 
     def restore(self, job: Job) -> None:
-        """Take over a job that an earlier server finished."""
+        """Add a job that an earlier server finished."""
         with self._changed:
             self._jobs[job.id] = job
 
@@ -217,10 +217,11 @@ class Jobs:
             raise not_found("job")
         return job
 
-    def of_session(self, session: str) -> list[Job]:
-        """The session's jobs, the newest first."""
+    def of_session(self, session: str, table: str | None = None) -> list[Job]:
+        """The session's jobs, or those of one of its tables, the newest first."""
         with self._changed:
-            return sorted(self._of(session), key=lambda job: job.created, reverse=True)
+            jobs = [job for job in self._of(session) if table in (None, job.table)]
+        return sorted(jobs, key=lambda job: job.created, reverse=True)
 
     def active(self, session: str) -> int:
         """Number of jobs of the session that wait or run."""
@@ -252,9 +253,8 @@ class Jobs:
 
     def remove_all(self, session: str, table: str | None = None) -> None:
         """Remove the jobs of a session that ends, or of one of its tables that is closed."""
-        for job in self.of_session(session):
-            if table in (None, job.table):
-                self.remove(job)
+        for job in self.of_session(session, table):
+            self.remove(job)
 
     def close(self) -> None:
         """Cancel all jobs and wait a few seconds for their threads."""
@@ -292,7 +292,7 @@ class Jobs:
             self._run(job)
             self._drop_oldest(job)
             if not quick:
-                _give_back_memory()
+                _trim_memory()
 
     def _run(self, job: Job) -> None:
         def report(stage: str, share: float) -> None:
@@ -301,7 +301,7 @@ class Jobs:
             job.stage, job.progress = stage, max(job.progress or 0.0, min(1.0, share))
 
         def publish(outcome: Outcome) -> None:
-            with self._changed:  # nothing appears once it is cancelled
+            with self._changed:  # so that a cancelled job publishes nothing
                 if job.stop.is_set():
                     raise Cancelled
                 job.outcome, job.stages = outcome, job.stages + 1
@@ -311,19 +311,20 @@ class Jobs:
             if task is None:
                 raise Cancelled
             outcome = task(report, publish)
-            self._end(job, "done", "done", outcome)
+            self._end(job, "done", outcome=outcome)
         except Cancelled:
-            self._end(job, "cancelled", "cancelled")
+            self._end(job, "cancelled")
         except IncrowdError as error:
             self._end(job, "failed", public_words(error))
         except MemoryError:
             self._end(job, "failed", "there is not enough memory for this; choose fewer columns or a smaller table")
         except Exception as error:
-            # the message may quote cells, so only the type is shown
+            # the message may quote cells, so only the type is logged and shown
             _log.error("a job of kind %s failed with %s", job.kind, type(error).__name__)
             self._end(job, "failed", f"this should not have happened ({type(error).__name__}); please tell us")
 
-    def _end(self, job: Job, state: State, words: str, outcome: Outcome | None = None) -> None:
+    def _end(self, job: Job, state: State, message: str = "", outcome: Outcome | None = None) -> None:
+        """Set the final state of a job; the files of a cancelled one are deleted."""
         with self._changed:
             job.ended = job.ended or time.monotonic()
             if job.state == "cancelled" or state == "cancelled":
@@ -331,18 +332,17 @@ class Jobs:
                 if outcome is not None:
                     _delete_files(outcome)
                 return
-            job.state, job.stage = state, state
-            job.message = words if state == "failed" else ""
+            job.state, job.stage, job.message = state, state, message
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
                 if job.source is not None and not job.quick:
                     job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
-        """Forget the oldest finished jobs, of each kind apart, so that jobs of a slider push out no assessment."""
+        """Drop the session's oldest finished jobs of this kind; the many jobs of a slider displace no other kind."""
         with self._changed:
-            alike = (job for job in self._of(newest.session) if job.finished and job.kind == newest.kind)
-            finished = sorted(alike, key=lambda job: job.created)
+            same_kind = (job for job in self._of(newest.session) if job.finished and job.kind == newest.kind)
+            finished = sorted(same_kind, key=lambda job: job.created)
             dropped = finished[: max(0, len(finished) - self._max_finished)]
             for job in dropped:
                 self._jobs.pop(job.id, None)

@@ -34,11 +34,11 @@ from incrowd.web.fields import (
 from incrowd.web.protection_models import ProtectionRequest
 
 ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
-_OF_EVERY_WAY = ("l", "apart", "leave_out", "importance", "hierarchies")  # that is compared
+_DEMANDS = ("l", "apart", "leave_out", "importance", "hierarchies")  # options that a comparison gives to every method
 
 
 class ErrorAnswer(Model):
-    """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
+    """Why a request is refused; `choices` are the sheets or files of which one must be named."""
 
     error: str
     choices: list[str] = []
@@ -52,14 +52,14 @@ class Version(Model):
 
 
 class SessionInfo(Model):
-    """Folder that keeps the work of the session when the server ends, and tables that could not be loaded again."""
+    """The folder that keeps the session when the server ends, and tables that could not be loaded again."""
 
     kept_in: str | None
     lost: list[str]
 
 
 class ServerLimits(Model):
-    """Limits of this server; tables may be opened by their path in `folders`."""
+    """Limits of this server; tables in `folders` can be opened by their path."""
 
     max_bytes: int
     max_rows: int
@@ -73,10 +73,10 @@ class ServerLimits(Model):
 
 
 class Reading(Model):
-    """Reading options of a file that cannot be found by looking at it.
+    """Reading options of a file that cannot be detected in it.
 
-    `null` are texts that stand for a missing value, in every column or in single ones: "NA,-9;age=97-99".
-    `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
+    `null` are texts that mean a missing value, in all columns or in one: "NA,-9;age=97-99".
+    `scales` are the scales of columns: {"race": "nominal", "pain": "low<middle<high"}.
     """
 
     separator: Separator | None = None
@@ -99,14 +99,14 @@ class OpenPath(Model):
 
 
 class Demo(Model):
-    """An invented table."""
+    """A generated table."""
 
     rows: Annotated[int, Field(ge=1, le=5_000_000), WHOLE] = 100_000
     seed: Seed = 0
 
 
 class ColumnInfo(Model):
-    """A column: what it looks like, its role now, whether a person decided it, and why one was suggested."""
+    """A column: its kind, its role, whether a user decided the role, and why one was suggested."""
 
     name: str
     type: str
@@ -119,7 +119,7 @@ class ColumnInfo(Model):
 
 
 class TableInfo(Model):
-    """An open table. Cells are not part of it. `sheets` are the tables that its file holds, where it holds several."""
+    """An open table, without cells. `sheets` are the names of the tables in its file, if there are several."""
 
     id: str
     name: str
@@ -133,7 +133,7 @@ class TableInfo(Model):
 
 
 class Preview(Model):
-    """The first rows. Masked cells tell the kind of a value only."""
+    """The first rows. A masked cell tells only the kind of its value."""
 
     columns: list[str]
     rows: list[list[str]]
@@ -141,13 +141,13 @@ class Preview(Model):
 
 
 class TableSettings(Model):
-    """Roles of the columns and the question. Columns that are not named have the suggested role.
+    """Roles of the columns and the question. Columns without a role here have the suggested one.
 
-    `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
-    that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
-    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain,
-    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out. `strata`
-    and `cluster` are columns that say how the people were drawn; they may have any role.
+    `decided` are the columns whose role a user gave or confirmed; a request without it decides those in `roles`. A
+    suggested role is no decision, and a yes needs a decision on every column. `threshold` replaces the limit on the
+    average risk, `highest` that on the person at highest risk. `tolerate` is the share of records whose secret may be
+    certain; a secret is certain if the share `certain` of its class has one value. Columns of the role "drop" are
+    left out. `strata` and `cluster` are columns that say how people were sampled; they may have any role.
     """
 
     roles: Annotated[dict[Name, ChosenRole], Field(max_length=5_000)] = {}
@@ -167,7 +167,7 @@ class TableSettings(Model):
 
 
 class SettingsState(Model):
-    """The settings, and whether there is a step back or forward."""
+    """The settings, and whether undo and redo are possible."""
 
     settings: TableSettings
     can_undo: bool
@@ -175,7 +175,7 @@ class SettingsState(Model):
 
 
 class LiveQuestion(Model):
-    """Count by these columns, and by these groups of them."""
+    """Count classes by these columns, and by these groups of columns."""
 
     quasi_identifiers: Columns
     person: Name | None = None
@@ -183,7 +183,7 @@ class LiveQuestion(Model):
 
 
 class GroupCount(Model):
-    """Risk from somebody who knows the columns of one group."""
+    """Risk from an attacker who knows the columns of one group."""
 
     label: str
     columns: list[str]
@@ -194,7 +194,7 @@ class GroupCount(Model):
 
 
 class Live(Model):
-    """Counts, not estimates. Without quasi-identifiers everybody looks alike."""
+    """Counts, not estimates. Without quasi-identifiers all people are in one class."""
 
     k: int
     people: int
@@ -209,7 +209,7 @@ class Live(Model):
 
 
 class AssessmentQuestion(Model):
-    """Assess the table by its settings; without `protection` what that would cost is left out."""
+    """Assess the table by its settings; `protection` includes what protection would cost."""
 
     protection: bool = True
     seed: Seed = 0
@@ -228,33 +228,33 @@ class ForecastQuestion(Model):
 
 
 class CurveQuestion(ForecastQuestion):
-    """The forecast of a curve; `compare` also asks what other curves than the scaling law say."""
+    """The forecast of a curve; `compare` adds forecasts by other curves than the scaling law."""
 
     compare: bool = False
 
 
 class Point(Model):
-    """A measured point: in a gallery of `n` people this share was named correctly."""
+    """A measured point: the share of people named correctly in a gallery of `n` people."""
 
     n: People
     correctness: Annotated[float, Field(ge=0, le=1)]
 
 
 class PointsQuestion(CurveQuestion):
-    """Measured points instead of a table; `people` is how many were tested, if it is known."""
+    """A forecast from measured points; `people` is the number of people tested, if it is known."""
 
     points: Annotated[list[Point], Field(min_length=2, max_length=500)]
     people: People | None = None
 
 
 class PointsText(Model):
-    """Points as they were pasted."""
+    """Measured points as pasted text."""
 
     text: Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class LeakQuestion(Model):
-    """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
+    """A leak of a number of people, or of a share of them; `k` adds the chances if all classes had k people."""
 
     leaked: Annotated[int, Field(ge=0, le=10**12), WHOLE] | None = None
     share: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -264,10 +264,10 @@ class LeakQuestion(Model):
 
 
 class SimulationQuestion(Model):
-    """Simulated leaks: of people looked for who may not have leaked (`table`) or are known to have (`leak`).
+    """Simulated leaks. Targets are drawn from the `table`, or from the people in the `leak`.
 
-    With any of the last three, part of the records of each person leak (`records_leaked`), or the attacker knows so
-    many records of the person looked for, or has a wrong value with a chance; the table then needs a person column.
+    `records_leaked` is the share of each person's records that leak, `records_known` the number of a target's records
+    that the attacker knows, `error_rate` the chance of a wrong value; each of them needs a person column.
     """
 
     leaked: Annotated[int, Field(ge=0, le=10**12), WHOLE] | None = None
@@ -282,33 +282,33 @@ class SimulationQuestion(Model):
 
     @property
     def in_part(self) -> bool:
-        """True if histories leak, or are known, in part only."""
+        """True if only part of a person's records leak or are known, or values may be wrong."""
         return (self.records_leaked, self.records_known, self.error_rate) != (None, None, None)
 
 
 class LeakCurveQuestion(Model):
-    """A line for each number of people looked for."""
+    """The chance against the size of the leak: a line for each number of targets."""
 
     targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), WHOLE]], Field(min_length=1, max_length=6)] = [1]
 
 
 class ProtectionQuestion(Model):
-    """Protect the table as its settings say, or as is said here."""
+    """Protect the table by its settings, or by `protection`."""
 
     protection: ProtectionRequest | None = None
 
 
 class SolutionQuestion(Model):
-    """Search for the least loss that passes, in so many seconds; class sizes and l are found, the rest is as given."""
+    """Search for the protection with the least loss that passes. The search chooses k and l; other options are kept."""
 
     protection: ProtectionRequest | None = None
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
 
 
 class FrontierQuestion(Model):
-    """Protect in every way and measure each.
+    """Protect the table with several methods and measure each.
 
-    `protection` is what is asked of every way that can give it: `l`, `apart`, `leave_out`, `importance`, `hierarchies`.
+    `protection` has demands on every method that supports them: `l`, `apart`, `leave_out`, `importance`, `hierarchies`.
     """
 
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
@@ -323,17 +323,17 @@ class FrontierQuestion(Model):
 
     @property
     def demands(self) -> dict[str, Any]:
-        """Settings for every method, as requests have them."""
-        given = {name: getattr(self.protection, name) for name in _OF_EVERY_WAY}
+        """The demands on every method, as the request has them."""
+        given = {name: getattr(self.protection, name) for name in _DEMANDS}
         return {name: value for name, value in given.items() if value}
 
 
 class AttackQuestion(Model):
     """Attack a release: `released` is a candidate of the table or another table, `holdout` a table of other people.
 
-    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers. `by` is a
-    column of groups, of whom it is told how often each is found; `noise` (how far off knowledge is), `missing` (the
-    share of cells not known) and `population` are about linkage.
+    Without `known` the attackers know each group of columns of the settings, or all quasi-identifiers. `by` is a column
+    whose groups are compared by how often their people are found. `noise` (the error of what attackers know), `missing`
+    (the share of cells they do not know) and `population` are options of linkage.
     """
 
     released: Id
@@ -350,11 +350,11 @@ class AttackQuestion(Model):
 
 
 class JobInfo(Model):
-    """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
+    """A job. `has_result`: a result can be shown; it is complete once the state is done.
 
-    `stages` counts how often there was more to show, so that a page knows when to draw again.
-    `question_changed`: roles, scales, the recipient or the like have changed since it was started. `stale`: that, or
-    for a protection also how the table is to be protected. `question`: what was asked.
+    `stages` counts the results so far, so that a page knows when to draw again. `question_changed`: roles, scales, the
+    recipient or other settings have changed since the start. `stale`: these, or the protection of a protection job,
+    have changed. `question`: the request.
     """
 
     id: str
@@ -375,7 +375,7 @@ class JobInfo(Model):
 
 
 class Latest(Model):
-    """The newest whole result of every kind, and the work that waits or runs, the newest first."""
+    """The newest finished job of every kind, and the jobs that wait or run, the newest first."""
 
     whole: dict[JobKind, JobInfo]
     running: list[JobInfo]
@@ -390,7 +390,7 @@ class FigureTable(Model):
 
 
 class FigureInfo(Model):
-    """A figure as Vega-Lite, with its numbers and what it says."""
+    """A figure as Vega-Lite, with its numbers, a sentence on them and how to read it."""
 
     title: str
     sentence: str

@@ -1,4 +1,4 @@
-"""The HTML pages, which scripts fill from the API, and the results of jobs as parts of pages."""
+"""The HTML pages, which scripts fill from the API, the static files, and the results of jobs as parts of pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 _HERE = Path(__file__).parent
-LENSES = {  # views of one table in the workbench: the name in the address, and on the tab
+LENSES = {  # tabs of the workbench: the name in the address, and the label
     "crowd": "Crowd",
     "risk": "Risk",
     "forecast": "Populations",
@@ -42,8 +42,8 @@ LENSES = {  # views of one table in the workbench: the name in the address, and 
     "curves": "Curves",
     "report": "Report",
 }
-_FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of pages that are parts of the workbench now
-_STEPS = [  # of perturbation: a kind, its class, and what text sets by name; no file of the server is read
+_FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of former pages, redirected to a tab
+_STEPS = [  # of perturbation: the kind, its class, and its named options without those that are files of the server
     (kind, step, [name for name, reader in step.reads.items() if reader is not Path][1:])
     for kind, step in STEPS.items()
 ]
@@ -58,7 +58,7 @@ def add_pages(app: FastAPI) -> None:
 
 
 def prepare() -> None:
-    """Load the templates and the chart engine, for which the first visitor would wait."""
+    """Load the templates and the static files, so that the first visitor does not wait for them."""
     _environment().get_template("pages/data.html")
     _static_files()
 
@@ -81,18 +81,18 @@ def refusal(status: int, sentence: str) -> HTMLResponse:
 
 @router.api_route("/static/{name}", methods=["GET", "HEAD"])
 async def static_file(name: str, request: Request) -> Response:
-    """A style sheet, script or picture, with an ETag: the browser loads it again only when it has changed."""
+    """A style sheet, script or picture, with an ETag, so that browsers load it again only after a change."""
     if name not in _static_files():
         raise HTTPException(404)
-    content, kind, tag = _static_files()[name]
+    content, media_type, tag = _static_files()[name]
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
-    return Response(content, media_type=kind, headers={"etag": tag})
+    return Response(content, media_type=media_type, headers={"etag": tag})
 
 
 @router.get("/")
 def data_page(request: Request) -> HTMLResponse:
-    """The page to open a table, or to return to one."""
+    """The first page, to open a table or return to one."""
     settings = request.app.state.server.settings
     folders = [str(folder) for folder in settings.folders]
     return _page(
@@ -120,7 +120,7 @@ def first_page(table: str) -> RedirectResponse:
 
 @router.get("/tables/{table}/{name}")
 def table_page(request: Request, table: str, name: str) -> Response:
-    """The workbench of a table, seen through one of its lenses."""
+    """The workbench of a table at one of its tabs."""
     if name in _FORMER:
         return RedirectResponse(f"/tables/{quote(table)}/{_FORMER[name]}", status_code=303)
     if name not in LENSES:
@@ -162,7 +162,7 @@ def _session(request: Request) -> Session:
 
 @cache
 def _static_files() -> dict[str, tuple[bytes, str | None, str]]:
-    """By name the content, kind and ETag of what pages load: a page asks for forty files, so they are read once.
+    """Content, media type and ETag by name of the files that pages load; read once, since a page loads forty.
 
     They are those of the app, those that it shares with the report, and the chart engine of the installed vl-convert.
     """

@@ -1,4 +1,4 @@
-"""Measured points as people paste them: two numbers a line, in the notation of any country, or an honest refusal."""
+"""Parser of pasted points: two numbers per line, with the marks of thousands and decimals of any country."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from incrowd.errors import InputError
 from incrowd.web.models import Point
 
-_MOST_LINES = 500
+_MAX_LINES = 500
 _SPACE = r"[\s\u00a0\u2007\u2009\u202f]"
 _GROUPED = re.compile(rf"\d{{1,3}}(?:(?P<mark>[.,'’_]|{_SPACE})\d{{3}})(?:(?P=mark)\d{{3}})*")
 _SHARE = re.compile(r"(?P<whole>\d{1,3})(?:(?P<mark>[.,])(?P<part>\d+))?(?P<percent>\s*%)?")
@@ -18,7 +18,7 @@ def read_points(text: str) -> list[Point]:
     """Read a number of people and the share of them who were named from every line; a first line may be a header.
 
     Raises:
-        InputError: a line holds no two such numbers, or can be read in two ways; the message names the line.
+        InputError: a line does not hold two such numbers, or can be read in two ways; the message has its number.
 
     >>> [(point.n, point.correctness) for point in read_points("people, found\\n10,000 0.86\\n100.000; 61,5 %")]
     [(10000, 0.86), (100000, 0.615)]
@@ -26,8 +26,8 @@ def read_points(text: str) -> list[Point]:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if lines and not any(letter.isdigit() for letter in lines[0][1]):
         del lines[0]
-    if not 2 <= len(lines) <= _MOST_LINES:
-        raise InputError(f"{len(lines):,} points; give 2 to {_MOST_LINES}, one a line: 10,000 0.86")
+    if not 2 <= len(lines) <= _MAX_LINES:
+        raise InputError(f"{len(lines):,} points; give 2 to {_MAX_LINES}, one a line: 10,000 0.86")
     return [_point(number, line) for number, line in lines]
 
 
@@ -41,7 +41,7 @@ def _point(number: int, line: str) -> Point:
 
 
 def _readings(line: str) -> Iterator[tuple[int, float]]:
-    """Every way to read a line: a count, something between, a share; marks of thousands are not marks of decimals."""
+    """Every way to read a line as a count, a separator and a share."""
     for place in re.finditer(rf"[;|\t]|,(?={_SPACE})|{_SPACE}+|,", line):
         count, share = line[: place.start()].strip(" ;|\t,"), line[place.end() :].strip(" ;|\t,")
         people, mark = _count(count), _SHARE.fullmatch(share)
@@ -53,7 +53,7 @@ def _readings(line: str) -> Iterator[tuple[int, float]]:
         yield people, value
         grouped = _GROUPED.fullmatch(count)
         if grouped is not None and grouped["mark"] == mark["mark"]:
-            yield int(count.partition(grouped["mark"])[0]), value  # 10,000 where a comma marks decimals
+            yield int(count.partition(grouped["mark"])[0]), value  # the mark may be of decimals: 10,000 is then ten
 
 
 def _count(text: str) -> int | None:

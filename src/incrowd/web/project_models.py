@@ -16,21 +16,22 @@ FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
 Sentence = Annotated[str, StringConstraints(max_length=1_000_000)]  # one that may name every column
 Count = Annotated[int, Field(ge=0, le=10**15), WHOLE]
-_DEEPEST = 20  # lists and objects within each other
+_MAX_DEPTH = 20  # of nested lists and objects
 
 
-def _is_plain(value: Any, deepest: int) -> bool:
+def _is_plain(value: Any, depth: int) -> bool:
+    """True if a value holds finite numbers only, in lists and objects nested at most `depth` deep."""
     if isinstance(value, dict | list):
-        return deepest > 0 and all(
-            _is_plain(one, deepest - 1) for one in (value.values() if isinstance(value, dict) else value)
+        return depth > 0 and all(
+            _is_plain(one, depth - 1) for one in (value.values() if isinstance(value, dict) else value)
         )
     return not isinstance(value, float) or math.isfinite(value)
 
 
 def _require_plain(details: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what cannot be written again as JSON: numbers that are not finite, and lists within lists without end."""
-    if not _is_plain(details, _DEEPEST):
-        raise ValueError(f"it must hold finite numbers, and nothing more than {_DEEPEST} lists deep")
+    """Refuse what cannot be written again as JSON: numbers that are not finite, and very deep nesting."""
+    if not _is_plain(details, _MAX_DEPTH):
+        raise ValueError(f"it must hold finite numbers, and nothing more than {_MAX_DEPTH} lists deep")
     return details
 
 
@@ -38,7 +39,7 @@ Details = Annotated[dict[str, Any], Field(max_length=200), AfterValidator(_requi
 
 
 class TrailEntry(Model):
-    """Something that was done, and when (UTC)."""
+    """An entry of the audit trail: what was done, and when (UTC)."""
 
     at: Short
     what: Text
@@ -46,7 +47,7 @@ class TrailEntry(Model):
 
 
 class NewDecision(Model):
-    """Decision of a person; `candidate` is the protected table that it is about, none if it is the table itself."""
+    """A decision to record. `candidate` is the protected table that it is about; null for the table itself."""
 
     decision: Literal["release", "refuse", "later"]
     by: Short
@@ -55,7 +56,7 @@ class NewDecision(Model):
 
 
 class ProjectColumn(Model):
-    """A column as it was."""
+    """A column when the project was saved."""
 
     name: str
     type: str
@@ -65,7 +66,7 @@ class ProjectColumn(Model):
 
 
 class ProjectTable(Model):
-    """The table that the project is about; no cells. The oldest projects do not say how it was read."""
+    """The table of a project, without cells. `reading` is null in projects of the first versions."""
 
     name: str
     rows: Count
@@ -74,18 +75,19 @@ class ProjectTable(Model):
 
 
 class AcceptedRisk(Model):
-    """The limits that were set: for the person at highest risk, and for the average where there is one."""
+    """The accepted risks: of the person at highest risk, and on average; null without a limit on the average."""
 
     highest: Limit
     average: Limit | None
 
 
 class DecidedNumbers(Model):
-    """The numbers of a table that a decision rests on; those that were not counted are null.
+    """The numbers of a table that a decision rests on; null if they were not computed.
 
-    `risk` and `highest` are those of the verdict, about the people of its `basis`: the table, or a population.
-    `correctness` is the average risk within the table, `detail` that of the quasi-identifiers which is kept,
-    `conditions` are what a yes rests on, `careful` what stands beside the verdict of a candidate.
+    `risk` and `highest` are the average and the highest risk of the verdict, about the people of its `basis`: the
+    table, or a population. `correctness` is the average risk within the table, `detail` the share of the
+    quasi-identifiers' detail that protection kept. `conditions` are what a yes depends on, `careful` are warnings about
+    a candidate.
     """
 
     decision: Short | None = None
@@ -105,11 +107,11 @@ class DecidedNumbers(Model):
 
 
 class RecordedDecision(Model):
-    """A decision with all that it was made on, so that its record says the same whatever is changed later.
+    """A decision with everything it rests on, so that later changes do not change its record.
 
-    `before` are numbers of the table, `after` those of the `candidate` that was made by `protection`. The settings are
-    those by which they were judged; values that somebody named in them are left out. `files` are those that the
-    candidate is downloaded as, with their SHA-256; the table itself may be guessed by its hash, so it has none.
+    `before` are numbers of the table, `after` those of the `candidate` that `protection` made. `settings` are those at
+    the time, without cell values that they name. `files` are the candidate's downloads with their SHA-256; the original
+    table has no hash here, since its content could be guessed by it.
     """
 
     at: Short
@@ -127,22 +129,22 @@ class RecordedDecision(Model):
 
     @property
     def is_against_verdict(self) -> bool:
-        """True if a table goes out whose verdict is not yes, or is not known."""
+        """True if a table is released whose verdict is not yes, or unknown."""
         judged = self.before if self.candidate is None else self.after
         return self.decision == "release" and (judged is None or judged.decision != "within")
 
 
 class ListedDecision(RecordedDecision):
-    """A decision beside the table that is open: whether it is about that one, or about another of its project."""
+    """A decision, and whether it is about the open table or about an earlier table of its project."""
 
     on_this_table: bool
 
 
 class ProjectRun(Model):
-    """Work that was done: what was asked, what came out in a few numbers, and how long it took.
+    """A finished job: its question, a summary of its result, and how long it took.
 
-    `protection` is what makes a candidate again, but for hierarchies that list values where it `lacks_values`. An
-    `outdated` run was about other roles, scales or limits than those that were saved with it.
+    `protection` are the settings that make a candidate again; with `lacks_values` they lack hierarchies that list
+    values. An `outdated` run had other roles, scales or limits than the saved settings.
     """
 
     kind: JobKind
@@ -157,7 +159,7 @@ class ProjectRun(Model):
 
 
 class ReopenedProject(Model):
-    """The project that a table goes on with: when it was saved, of which table, what differs, and its work."""
+    """The project that a table continues: when it was saved, of which table, what differs, and its runs."""
 
     saved: Short
     of: str
@@ -167,7 +169,7 @@ class ReopenedProject(Model):
 
 
 class SavedHistory(Model):
-    """The settings of a table with the steps back, its audit trail and decisions, as they are kept over a restart."""
+    """The settings of a table with their undo steps, its audit trail and decisions, as saved for a restart."""
 
     steps: Annotated[list[TableSettings], Field(min_length=1)]
     now: Count
@@ -178,7 +180,7 @@ class SavedHistory(Model):
 
 
 class Project(Model):
-    """All that is needed to go on tomorrow, or with next year's file. `left_out` says what was not saved."""
+    """A project file: all that is needed to continue later, or with a newer table. `left_out`: what was not saved."""
 
     format: Literal["incrowd project"]
     version: Literal[1]
@@ -193,9 +195,9 @@ class Project(Model):
 
 
 class SavedCandidate(ProjectRun):
-    """A candidate of a reopened project that is not made again yet.
+    """A candidate of a reopened project that was not made again yet.
 
-    `cannot` says why it cannot be made again as it was; `is_quick` that this takes a few seconds, with those before it.
+    `cannot` says why it cannot be made again; `is_quick`: it and those before it take a few seconds together.
     """
 
     is_quick: bool
@@ -203,7 +205,7 @@ class SavedCandidate(ProjectRun):
 
 
 class SavedWork(Model):
-    """Content of a reopened project: what differs in this table, its verdict, and candidates to be made again."""
+    """A reopened project: what differs in this table, its verdict, and candidates that can be made again."""
 
     saved: str
     of: str
@@ -213,7 +215,7 @@ class SavedWork(Model):
 
 
 class Loaded(Model):
-    """A project on this table: the settings now, what is different from the saved table, and the work to do again."""
+    """The effect of loading a project: the settings, differences from the saved table, and runs to repeat."""
 
     settings: SettingsState
     changed: list[str]

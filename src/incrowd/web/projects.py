@@ -1,4 +1,4 @@
-"""Projects: saving the question, the decisions and the runs of a table without its cells, and going on with them."""
+"""Projects: saving the settings, decisions and runs of a table without its cells, and loading them again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
-from incrowd.web.table_history import now_in_words
+from incrowd.web.table_history import utc_now
 from incrowd.wording import counted, listed
 
 _REPLAYED = ("assessment", "protection", "solution", "forecast")
-_QUICK = 20.0  # seconds that candidates of a reopened project may take together to be made again unasked
+_QUICK = 20.0  # seconds in which all candidates of a reopened project that are made again without asking must be done
 
 
 def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Project:
-    """The project of a table; values that somebody named, such as secrets, are cells, and left out unless asked for."""
+    """The project of a table; `cells` includes values that the settings name, such as secrets."""
     settings, left_out = (table.settings, []) if cells else without_cells(table.settings)
     name_candidates(jobs)
     done = [job for job in sorted(jobs, key=lambda job: job.created) if job.state == "done" and job.kind != "leak"]
@@ -31,7 +31,7 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
         format=models.FORMAT,
         version=1,
         made_with=__version__,
-        saved=now_in_words(),
+        saved=utc_now(),
         table=describe_table(table),
         settings=settings,
         runs=runs[-1_000:],
@@ -58,24 +58,14 @@ def _save_run(job: Job, *, cells: bool) -> models.ProjectRun:
 
 
 def describe_table(table: OpenTable) -> models.ProjectTable:
-    """The table in a project or a decision: what it is called and what its columns are like; no cells."""
-    columns = [
-        models.ProjectColumn(
-            name=one.column,
-            type=one.kind,
-            distinct=one.distinct if one.distinct >= 0 else None,
-            nulls=one.nulls,
-            reason=one.reason,
-        )
-        for one in table.columns
-    ]
-    return models.ProjectTable(
-        name=table.name, rows=table.table.rows, reading=Reading(**table.source.how), columns=columns
-    )
+    """The name, size, reading options and columns of a table, for a project or a decision; no cells."""
+    info, described = table.info(), {*models.ProjectColumn.model_fields}
+    columns = [models.ProjectColumn(**column.model_dump(include=described)) for column in info.columns]
+    return models.ProjectTable(name=info.name, rows=info.rows, reading=info.reading, columns=columns)
 
 
 def without_cells(settings: TableSettings) -> tuple[TableSettings, list[str]]:
-    """Settings without the values that they name, and what was left out, in words."""
+    """Settings without the cell values that they name, and what was left out, in words."""
     changes: dict[str, Any] = {}
     left_out = []
     if settings.secrets:
@@ -90,13 +80,13 @@ def without_cells(settings: TableSettings) -> tuple[TableSettings, list[str]]:
 
 
 def without_rows(asked: ProtectionRequest) -> ProtectionRequest:
-    """A protection without hierarchies that list values; those by a rule stay."""
+    """A protection without the hierarchies that list values; hierarchies by a rule stay."""
     rules = {name: given for name, given in asked.hierarchies.items() if isinstance(given, str)}
     return asked.model_copy(update={"hierarchies": rules})
 
 
 def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
-    """A question without the values in its hierarchies."""
+    """A question without hierarchies that list values, at any depth."""
     found = dict(question)
     for key, value in question.items():
         if key == "hierarchies":
@@ -107,7 +97,7 @@ def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def saved_reading(table: OpenTable, project: models.Project) -> Reading:
-    """Reading options of a file, with the scales and missing codes of a project; the others are the file's own."""
+    """The table's reading options with the scales and missing codes of a project in place of its own."""
     saved, columns = project.table.reading, {*table.table.columns}
     if saved is None:
         return Reading(**table.source.how)
@@ -119,9 +109,9 @@ def saved_reading(table: OpenTable, project: models.Project) -> Reading:
 
 
 def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
-    """Take over the settings and decisions of a project for a table, and say what differs from the saved one.
+    """Apply the settings and decisions of a project to a table, and list differences from the saved table.
 
-    A column that is new, or whose kind of values changed, counts as not decided.
+    A column that is new, or has another kind of values, is not decided.
     """
     was = {one.name: one for one in project.table.columns}
     kinds = {one.column: one.kind for one in table.columns}
@@ -138,11 +128,11 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
 
 
 def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[str]) -> models.SavedWork | None:
-    """Saved content of the project that a table continues, and its candidates that are not made again yet.
+    """The project that a table continues, and its candidates that were not made again yet; None without a project.
 
     Args:
         table: the table.
-        jobs: the work on it.
+        jobs: the jobs of the table.
         tables: the ids of the tables of the session.
     """
     reopened = table.history.reopened
@@ -168,11 +158,12 @@ def describe_saved_work(table: OpenTable, jobs: list[Job], tables: Collection[st
         seconds += 0.0 if cannot else run.seconds * growth
         is_quick = cannot is None and seconds <= _QUICK
         candidates.append(models.SavedCandidate(**dict(run), is_quick=is_quick, cannot=cannot))
-    told = reopened.model_dump(include={"saved", "of", "changed"})
-    return models.SavedWork(**told, assessment=verdicts[-1] if verdicts else None, candidates=candidates)
+    described = reopened.model_dump(include={"saved", "of", "changed"})
+    return models.SavedWork(**described, assessment=verdicts[-1] if verdicts else None, candidates=candidates)
 
 
 def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -> Iterator[str]:
+    """Differences between a table and the saved one, in words; `kinds` are the kinds of values by column."""
     was = {one.name: one for one in project.table.columns}
     if table.table.rows != project.table.rows:
         yield f"there were {project.table.rows:,} rows and are {table.table.rows:,}"

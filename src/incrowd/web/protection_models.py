@@ -29,7 +29,7 @@ HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_
 
 
 class ColumnStep(Model):
-    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it.
+    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1) of a column.
 
     Perturbation may change several columns together, joined by plus signs: age+income.
     """
@@ -42,7 +42,7 @@ Parts = Annotated[dict[Name, ClassSize], Field(max_length=2_000)]
 
 
 def _field(option: Option) -> tuple[Any, Any]:
-    """Type and default of an option in a request; a default of nothing is null."""
+    """Type and default of an option in a request; an option without a default is null."""
     limits = {"ge": option.lowest, "gt": option.above, "le": option.highest}
     bounds: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
     number: Any = Annotated[float, Field(**bounds)]
@@ -77,7 +77,7 @@ _ASKED = {
     if option.flag is not None and not option.by_role and name not in _NOT_ASKED
     if option.kind != "file" or name in _TABLES
 }
-"""The options that a request has. None names a file of the server; a table is one of the session, by its id."""
+"""The options of a request. None of them is a file of the server; a table is one of the session, by its id."""
 
 if TYPE_CHECKING:
 
@@ -95,8 +95,8 @@ class ProtectionRequest(_Declared):
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "cuts:18,65", "prefix:3,1", "quantiles:10",
     "dates", "places" or "auto"), or by rows of a value and its label at each level. `importance`, `keep`, `widest`
-    and `apart` are wishes. `k_map` counts people of another table of the session, `population_table`, or by an estimate
-    those of a `population`, which is that of the table's settings where neither is given.
+    and `apart` are wishes. `k_map` counts the people of another table of the session (`population_table`), or estimates
+    those of a `population`; the default is the population of the table's settings.
     """
 
     sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
@@ -107,14 +107,14 @@ class ProtectionRequest(_Declared):
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
     def given_options(self) -> dict[str, Any]:
-        """The options that say something that is not their default, as `protect` takes them; a file is an id."""
+        """The options that differ from their defaults, as `protect` takes them; a table is an id."""
         values = {name: getattr(self, name) for name in _ASKED}
         values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
         return {name: value for name, value in values.items() if value not in (None, [], {}, _ASKED[name].default)}
 
     @model_validator(mode="after")
     def _read_steps(self) -> Self:
-        """Refuse a step that the method does not know, or that reads a file of the server."""
+        """Refuse a step that the method does not have, or that reads a file of the server."""
         for step in self.steps:
             if self.method == "mask":
                 parse_action(step.column, step.action)
@@ -123,7 +123,7 @@ class ProtectionRequest(_Declared):
         return self
 
     def named(self, columns: Collection[str]) -> list[str]:
-        """Every column that is named, of a table with these columns."""
+        """Every column that the request names, for a table with these columns."""
         given = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
         named = [value for kind, value in given if kind == "columns" or isinstance(value, dict)]
         in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]

@@ -35,7 +35,7 @@ _MUST = {
 
 
 class Refusal(IncrowdError):  # noqa: N818
-    """A refused request; the sentence says what to do instead."""
+    """A refused request, with its HTTP status and a sentence that says what to do instead."""
 
     def __init__(self, status: int, sentence: str, choices: Sequence[str] = ()) -> None:
         super().__init__(sentence, choices=choices)
@@ -43,7 +43,7 @@ class Refusal(IncrowdError):  # noqa: N818
 
 
 def public_words(error: Exception) -> str:
-    """The message of an error, without the paths of files that this server keeps."""
+    """The message of an error, without paths of files in the server's private directory."""
     return re.sub(r"cannot write .*[/\\][^/\\:]+:", "this server cannot write a file:", str(error))
 
 
@@ -53,10 +53,10 @@ def not_found(what: str) -> Refusal:
 
 
 def describe_validation_error(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Why a request does not fit its model, as a sentence that repeats names of fields and what a step says."""
+    """The first error of a request as a sentence, which repeats names of fields but no values."""
     first = next(iter(errors), {})
     kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]
-    where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without the kinds that were tried
+    where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without members of unions
     if kind == "json_invalid":
         return "the request is not JSON that can be read"
     if kind == "missing":

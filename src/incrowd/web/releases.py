@@ -1,4 +1,4 @@
-"""A protected table as a job keeps it: its file, which records are left, and its classes."""
+"""A protected table of a job: its file, which records it keeps, and its classes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CellChange = Literal["kept", "coarser", "removed"]
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A protected table in a file; nothing of it is in memory until it is asked for.
+    """A protected table in a file, read on first use.
 
     Attributes:
         file: the Parquet file.
-        quasi_identifiers: the columns by which people are compared in it.
+        quasi_identifiers: its quasi-identifiers.
         person: the column that says whose record it is.
-        kept_rows: which record of the original each row is; None where all are there in their order.
-        question: the question about it.
+        kept_rows: the record of the original that each row comes from; None if all are kept in their order.
+        question: the question by which it is assessed.
     """
 
     file: Path
@@ -43,7 +43,7 @@ class Release:
 
     @property
     def rows_file(self) -> Path:
-        """The file that keeps `kept_rows` for the next start of the server."""
+        """The file that `kept_rows` are saved in for a restart of the server."""
         return self.file.with_suffix(".rows.npy")
 
     def delete(self) -> None:
@@ -62,7 +62,7 @@ class Release:
         return assign_classes(self.table, self.quasi_identifiers, self.person)
 
     def row_of(self, record: int) -> int | None:
-        """The row of a record of the original; None where it was left out."""
+        """The row that a record of the original became; None if it was left out."""
         if self.kept_rows is None:
             return record
         rows = (self.kept_rows == record).nonzero()[0]
@@ -74,27 +74,27 @@ class Release:
 
     @property
     def last_record(self) -> int:
-        """The last record of the original that is among the rows."""
+        """The highest number of a record of the original among the rows."""
         return self.table.rows - 1 if self.kept_rows is None else int(self.kept_rows.max(initial=-1))
 
     def alike(self, row: int) -> int:
-        """Class size, in people, of a row."""
+        """The number of people in the class of a row."""
         return int(self.classes.people[self.classes.numbers[row]])
 
     def cell_after(self, column: str, row: int, before: str) -> tuple[CellChange, str]:
-        """Change of a cell of the original, and its text now."""
+        """How protection changed a cell with the text `before`, and its text afterwards."""
         (cells,) = self.cells([column], row, 1)
         return change_of(before, cells[0]), "" if cells[0] is None else cells[0]
 
     def cells(self, columns: list[str], start: int, count: int) -> list[list[str | None]]:
-        """The texts of some rows, a list a column; None where there is no such cell. Two bounds are one range."""
+        """The cells of some rows as text, one list per column; None in removed columns. Bounds become one range."""
         wanted = {end for name in columns for end in (name, *_bounds(name))}
         arrow = load_part(self.file, [name for name in self.table.columns if name in wanted], start, count)
         return [_column_texts(arrow, name) for name in columns]
 
 
 def change_of(before: str, after: str | None) -> CellChange:
-    """Kind of change of a cell, by its texts."""
+    """The kind of change between two texts of a cell."""
     if after is None or (after in ("", "*") and before != after):
         return "removed"
     return "kept" if before == after else "coarser"

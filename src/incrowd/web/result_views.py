@@ -1,4 +1,4 @@
-"""Results of jobs as HTML, with the templates of the report."""
+"""Results of jobs rendered as HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 
-_VIEWS = {  # the template of a kind of job that has none of its own
+_VIEWS = {  # templates of kinds of jobs that share one
     "points": "forecast",
     "curve": "forecast",
     "solution": "protection",
@@ -29,24 +29,24 @@ _VIEWS = {  # the template of a kind of job that has none of its own
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
-    """The result of a job as HTML. `form` is "release" for the downloads of an assessment."""
+    """The result of a job as HTML; the `form` "release" of an assessment is that of its downloads."""
     outcome = job.answer()
     if isinstance(outcome.value, Assessment):
         plain = plain_document(outcome.value)
         columns = [one.column for one in outcome.value.roles.suggested]
         context = {**plain, "specs": safe_json(plain["specs"])}
         context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
-        opened = session.tables.get(job.table or "")  # what was noticed when it was read stands above every lens
-        context["said"] = [_as_sentence(note, columns) for note in (opened.table.notes if opened else ())]
+        opened = session.tables.get(job.table or "")  # the page shows its notes already, above every tab
+        context["notes_on_page"] = [_as_sentence(note, columns) for note in (opened.table.notes if opened else ())]
         context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
         name = "release" if form == "release" else "assessment"
     else:
-        context, name = _of_figures(session, job), _VIEWS.get(job.kind, job.kind)
+        context, name = _figure_context(session, job), _VIEWS.get(job.kind, job.kind)
     return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
 
 
 def _unfinished(job: Job, skipped: Mapping[str, Advice]) -> str:
-    """Sections missing from an unfinished assessment, in words."""
+    """The missing sections of an unfinished assessment, in words."""
     missing = ", ".join(name for name, why in skipped.items() if str(why) == PENDING) or "what comes last"
     if job.state == "cancelled":
         return f"This assessment was cancelled. Not worked out: {missing}."
@@ -55,14 +55,14 @@ def _unfinished(job: Job, skipped: Mapping[str, Advice]) -> str:
     return f"Still being worked out: {missing}."
 
 
-def _of_figures(session: Session, job: Job) -> dict[str, Any]:
-    """The context of a template: figures, the result with display names, and as JSON for the script."""
+def _figure_context(session: Session, job: Job) -> dict[str, Any]:
+    """The context of a template: the figures, the result with display names, and both as JSON for the page's script."""
     outcome = job.answer()
     table = session.tables.get(job.table or "")
     columns = [one.column for one in table.columns] if table else []
     shown = display_names(columns)
     result, figures = outcome.to_json(), outcome.to_figures()
-    undone = result.get("undone", [])  # told above all else
+    undone = result.get("undone", [])  # shown first, as warnings
     notes = [
         *(note for note in result.get("notes", []) if note not in undone),
         *result.get("forecast", {}).get("notes", []),
@@ -78,18 +78,18 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
         "result": with_display_names(result, shown),
         "data": safe_json(result),
         "notes": [_as_sentence(note, [*columns, *shown.values()]) for note in with_display_names(notes, shown)],
-        "figures": [_plain(name, figure) for name, figure in figures.items()],
+        "figures": [_plain_figure(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }
 
 
 def _as_sentence(note: str, columns: Sequence[str]) -> str:
-    """A note with a capital, unless it begins with a column's name, and a full stop."""
+    """A note with a full stop and a capital letter, unless it begins with the name of a column."""
     named = any(note.startswith(f"{name} ") for name in columns)
     return (note if named else note[:1].upper() + note[1:]) + ("" if note.endswith(".") else ".")
 
 
-def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
+def _plain_figure(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     table = figure["table"]
     rows = DataTable(table["caption"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"]))
     return {
@@ -112,7 +112,7 @@ def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
 
 
 def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
-    """The chart of a comparison with a line at the most that is accepted on average, where the chart reaches so far."""
+    """The chart of a comparison with a line at the accepted average risk, if the axis reaches that far."""
     most = limits["highest"] if limits["average"] is None else limits["average"]
     y = {"field": "limit", "type": "quantitative"}
     line = {
@@ -122,7 +122,7 @@ def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, An
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "#8a8f98"}},
             {
-                "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4},  # where few ways end
+                "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4},  # where few points are
                 "encoding": {"x": {"value": 0}, "text": {"field": "words"}},
             },
         ],

@@ -1,6 +1,6 @@
 """Sessions that survive a restart: tables, settings, decisions and candidates in a private folder.
 
-The folder is readable by this user alone and holds rows in clear text; a session that ends takes its files with it.
+The folder is readable by this user alone and holds rows in clear text. The files of a session are deleted when it ends.
 """
 
 from __future__ import annotations
@@ -33,18 +33,21 @@ from incrowd.web.uploads import TABLE_FOLDER
 
 Saved = dict[str, Any]
 MARKER = ".incrowd-kept-work"
-"""The file by which a folder of kept work is known; no other folder is written to or cleared."""
+"""The file that marks a folder as one of saved sessions; the server writes to and deletes from no other folder."""
 _SESSION, _CANDIDATE = re.compile(r"[0-9a-f]{64}\.json"), re.compile(r"[0-9a-f]{16}\.json")
 _RELEASE = re.compile(r"[0-9a-f]{16}\.(parquet|parquet\.incrowd|rows\.npy)")
 
 
 def _is_name(file: str) -> bool:
-    """True if a text is the name of a file, and leads to no other folder."""
+    """True if a text is the name of a file without a path to another folder."""
     return Path(file).name == file and file not in ("", "..")
 
 
 class SavedTable(Model):
-    """A table of a session as it is kept: its file by name, in its own folder, or by its path."""
+    """A table of a session as it is saved: its file is a name in its own `folder`, or a path.
+
+    `seen` is the state of a file that was opened by its path.
+    """
 
     id: Id
     name: Name
@@ -56,16 +59,16 @@ class SavedTable(Model):
 
     @classmethod
     def read(cls, saved: Saved) -> SavedTable:
-        """A table as it was saved; a part that no server wrote is refused."""
+        """A table as it was saved; content that no server writes is refused."""
         return cls.model_validate_json(json.dumps(saved))
 
 
 class SavedSessions:
-    """A folder of kept work: `files` of tables, `sessions` with a JSON file each, and `candidates`.
+    """A folder of saved sessions: `files` of tables, and a JSON file for each of the `sessions` and `candidates`.
 
     Args:
-        folder: made if it is not there; nobody else can read it.
-        seconds: sessions that were not saved for so long are deleted at the start.
+        folder: created if it does not exist; no other user can read it.
+        seconds: at the start, sessions that were not saved for this long are deleted.
 
     Raises:
         InputError: the folder holds other files, belongs to somebody else, cannot be used, or another server uses it.
@@ -84,45 +87,45 @@ class SavedSessions:
                 if part == folder:
                     (folder / MARKER).touch()
             held = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-            self._lock = os.fdopen(held, "r+")  # as long as the server runs
+            self._lock = os.fdopen(held, "r+")  # open as long as the server runs
         except OSError as error:
             raise InputError(f"work cannot be kept in {folder}: {error.strerror}; name another folder") from None
         if locked(self._lock) is False:
             self._lock.close()
             raise InputError(f"another server keeps its work in {folder}; name another folder")
-        self._written: dict[str, str] = {}
+        self._written: dict[str, str] = {}  # the JSON of each session that was written last
         self._remove_old(seconds)
 
     def close(self) -> None:
-        """Let another server use the folder; the work stays."""
+        """Release the lock, so that another server can use the folder; its files stay."""
         self._lock.close()
 
     def has(self, key: str) -> bool:
-        """True if there is work of a session."""
+        """True if a session is saved."""
         return self._file(key).exists()
 
     def load(self, key: str) -> Saved | None:
-        """Saved work of a session, which counts as used now; None if it cannot be read."""
+        """A saved session, which counts as used now; None if it cannot be read."""
         saved = self._saved(key)
         if saved is not None:
             os.utime(self._file(key))
         return saved
 
     def forget(self, key: str) -> None:
-        """Delete what was saved of a session; its tables delete their files themselves."""
+        """Delete a saved session and its candidates; closing its tables deletes their files."""
         saved = self._saved(key) or {"candidates": ()}
-        self._file(key).unlink(missing_ok=True)  # first: a session without its candidates would be no session
+        self._file(key).unlink(missing_ok=True)  # first, so that no saved session lacks its candidates
         for candidate in saved["candidates"]:
             self._candidate(candidate).unlink(missing_ok=True)
         self._written.pop(key, None)
 
     def save(self, key: str, tables: list[OpenTable], jobs: list[Job]) -> None:
         """Save a session, if something has changed."""
-        done = [(job, job.outcome) for job in jobs if job.state == "done"]  # a job may be discarded meanwhile
+        done = [(job, job.outcome) for job in jobs if job.state == "done"]  # another thread may discard the outcome
         candidates = [(job, outcome, outcome.release) for job, outcome in done if outcome and outcome.release]
         for job, outcome, release in candidates:
             if not self._candidate(job.id).exists():
-                with suppress(FileNotFoundError):  # its table is discarded at this moment
+                with suppress(FileNotFoundError):  # its file was deleted meanwhile
                     self._write(self._candidate(job.id), json.dumps(self._dump_candidate(job, outcome, release)))
         state = {
             "tables": [self._dump_table(table) for table in tables],
@@ -138,11 +141,11 @@ class SavedSessions:
             self._candidate(candidate).unlink(missing_ok=True)
 
     def load_candidate(self, key: str, candidate: str, tables: dict[str, OpenTable]) -> Job | None:
-        """A candidate of a session as a job that is done; None where its table or its file is gone."""
+        """A candidate of a session as a finished job; None if its table or its file is gone."""
         saved = _read(self._candidate(candidate), "file")
         if saved is None or not _RELEASE.fullmatch(saved["file"]):
             return None
-        if saved.pop("sum", None) != _sum(saved):
+        if saved.pop("sum", None) != _checksum(saved):
             raise InputError("its file was changed; protect the table again")
         table, file = tables.get(saved["table"]), self.files / saved["file"]
         if table is None or not file.exists():
@@ -155,7 +158,7 @@ class SavedSessions:
         if release.last_record >= table.table.rows:
             raise InputError("the original table has changed since; protect it again")
         result, figures = saved["result"], saved["figures"]
-        made = Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, saved["summary"])
+        outcome = Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, saved["summary"])
         return Job(
             key,
             saved["kind"],
@@ -167,7 +170,7 @@ class SavedSessions:
             state="done",
             progress=1.0,
             stage="done",
-            outcome=made,
+            outcome=outcome,
             stages=1,
             source=table,
             settings=models.TableSettings(**saved["settings"]),
@@ -178,7 +181,7 @@ class SavedSessions:
     def place_of(self, saved: SavedTable) -> tuple[Path, Path | None]:
         """The file of a saved table, and its own folder if it has one."""
         is_path = saved.source.kind == "path"
-        if saved.folder is None and is_path:  # whether it may be opened is asked of the server
+        if saved.folder is None and is_path:  # the server checks that it is in an allowed folder
             return Path(saved.file), None
         if is_path or not TABLE_FOLDER.fullmatch(saved.folder or "") or not _is_name(saved.file):
             raise InputError("its file is none that is kept here; open the table again")
@@ -193,16 +196,16 @@ class SavedSessions:
             "source": asdict(table.source),
             "folder": table.folder.name if table.folder else None,
             "file": file.name if table.folder else str(file),
-            "seen": table.seen,
+            "seen": table.state_when_opened,
             "history": table.history.to_dict(),
         }
 
     def _dump_candidate(self, job: Job, outcome: Outcome, release: Release) -> Saved:
         assert job.settings is not None
-        sums = {release.file.name: file_hash(release.file)}  # fails where it was discarded, before a list is written
+        hashes = {release.file.name: file_hash(release.file)}  # raises if the file was deleted, before rows are written
         if release.kept_rows is not None:
             np.save(release.rows_file, release.kept_rows)
-            sums[release.rows_file.name] = file_hash(release.rows_file)
+            hashes[release.rows_file.name] = file_hash(release.rows_file)
         saved = {
             "kind": job.kind,
             "table": job.table,
@@ -218,9 +221,9 @@ class SavedSessions:
             "quasi_identifiers": list(release.quasi_identifiers),
             "person": release.person,
             "about": asdict(release.question) if release.question else {},
-            "sha256": sums,
+            "sha256": hashes,
         }
-        return {**saved, "sum": _sum(saved)}
+        return {**saved, "sum": _checksum(saved)}
 
     def _saved(self, key: str) -> Saved | None:
         return _read(self._file(key), "tables", "candidates")
@@ -236,13 +239,14 @@ class SavedSessions:
             draft.write_text(text, encoding="utf-8")
 
     def _remove_old(self, seconds: float) -> None:
-        """Delete sessions that nobody came back to, and files that no session names: a killed server left them.
+        """Delete unused sessions, and files of no session, which a killed server leaves behind.
 
-        Only names that a server gives are deleted; nothing is where a file that may name others cannot be read.
+        Only files with names that a server gives are deleted. If a session or candidate cannot be read, no file that
+        it may name is deleted.
         """
         used: set[str] = set()
         candidates: set[str] = set()
-        is_known = True
+        is_known = True  # all sessions and candidates can be read, so that `used` and `candidates` are complete
         for file in _named_like(self._sessions, _SESSION):
             if file.stat().st_mtime < time.time() - seconds:
                 file.unlink()
@@ -268,16 +272,16 @@ class SavedSessions:
 
 
 def _require_own(folder: Path, *, may_be_link: bool) -> None:
-    """Refuse a folder of somebody else, who could read what is kept there, and a link to a folder elsewhere."""
+    """Refuse a folder of another user, who could read what is saved there, and a link to a folder elsewhere."""
     if folder.is_symlink() and not may_be_link:
         raise InputError(f"{folder} is a link; work is kept in a folder of its own")
     if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
         raise InputError(f"{folder} belongs to somebody else; name another folder")
 
 
-def _sum(saved: Saved) -> str:
-    """A checksum of what is saved, as it is read again."""
-    read_again = json.loads(json.dumps(saved))  # keys that are numbers become texts, which sort otherwise
+def _checksum(saved: Saved) -> str:
+    """A checksum that is the same after the content was written as JSON and read again."""
+    read_again = json.loads(json.dumps(saved))  # keys that are numbers become text, which has another order
     return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
 
 
@@ -286,7 +290,7 @@ def _named_like(folder: Path, name: re.Pattern[str]) -> list[Path]:
 
 
 def _read(file: Path, *needed: str) -> Saved | None:
-    """Content of a file; None if it is gone, or no server wrote it."""
+    """Content of a saved session or candidate with the needed keys; None if the file is gone or malformed."""
     try:
         found: Saved = json.loads(file.read_text(encoding="utf-8"))
         kinds: dict[str, type] = {"tables": list, "candidates": dict, "file": str}

@@ -1,4 +1,4 @@
-"""Commands and Python scripts as text: how a table is opened, what a script imports, calls with an option a line."""
+"""Commands and Python scripts as text: opening a table, imports, and calls with one option per line."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ _HOMES = {
     "incrowd.tables": "write_table",
 }
 """The names that scripts use, by the module that they are imported from."""
-_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*["]""")
-_NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!=)")  # not of methods, nor of options
+UNTYPABLE = "a name has a letter that the command line reads otherwise, such as a comma"
+_LITERALS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*["]""")
+_NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!=)")  # without methods and keywords
 
 
 class ScriptName(str):
-    """Text that stands in a script as a name, without quotation marks."""
+    """Text that is written into a script as code, without quotation marks."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -44,17 +45,17 @@ def command_and_script(
     source: TableSource, verb: str, arguments: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:
     """A verb as a command, after the commands that make its file, and as a script that opens the table first."""
-    file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
+    file = f"./{source.file}" if source.file.startswith("-") else source.file  # otherwise it reads as an option
     command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
     opened = f"demo_table({source.rows}, seed={source.seed})" if source.kind == "demo" else repr(file)
     how = [f"{name}={value!r}" for name, value in source.how.items()]
     python = script_of([f"table = read_table({', '.join([opened, *how])})", *lines])
-    found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
-    return without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
+    both = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+    return both if is_typable(list(source.how.get("scales", {})), ",=") else script_only(both)
 
 
 def script_of(lines: Sequence[str]) -> str:
-    """These lines as a script, which imports what they use.
+    """A script of these lines that imports the names they use.
 
     >>> print(script_of(["print(leak_risk(sizes, 5))"]))
     from incrowd import leak_risk
@@ -62,9 +63,9 @@ def script_of(lines: Sequence[str]) -> str:
     print(leak_risk(sizes, 5))
     """
     text = "\n".join(lines)
-    used = {*_NAMES.findall(_TEXTS.sub("", text))}  # a syntax tree of the data in a script takes long
-    found = {module: [name for name in names.split() if name in used] for module, names in _HOMES.items()}
-    imports = [f"from {module} import {', '.join(names)}" for module, names in found.items() if names]
+    used = {*_NAMES.findall(_LITERALS.sub("", text))}  # parsing the data in a long script would be slow
+    by_module = {module: [name for name in names.split() if name in used] for module, names in _HOMES.items()}
+    imports = [f"from {module} import {', '.join(names)}" for module, names in by_module.items() if names]
     return "\n".join([*imports, "", text])
 
 
@@ -85,26 +86,26 @@ def points_file(points: Sequence[models.Point]) -> str:
 
 
 def forecast_lines(question: models.ForecastQuestion, of: str) -> list[str]:
-    """The lines of a script that forecast something and print it."""
-    asked = f"found = forecast({of}, at={question.at!r}, k={question.k!r}, seed={question.seed})"
-    return [asked, "print(found.correctness)"]
+    """The lines of a script that forecast the expression `of` and print the result."""
+    call = f"found = forecast({of}, at={question.at!r}, k={question.k!r}, seed={question.seed})"
+    return [call, "print(found.correctness)"]
 
 
 def _reading(source: TableSource) -> list[str]:
-    """Reading options of the file."""
+    """The reading options of a file as words of a command."""
     scales = ",".join(f"{name}={scale}" for name, scale in source.how.get("scales", {}).items())
     how = {**source.how, "scales": scales or None}
     return words_of({option.name: option for option in READING}, how) or []
 
 
 def call_of(result: str, function: str, options: Mapping[str, Any], of: str = "table") -> str:
-    """A call with an option a line; what is not asked for is left out."""
+    """An assignment of a call with one option per line; empty options are left out."""
     given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
     return "\n".join([f"{result} = {function}(", f"    {of},", *given, ")"])
 
 
 def forecast_arguments(question: models.ForecastQuestion) -> list[str]:
-    """The options of a forecast."""
+    """The options of `incrowd forecast`."""
     compare = isinstance(question, models.CurveQuestion) and question.compare
     return to_words({"at": question.at, "k": question.k, "seed": question.seed or None, "compare": compare})
 
@@ -114,9 +115,6 @@ def changed_fields(question: Model, **instead: Any) -> dict[str, Any]:
     return question.model_dump(exclude_defaults=True) | instead
 
 
-def without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
-    """The equivalent, with words in place of a command that cannot be written."""
-    if not untypable:
-        return found
-    words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"
-    return models.Equivalent(cli=words, python=found.python)
+def script_only(both: models.Equivalent, why: str = UNTYPABLE) -> models.Equivalent:
+    """The script, with a comment in place of a command that cannot be written."""
+    return models.Equivalent(cli=f"# {why}; use the Python script", python=both.python)

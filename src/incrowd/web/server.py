@@ -1,4 +1,4 @@
-"""The state of one server: settings, private directory, sessions and jobs; opens and closes tables."""
+"""The state of one server: its settings, files, sessions and jobs. Tables are opened and closed here."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.saved_sessions import SavedSessions, SavedTable
 from incrowd.web.server_settings import ServerSettings
-from incrowd.web.session_table import OpenTable, TableSource, identity
+from incrowd.web.session_table import OpenTable, TableSource, file_state
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.table_loading import open_table
 from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
-# imported before any thread is: threads that are the first to use native code at the same time may wait for each other
+# imported before a thread starts: two threads that are the first to use them can wait for each other
 _NATIVE = ("duckdb", "numba", "pyarrow.dataset")
 _log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
-# of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
+# with all columns of the demo nearly everybody is unique; these start as "other", and a user can change their roles
 _DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
 
 
@@ -41,88 +41,88 @@ class Server:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.kept = None if settings.keep is None else SavedSessions(settings.keep, settings.keep_seconds)
-        self.store = Store(self.kept.files if self.kept else None)
+        self.saved = None if settings.keep is None else SavedSessions(settings.keep, settings.keep_seconds)
+        self.store = Store(self.saved.files if self.saved else None)
         self._saving = threading.Lock()
-        self._turns = threading.Semaphore(settings.max_opening)
+        self._slots = threading.Semaphore(settings.max_opening)
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
-        idle = settings.keep_seconds if self.kept else settings.idle_seconds
-        is_kept = self.kept.has if self.kept else lambda key: False
-        self.sessions = Sessions(settings.max_sessions, idle, self._end_session, self._busy, is_kept)
+        idle = settings.keep_seconds if self.saved else settings.idle_seconds
+        is_saved = self.saved.has if self.saved else lambda key: False
+        self.sessions = Sessions(settings.max_sessions, idle, self._end_session, self._is_busy, is_saved)
         self._closing = threading.Event()
 
-    def warm_up(self) -> None:
-        """Load compiled code in a thread, so that the first count is quick; begin to save what is to be kept."""
+    def start_threads(self) -> None:
+        """Start the thread that loads compiled code, for a quick first count, and the one that saves sessions."""
         for native in _NATIVE:
             import_module(native)
-        if self.kept is not None:
-            threading.Thread(target=self._keep_saving, daemon=True, name="incrowd-save").start()
+        if self.saved is not None:
+            threading.Thread(target=self._save_repeatedly, daemon=True, name="incrowd-save").start()
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
-        """Stop the work and delete every file, unless they are to be kept."""
+        """Stop all jobs; save the sessions where they are kept, otherwise delete every file."""
         self._closing.set()
-        if self.kept is not None:
+        if self.saved is not None:
             self.save()
             self.sessions.leave_all()
         self.sessions.end_all()
         self.jobs.close()
         self.store.close()
-        if self.kept is not None:
-            self.kept.close()
+        if self.saved is not None:
+            self.saved.close()
 
     def save(self) -> None:
-        """Save what has changed, where work is kept."""
-        if self.kept is None:
+        """Save every session that has changed, where sessions are kept."""
+        if self.saved is None:
             return
         with self._saving:
-            for session in self.sessions.awake():
+            for session in self.sessions.loaded():
                 try:
                     with session.lock:
                         if not session.ended:
                             tables = list(session.tables.values())
-                            self.kept.save(session.key, tables, self.jobs.of_session(session.key))
-                except Exception as error:  # a full disk: told in the log, and tried again; others are saved
+                            self.saved.save(session.key, tables, self.jobs.of_session(session.key))
+                except Exception as error:  # such as a full disk; other sessions are saved, and this one is tried again
                     _log.error("work could not be saved: %s", type(error).__name__)
 
-    def _keep_saving(self) -> None:
+    def _save_repeatedly(self) -> None:
         while not self._closing.wait(_SAVE_EVERY):
             self.save()
 
-    def wake(self, session: Session) -> None:
-        """Load the work of a session that an earlier server kept."""
-        with session.waking:
-            if not session.is_asleep or self.kept is None:
+    def load_saved(self, session: Session) -> None:
+        """Load the tables and candidates of a session that an earlier server saved."""
+        with session.loading:
+            if session.is_loaded or self.saved is None:
                 return
-            saved = self.kept.load(session.key)
+            saved = self.saved.load(session.key)
             if saved is None:
                 session.lost.append("what was kept cannot be read; open the tables again")
                 saved = {"tables": [], "candidates": {}}
             for one in saved["tables"]:
                 try:
                     session.tables[one["id"]] = self._reopen(SavedTable.read(one))
-                except Exception as error:  # whatever is wrong with one table, the others are opened
+                except Exception as error:  # any error of one table: the other tables are opened all the same
                     session.lost.append(f"{one.get('name', 'a table')}: {_why(error)}")
             for key, name in saved["candidates"].items():
                 try:
-                    job = self.kept.load_candidate(session.key, key, session.tables)
+                    job = self.saved.load_candidate(session.key, key, session.tables)
                     if job is None:
                         raise InputError("its table or its file is gone; protect the table again")
                     job.name = name
                     self.jobs.restore(job)
                 except Exception as error:
                     session.lost.append(f"{name or 'a protected table'}: {_why(error)}")
-            session.is_asleep = False
+            session.is_loaded = True
 
     def _reopen(self, saved: SavedTable) -> OpenTable:
-        """A table that an earlier server kept; a file that was opened by its path must be unchanged."""
-        assert self.kept is not None
-        file, folder = self.kept.place_of(saved)
+        """A table that an earlier server saved; a file that was opened by its path must be unchanged."""
+        assert self.saved is not None
+        file, folder = self.saved.place_of(saved)
         if saved.source.kind == "path":
-            self._allowed(str(file))
+            self._allowed_file(str(file))
         table = open_table(file, saved.name, saved.source, self.settings, saved.id, folder)
         if saved.source.kind == "path":
-            table.seen = saved.seen or ()
+            table.state_when_opened = saved.seen or ()
             table.check_file()
         table.history.restore(saved.history)
         return table
@@ -130,7 +130,7 @@ class Server:
     def open_upload(
         self, session: Session, folder: Path, given_name: str, reading: Reading = _DEFAULT_READING
     ) -> OpenTable:
-        """Open the uploaded file in a folder as a table; the folder is deleted where that fails."""
+        """Open the uploaded file in a folder as a table; the folder is deleted on an error."""
         try:
             name = shown_name(given_name)
             (file,) = folder.iterdir()
@@ -143,13 +143,13 @@ class Server:
 
     def open_path(self, session: Session, path: str, reading: Reading = _DEFAULT_READING) -> OpenTable:
         """Open a file in one of the allowed folders."""
-        file = self._allowed(path)
+        file = self._allowed_file(path)
         ending_of(file.name)
-        seen = identity(file)
+        state = file_state(file)
         with self.limit_concurrency(), self.reserve_place(session):
             check_unpacked(file, self.settings.max_unpacked)
             table = self._add(session, file, file.name, TableSource("path", str(file), how=reading.options()), None)
-        table.seen = seen
+        table.state_when_opened = state
         return table
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
@@ -170,22 +170,22 @@ class Server:
         outcome = job.answer()
         if outcome.file is None or outcome.release is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
-        name, how = f"protected {job.source.name}", job.equivalent
+        made_by = job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = copy_release(outcome.file, folder / "protected.parquet")
-            made = job.source.source.protected_file
-            source = TableSource("protection", made, before=(how.cli,), script=how.python)
-            return self._add(session, file, name, source, folder, job.settings)
+            name = job.source.source.protected_file
+            source = TableSource("protection", name, before=(made_by.cli,), script=made_by.python)
+            return self._add(session, file, f"protected {job.source.name}", source, folder, job.settings)
 
     def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
-        """Read the file of a table in another way; the table keeps its id and settings, and its results are stale."""
+        """Read the file of a table with other options. The table keeps its id and settings; its results are stale."""
         file = Path(table.table.source or "")
         source = replace(table.source, how=reading.options())
         with self.limit_concurrency():
             again = open_table(file, table.name, source, self.settings, table.id, table.folder)
         again.history.continue_from(table.history)
         again.history.note("read in another way", changed=_changed_options(table.source.how, source.how))
-        again.seen = table.seen
+        again.state_when_opened = table.state_when_opened
         with session.while_open():
             if session.tables.get(table.id) is not table:
                 raise Refusal(409, "the table was closed or read again meanwhile; ask again")
@@ -196,13 +196,13 @@ class Server:
     def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
         """The protected table that a job made of a table."""
         job = self.jobs.get(session.key, job_id)
-        found = job.answer().release
-        if found is None or job.table != table.id:
+        release = job.answer().release
+        if release is None or job.table != table.id:
             raise Refusal(409, "only a protection of this table can be looked at with it")
-        return found
+        return release
 
     def close_table(self, session: Session, table: OpenTable) -> None:
-        """Stop the work on a table and delete its files."""
+        """Remove the jobs of a table and delete its files."""
         with session.lock:
             session.tables.pop(table.id, None)
         self.jobs.remove_all(session.key, table.id)
@@ -212,28 +212,28 @@ class Server:
     def reserve_place(self, session: Session, size: int = 0) -> Iterator[int]:
         """Reserve a place for one more table while it is received and read; yields how many bytes it may have.
 
-        Concurrent requests count each other's reservations, so that together they keep to the limits.
+        Reservations of concurrent requests count, so that together they keep to the limits.
         """
         with session.while_open():
             count = len(session.tables) + session.tables_opening
             if count >= self.settings.max_tables:
                 raise Refusal(429, f"{count} tables are open already; remove one first")
-            most = min(self.settings.max_bytes, self._room(session), size)
+            allowed = min(self.settings.max_bytes, self._free_bytes(session), size)
             session.tables_opening += 1
-            session.reserved_bytes += most
+            session.reserved_bytes += allowed
         try:
-            yield most
+            yield allowed
         finally:
             with session.lock:
                 session.tables_opening -= 1
-                session.reserved_bytes -= most
+                session.reserved_bytes -= allowed
 
     def check_room(self, session: Session) -> None:
-        """Refuse where no room is left to write."""
+        """Refuse if the session or the disk has no room left for files."""
         with session.while_open():
-            self._room(session)
+            self._free_bytes(session)
 
-    def _room(self, session: Session) -> int:
+    def _free_bytes(self, session: Session) -> int:
         """Number of bytes that the session may still write."""
         used = sum(table.bytes for table in session.tables.values()) + self.jobs.bytes(session.key)
         left = self.settings.max_session_bytes - used - session.reserved_bytes
@@ -246,13 +246,13 @@ class Server:
 
     @contextmanager
     def limit_concurrency(self) -> Iterator[None]:
-        """Limit how many requests read or count at the same time, so that threads are left for pages."""
-        if not self._turns.acquire(blocking=False):
+        """Limit how many requests read or count at the same time, so that threads are left to serve pages."""
+        if not self._slots.acquire(blocking=False):
             raise Refusal(429, "too many tables are being opened at once; try again in a moment")
         try:
             yield
         finally:
-            self._turns.release()
+            self._slots.release()
 
     @contextmanager
     def _new_folder(self) -> Iterator[Path]:
@@ -271,21 +271,22 @@ class Server:
         name: str,
         source: TableSource,
         folder: Path | None,
-        decided: TableSettings | None = None,
+        settings: TableSettings | None = None,
     ) -> OpenTable:
+        """Open a file as a new table of the session, with these settings if there are any."""
         new_id = secrets.token_hex(8)
         table = open_table(file, name, source, self.settings, new_id, folder)
-        if decided is not None:
-            table.history.start_with(decided)
+        if settings is not None:
+            table.history.start_with(settings)
         with session.while_open():
             session.tables[new_id] = table
         return table
 
-    def _busy(self, session: Session) -> bool:
+    def _is_busy(self, session: Session) -> bool:
         return session.tables_opening > 0 or self.jobs.active(session.key) > 0
 
-    def _allowed(self, path: str) -> Path:
-        """The file with every link resolved, if it lies in an allowed folder. Others are not touched."""
+    def _allowed_file(self, path: str) -> Path:
+        """The file with every link resolved; refused unless it is in an allowed folder."""
         if not self.settings.folders:
             raise Refusal(403, "no folder is open to this app; start it with --folder, or drop the file here")
         if "\0" in path:
@@ -297,7 +298,7 @@ class Server:
                 if file.is_relative_to(root) and file.is_file():
                     return file
             except (OSError, RuntimeError, ValueError):
-                continue  # a path that cannot be is not there
+                continue  # an impossible path counts as no file
         allowed = ", ".join(str(folder) for folder in self.settings.folders)
         raise Refusal(404, f"there is no such file in the folders that are open to this app: {allowed}")
 
@@ -305,12 +306,12 @@ class Server:
         for table in list(session.tables.values()):
             self.close_table(session, table)
         self.jobs.remove_all(session.key)
-        if self.kept is not None:
-            self.kept.forget(session.key)
+        if self.saved is not None:
+            self.saved.forget(session.key)
 
 
 def _changed_options(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """The options of reading that differ, by their names; of scales the columns. No values that somebody named."""
+    """Names of the reading options that differ, and columns whose scales differ; no values, which may be cells."""
     scales = [options.get("scales", {}) for options in (before, after)]
     columns = [f"scale of {name}" for name in {**scales[0], **scales[1]} if scales[0].get(name) != scales[1].get(name)]
     others = [name for name in {**before, **after} if name != "scales" and before.get(name) != after.get(name)]
@@ -318,7 +319,7 @@ def _changed_options(before: dict[str, Any], after: dict[str, Any]) -> list[str]
 
 
 def _why(error: Exception) -> str:
-    """Why work could not be loaded; the words of other errors may quote cells."""
+    """Why something could not be loaded; of an unexpected error only the type, since its message may quote cells."""
     return str(error) if isinstance(error, IncrowdError | OSError) else f"it is damaged ({type(error).__name__})"
 
 
@@ -328,5 +329,5 @@ def _load_kernels() -> None:
 
     rows = 300
     columns = {"a": list(range(rows)), "b": ["x", "y", None] * (rows // 3)}
-    with suppress(RuntimeError):  # the server ended before it was ready
+    with suppress(RuntimeError):  # the interpreter shuts down and starts no new threads
         ClassSizes.from_table(columns, quasi_identifiers=["a", "b"])

@@ -15,7 +15,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class ServerSettings:
     """Limits of one server; where a comment says so, of one session (one browser).
 
-    `names` are further host names it answers to; `folders` are where tables may be opened by path.
+    `names` are further accepted host names. Tables may be opened by path in `folders`.
     """
 
     host: str = "127.0.0.1"
@@ -25,21 +25,21 @@ class ServerSettings:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     memory: str | None = None
     max_bytes: int = 4 * 10**9  # of one upload
-    max_session_bytes: int = 20 * 10**9  # of all tables of a session together, protected ones that are kept too
-    min_free: int = 10**9  # bytes of the disk that are left to others
-    max_unpacked: int = 2 * 10**9  # of a compressed workbook once it is unpacked
+    max_session_bytes: int = 20 * 10**9  # of all tables of a session together, protected ones included
+    min_free: int = 10**9  # bytes of the disk that stay free
+    max_unpacked: int = 2 * 10**9  # of a compressed file after unpacking
     max_rows: int = 200_000_000
     max_columns: int = 2_000
     max_demo_rows: int = 5_000_000
     max_sessions: int = 200
     max_tables: int = 20  # of a session
     max_jobs: int = 20  # waiting or running, of a session
-    max_opening: int = 20  # tables that are read, and counts that are waited for, at the same time
+    max_opening: int = 20  # requests that read or count a table at the same time
     workers: int = 2
-    kept_jobs: int = 30  # finished, of one kind and session; the oldest are forgotten
+    kept_jobs: int = 30  # finished, of one kind and session; the oldest are dropped
     idle_seconds: float = 12 * 3600.0
-    keep: Path | None = None  # where work is kept when the server ends; else it is deleted
-    keep_seconds: float = 30 * 24 * 3600.0  # after which kept work that nobody came back to is deleted
+    keep: Path | None = None  # the folder that keeps sessions when the server ends; None deletes them
+    keep_seconds: float = 30 * 24 * 3600.0  # after which an unused kept session is deleted
 
     def __post_init__(self) -> None:
         if len(self.token) < 16:
@@ -50,7 +50,7 @@ class ServerSettings:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Accepted host names; any other may belong to an attacker who points it to this machine."""
+        """Accepted host names; an attacker may have pointed any other name to this machine."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
 
     @property

@@ -21,61 +21,61 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from incrowd.errors import InputError
 
-_KEPT = 120  # seconds that an idle connection stays open: longer than clients use it again, whose request would be lost
+_KEEP_ALIVE = 120  # seconds; longer than clients reuse a connection, so that none sends a request into a closed one
 _PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
 
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A bound socket, closed at the end. It is bound first, so that a port in use is reported at once."""
+    """A listening socket, closed at the end. It is bound before the app starts, to report a port in use at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named: asyncio sets TCP_NODELAY only then
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only for TCP
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((host, port))
+            listener.bind((host, port))
         except OSError as error:
             raise InputError(
                 f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port"
             ) from None
-        found.listen(128)
-        yield found
+        listener.listen(128)
+        yield listener
     finally:
-        found.close()
+        listener.close()
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP whose connections are closed where the head of a request does not come in time."""
+    """HTTP/1.1 that closes a connection if the head of a request does not arrive in time."""
 
     patience = 20.0  # seconds for the request line and all headers
-    _head: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
-        self._await_head()
+        self._update_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that is not whole yet has to be in time."""
+        """Read more of a request; the timer stops when its head is complete."""
         super().data_received(data)
-        self._await_head()
+        self._update_timer()
 
-    def _await_head(self) -> None:
+    def _update_timer(self) -> None:
         if self.conn.their_state is not h11.IDLE:
-            if self._head is not None:
-                self._head.cancel()
-            self._head = None
-        elif self._head is None:
-            self._head = self.loop.call_later(self.patience, self._end_waiting)
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = None
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.patience, self._time_out)
 
-    def _end_waiting(self) -> None:
-        self._head = None
+    def _time_out(self) -> None:
+        self._timer = None
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
             self.transport.close()
 
 
 def configuration(app: FastAPI) -> uvicorn.Config:
-    """Settings of the server: no log of addresses, bounded headers, no waiting for requests that never arrive whole."""
+    """Settings of uvicorn: no access log, headers of limited length, and a timeout for incomplete requests."""
     return uvicorn.Config(
         app,
         http=TimedProtocol,
@@ -83,18 +83,18 @@ def configuration(app: FastAPI) -> uvicorn.Config:
         access_log=False,  # addresses hold the token and the names of tables
         log_level="warning",
         server_header=False,
-        timeout_keep_alive=_KEPT,
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=3,
     )
 
 
 def serve_until_stopped(app: FastAPI, sockets: list[socket.socket]) -> None:
-    """Serve until a signal arrives. Temporary files of the library go to the app's private directory too."""
+    """Serve until a signal arrives. The library's temporary files are in the app's private directory too."""
     store = app.state.server.store
-    tempfile.tempdir = str(store.scratch)  # private copies of tables go with the folder, whoever still holds them
+    tempfile.tempdir = str(store.scratch)  # so that temporary copies of tables are deleted with the directory
     logging.getLogger("uvicorn.error").addFilter(_without_traceback)
     server = _Server(configuration(app), store.close)
-    signal.signal(signal.SIGTERM, _leave)  # uvicorn stops for it, and then raises it again
+    signal.signal(signal.SIGTERM, _exit)  # uvicorn stops serving, restores this handler and raises the signal again
     if hangup := getattr(signal, "SIGHUP", None):
         signal.signal(hangup, server.handle_exit)
     try:
@@ -104,11 +104,11 @@ def serve_until_stopped(app: FastAPI, sockets: list[socket.socket]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends at once on a second signal, or when a thread does not end in time."""
+    """A server whose process ends at once on a second signal, or when a thread does not end in time."""
 
-    def __init__(self, config: uvicorn.Config, clean: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, delete_files: Callable[[], None]) -> None:
         super().__init__(config)
-        self._clean = clean
+        self._delete_files = delete_files
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop serving, and end the process after a few seconds."""
@@ -120,11 +120,11 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     def _end_now(self, sig: int) -> None:
-        self._clean()
-        os._exit(128 + sig)  # a thread that reads a file knows no signal
+        self._delete_files()
+        os._exit(128 + sig)  # a thread that reads a file cannot be interrupted
 
 
-def _leave(sig: int, frame: FrameType | None) -> None:
+def _exit(sig: int, frame: FrameType | None) -> None:
     sys.exit(128 + sig)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from incrowd.backends import encode
 from incrowd.classes import ClassSizes
+from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
@@ -29,42 +30,40 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
 
 
-_KEPT = 500  # results that are kept: class sizes of sets of columns, lines of leaks
-_WARM = 24  # columns encoded before anybody asks
+_CACHED = 500  # results: class sizes of sets of columns, lines of leaks
+_ENCODED_AHEAD = 24  # columns
 
 
-class RecentResults:
-    """Results by key; of more than `most`, those that nobody asked for the longest are dropped.
+class ResultCache:
+    """A least recently used cache of at most `most` results. Two threads that miss the same key both compute it.
 
-    Nobody waits for what another thread makes: two that ask for the same at once both make it.
-
-    >>> kept = RecentResults(most=1)
-    >>> kept.get("a", lambda: 1), kept.get("a", lambda: 2), kept.get("b", lambda: 3), kept.get("a", lambda: 4)
+    >>> cache = ResultCache(most=1)
+    >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2), cache.get("b", lambda: 3), cache.get("a", lambda: 4)
     (1, 1, 3, 4)
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Value cached for this key, made now if there is none."""
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The cached result of this key, computed if there is none."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        made = make()
+            if key in self._results:
+                self._results.move_to_end(key)
+                return self._results[key]
+        result = compute()
         with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return made
+            self._results[key] = result
+            while len(self._results) > self._most:
+                self._results.popitem(last=False)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """Origin of a table, so that an equivalent command can open it again."""
+    """Origin of a table, from which equivalent commands and scripts open it again."""
 
     kind: Literal["upload", "path", "demo", "protection"]
     file: str
@@ -82,7 +81,7 @@ class TableSource:
 
     @property
     def protected_file(self) -> str:
-        """The name of the file that a protection of it makes: a new one each time."""
+        """The name of the file that a protection of this table writes; a protected table gets the next number."""
         if self.kind != "protection":
             return "protected.parquet"
         stem, _, number = Path(self.file).stem.partition("-")
@@ -91,7 +90,7 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True)
 class ReadingHints:
-    """Scales that fit columns better than those of their types, and numbers that may stand for missing values."""
+    """Scales that fit columns better than the default of their types, and numbers that may mean a missing value."""
 
     scales: dict[str, ScaleKind]
     missing_codes: dict[str, tuple[int, ...]]
@@ -99,7 +98,7 @@ class ReadingHints:
 
 @dataclass(slots=True, eq=False)
 class OpenTable:
-    """An open table. `folder`, if it has one of its own, is deleted with it."""
+    """An open table. Its own `folder`, if it has one, is deleted when it is closed."""
 
     id: str
     name: str
@@ -108,24 +107,24 @@ class OpenTable:
     columns: tuple[SuggestedRole, ...]
     folder: Path | None
     bytes: int = 0
-    seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
-    replaced_by: OpenTable | None = None  # the same file, read again in another way
-    # a question about the population, its answer, and the risk of the person at highest risk there
+    state_when_opened: tuple[int, ...] | None = None  # of a file that was opened by its path
+    replaced_by: OpenTable | None = None  # the table of the same file, read again with other options
+    # the question of the last assessment, its risk in the population, and that of the person at highest risk there
     assessed: tuple[Question, PopulationRisk | None, float | None] | None = None
-    recent: RecentResults = field(default_factory=lambda: RecentResults(_KEPT))
+    cache: ResultCache = field(default_factory=lambda: ResultCache(_CACHED))
     history: TableHistory = field(init=False)
-    sheets: list[str] = field(default_factory=list)  # tables that its file holds, where it holds several
+    sheets: list[str] = field(default_factory=list)  # names of the tables in its file, if there are several
 
     def __post_init__(self) -> None:
         self.history = TableHistory(self.table, self.columns)
         self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
-        self.table.place = self.source.file  # in commands, as whoever opened it knows it
+        self.table.place = self.source.file  # commands name the file as the user does, not the copy on the server
 
     @property
     def current(self) -> OpenTable:
-        """This table, or the one that its file was read as since."""
+        """This table, or the newest table of its file if the file was read again."""
         while self.replaced_by is not None and self.replaced_by.replaced_by is not None:
-            self.replaced_by = self.replaced_by.replaced_by  # readings in between need not stay in memory
+            self.replaced_by = self.replaced_by.replaced_by  # frees the memory of readings in between
         return self.replaced_by or self
 
     @property
@@ -134,23 +133,23 @@ class OpenTable:
         return self.history.settings
 
     def reading_hints(self) -> ReadingHints:
-        """Possible mistakes in how the file is read; searched for once."""
-        made = self.recent.get(
+        """Possible mistakes in how the file is read; cached."""
+        hints = self.cache.get(
             "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
         )
-        return cast(ReadingHints, made)
+        return cast(ReadingHints, hints)
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the table."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
 
     def decided_as(self, role: str) -> list[str]:
-        """The columns to which a person gave a role, or for which they confirmed it."""
+        """The columns of a role that a user gave or confirmed."""
         decided = {*self.settings.decided}
         return [name for name in self.with_role(role) if name in decided]
 
     def one_with_role(self, role: str) -> str | None:
-        """The one column of a role, if there is one."""
+        """The first column of a role, if there is one; for roles that only one column can have."""
         return next(iter(self.with_role(role)), None)
 
     def kind_of(self, column: str) -> str:
@@ -185,7 +184,7 @@ class OpenTable:
         )
 
     def preview(self, rows: int, show: bool) -> models.Preview:
-        """The first rows; unless they are to be shown, cells tell their kind only."""
+        """The first rows; without `show` a cell tells only the kind of its value."""
         wanted = min(rows, self.table.rows)
         names = list(self.table.columns)
         if not show:
@@ -202,15 +201,15 @@ class OpenTable:
         return self.table.head(names, end).slice(start, end - start)
 
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
-        """Class sizes by these columns; the last few hundred counts are cached."""
+        """Class sizes by these columns; cached."""
         if not names:
             people = encode(self.table, [person])[0].size if person else self.table.rows
             return ClassSizes.from_sizes([people])
-        counted = self.recent.get(
+        sizes = self.cache.get(
             ("class sizes", frozenset(names), person),
             lambda: ClassSizes.from_table(self.table, quasi_identifiers=sorted(names), person=person),
         )
-        return cast(ClassSizes, counted)
+        return cast(ClassSizes, sizes)
 
     def live(self, question: models.LiveQuestion) -> models.Live:
         """Live counts for a choice of columns."""
@@ -232,15 +231,15 @@ class OpenTable:
             sentence=crowd_sentence(sizes, len(question.quasi_identifiers)),
         )
 
-    def warm(self) -> None:
-        """Encode the quasi-identifiers, so that the first count is quick."""
-        names = self.with_role("quasi-identifier")[:_WARM]
+    def encode_known(self) -> None:
+        """Encode the first quasi-identifiers, so that the first count is quick."""
+        names = self.with_role("quasi-identifier")[:_ENCODED_AHEAD]
         if names and self.table.rows:
             encode(self.table, names)
 
     def check_file(self) -> None:
-        """Refuse where the file on disk is no longer the one that was opened."""
-        if self.seen is not None and identity(Path(self.source.file)) != self.seen:
+        """Refuse if the file on disk has changed since it was opened."""
+        if self.state_when_opened is not None and file_state(Path(self.source.file)) != self.state_when_opened:
             raise Refusal(409, "the file has changed since it was opened; remove the table and open it again")
 
     def close(self) -> None:
@@ -253,14 +252,20 @@ class OpenTable:
         if names:
             self.table.require(list(dict.fromkeys(names)))
 
+    def check_known(self, names: Sequence[str]) -> list[str]:
+        """The names, each once; refused if there are none or one is no column."""
+        if not names:
+            raise InputError("no column is a quasi-identifier; say first which columns others may know")
+        return self.table.require(list(dict.fromkeys(names)))
 
-def identity(path: Path) -> tuple[int, ...]:
-    """State of a file that changes when the file is replaced; empty if there is no file."""
+
+def file_state(path: Path) -> tuple[int, ...]:
+    """Metadata of a file that differ once the file is changed or replaced; empty if there is no file."""
     try:
-        found = path.lstat()
+        metadata = path.lstat()
     except OSError:
         return ()
-    return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
+    return (metadata.st_dev, metadata.st_ino, metadata.st_mode, metadata.st_size, metadata.st_mtime_ns)
 
 
 def _counts(sizes: ClassSizes) -> dict[str, Any]:
@@ -269,10 +274,10 @@ def _counts(sizes: ClassSizes) -> dict[str, Any]:
 
 
 def crowd_sentence(sizes: ClassSizes, known: int) -> str:
-    """Sentence on how many people stand out, for this many known columns."""
+    """How many people are unique, and the average risk, as a sentence; `known` is the number of known columns."""
     if not known:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
     alone = f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else."
     if not sizes.uniques:
         alone = f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others."
-    return f"{alone} Whoever knows who is in the table guesses right {percent(sizes.correctness)} of the time."
+    return f"{alone} An attacker who knows who is in the table guesses right {percent(sizes.correctness)} of the time."

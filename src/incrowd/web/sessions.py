@@ -1,4 +1,4 @@
-"""Sessions: the private tables and jobs of one browser, or of one name that a script gives itself."""
+"""Sessions: the private tables and jobs of one browser, or of a script under a session name."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Session:
     tables_opening: int = 0  # tables that are being received or read
     reserved_bytes: int = 0  # bytes that uploads under way may still take
     ended: bool = False
-    watchers: int = 0  # pages that are told of changes
-    is_asleep: bool = False  # its work was kept by an earlier server and is not loaded yet
+    watchers: int = 0  # pages that receive events
+    is_loaded: bool = True  # False for one that an earlier server saved, before its first request
     lost: list[str] = field(default_factory=list)  # tables that could not be loaded, and why
-    waking: threading.Lock = field(default_factory=threading.Lock)
+    loading: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def while_open(self) -> Iterator[None]:
-        """Hold the lock while something is added; refuse where the session has ended."""
+        """Hold the lock while something is added; refuse if the session has ended."""
         with self.lock:
             if self.ended:
                 raise Refusal(409, "this session has ended meanwhile, and nothing of it is kept; open the app again")
@@ -43,10 +43,10 @@ class Session:
 
     def table(self, name: str) -> OpenTable:
         """A table of the session."""
-        found = self.tables.get(name)
-        if found is None:
+        table = self.tables.get(name)
+        if table is None:
             raise not_found("table")
-        return found
+        return table
 
 
 class Sessions:
@@ -54,14 +54,14 @@ class Sessions:
 
     def __init__(
         self,
-        most: int,
+        max_sessions: int,
         idle_seconds: float,
         close: Callable[[Session], None],
-        busy: Callable[[Session], bool],
-        is_kept: Callable[[str], bool] = lambda key: False,
+        is_busy: Callable[[Session], bool],
+        is_saved: Callable[[str], bool],
     ) -> None:
-        self._most, self._idle, self._close, self._busy = most, idle_seconds, close, busy
-        self._is_kept = is_kept
+        self._max_sessions, self._idle_seconds = max_sessions, idle_seconds
+        self._close, self._is_busy, self._is_saved = close, is_busy, is_saved
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
@@ -73,12 +73,12 @@ class Sessions:
 
     def of_cookie(self, secret: str) -> Session | None:
         """The session of a cookie, if there is one. Only hashes are compared, so timing reveals nothing."""
-        return self._used(_key(secret))
+        return self._find(_key(secret))
 
     def named(self, name: str) -> Session:
-        """The session that a script with the token gives this name; started on first use."""
+        """The session of this name, for scripts that send the token; started on first use."""
         key = "named:" + hashlib.sha256(name.encode()).hexdigest()
-        return self._used(key) or self._add(key)
+        return self._find(key) or self._add(key)
 
     def end(self, session: Session) -> None:
         """Close a session and delete what it holds."""
@@ -92,13 +92,13 @@ class Sessions:
         """Close the idle sessions."""
         now = time.monotonic()
         with self._lock:
-            idle = [one for one in self._sessions.values() if now - one.last_used > self._idle]
+            idle = [one for one in self._sessions.values() if now - one.last_used > self._idle_seconds]
         for session in idle:
             self.end(session)
 
-    def awake(self) -> list[Session]:
-        """The sessions whose work is loaded."""
-        return [session for session in list(self._sessions.values()) if not session.is_asleep and not session.ended]
+    def loaded(self) -> list[Session]:
+        """The open sessions whose saved work is loaded."""
+        return [session for session in list(self._sessions.values()) if session.is_loaded and not session.ended]
 
     def leave_all(self) -> None:
         """End every session without deleting what it holds."""
@@ -112,28 +112,31 @@ class Sessions:
         for session in list(self._sessions.values()):
             self.end(session)
 
-    def _used(self, key: str) -> Session | None:
+    def _find(self, key: str) -> Session | None:
+        """The open or saved session of a key, which counts as used now."""
         with self._lock:
             session = self._sessions.get(key)
             if session is not None:
                 session.last_used = time.monotonic()
-        return session or (self._add(key) if self._is_kept(key) else None)
+        return session or (self._add(key) if self._is_saved(key) else None)
 
     def _add(self, key: str) -> Session:
-        """Add a session; where there are too many, close an empty and idle one."""
+        """Add a session. If there are too many, the session without tables and jobs that was idle longest is closed."""
         self.sweep()
         with self._lock:
             if key in self._sessions:
                 return self._sessions[key]
-            awake = (one for one in self._sessions.values() if not one.is_asleep)  # others have tables to load
-            empty = [one for one in awake if not one.tables and not self._busy(one)]
-            full = len(self._sessions) >= self._most
+            loaded = (one for one in self._sessions.values() if one.is_loaded)  # others have tables to load
+            empty = [one for one in loaded if not one.tables and not self._is_busy(one)]
+            full = len(self._sessions) >= self._max_sessions
             if full and not empty:
-                raise Refusal(429, f"{self._most} sessions are open already; close one, or wait until one is idle")
-            found = self._sessions[key] = Session(key, is_asleep=self._is_kept(key))
+                raise Refusal(
+                    429, f"{self._max_sessions} sessions are open already; close one, or wait until one is idle"
+                )
+            session = self._sessions[key] = Session(key, is_loaded=not self._is_saved(key))
         if full:
             self.end(min(empty, key=lambda one: one.last_used))
-        return found
+        return session
 
 
 def _key(secret: str) -> str:

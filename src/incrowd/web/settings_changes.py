@@ -1,4 +1,4 @@
-"""Changes of some settings, as a PATCH sends them: what is not named stays as it is."""
+"""Changes of some settings, as a PATCH request sends them; settings that it does not name stay."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ else:
     ProtectionChanges = create_model(
         "ProtectionChanges",
         __base__=Model,
-        __doc__="What changes in how a table is protected. A value that is null is removed: it is as at first again.",
+        __doc__="Changes of how a table is protected. Null restores the default of an option.",
         **{
-            name: (Optional[field.rebuild_annotation()], None)  # noqa: UP045 - an annotation that is made here
+            name: (Optional[field.rebuild_annotation()], None)  # noqa: UP045 - an annotation built at run time
             for name, field in ProtectionRequest.model_fields.items()
         },
     )
 
 
 class SettingsChanges(TableSettings):
-    """The settings that change; roles and what is said of protection change one by one."""
+    """The settings to change; roles and options of protection change one by one."""
 
     protection: ProtectionChanges = ProtectionChanges()
 
 
 def changed_protection(now: ProtectionRequest, changes: ProtectionRequest) -> ProtectionRequest:
-    """The protection with what was sent in its place; what was sent as null is as at first.
+    """The protection with the options that were sent; null restores a default.
 
     >>> now = ProtectionRequest(k=5, l=2, keep=["age"])
     >>> after = changed_protection(now, ProtectionChanges(k=11, l=None))
@@ -42,5 +42,5 @@ def changed_protection(now: ProtectionRequest, changes: ProtectionRequest) -> Pr
     merged = now.model_dump() | changes.model_dump(exclude_unset=True)
     try:
         return ProtectionRequest(**{name: value for name, value in merged.items() if value is not None})
-    except ValidationError as error:  # what is named does not go with what stays
+    except ValidationError as error:  # the new options contradict those that stay
         raise RequestValidationError(error.errors()) from None

@@ -17,8 +17,8 @@ from incrowd.web.refusals import Refusal
 from incrowd.web.settings_changes import changed_protection
 
 _Record = TypeVar("_Record", bound=Model)
-_STEPS = 100  # settings to go back
-_TRAIL = 5_000  # entries of the audit trail
+_MAX_STEPS = 100  # settings that undo can restore
+_MAX_TRAIL = 5_000  # entries of the audit trail
 
 
 class TableHistory:
@@ -37,7 +37,7 @@ class TableHistory:
         self.reopened: ReopenedProject | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain JSON types."""
+        """The whole history in plain JSON types."""
         return {
             "steps": [step.model_dump(mode="json") for step in self._steps],
             "now": self._now,
@@ -48,7 +48,7 @@ class TableHistory:
         }
 
     def restore(self, saved: SavedHistory) -> None:
-        """Go on from what `to_dict` gave; what it cannot have given is refused."""
+        """Restore the result of an earlier `to_dict`; inconsistent content is refused."""
         for step in saved.steps:
             self._check(step, step.roles)
             if {*step.roles} != {*self.suggested}:
@@ -59,9 +59,9 @@ class TableHistory:
         self.trail, self.decisions, self.reopened = saved.trail, saved.decisions, saved.reopened
 
     def note(self, what: str, **details: Any) -> None:
-        """Write something down in the audit trail; the last few thousand entries are kept."""
-        self.trail.append(TrailEntry(at=now_in_words(), what=what, details=details))
-        del self.trail[:-_TRAIL]
+        """Add an entry to the audit trail; the oldest ones are dropped."""
+        self.trail.append(TrailEntry(at=utc_now(), what=what, details=details))
+        del self.trail[:-_MAX_TRAIL]
 
     @property
     def settings(self) -> models.TableSettings:
@@ -70,29 +70,30 @@ class TableHistory:
 
     @property
     def state(self) -> models.SettingsState:
-        """The current settings, and whether there are earlier or later ones."""
+        """The current settings, and whether undo and redo are possible."""
         return models.SettingsState(
             settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._steps) - 1
         )
 
     def replace(self, wanted: models.TableSettings) -> None:
-        """Replace the settings; steps that were undone are dropped."""
+        """Replace the settings; undone steps are dropped."""
         with self._lock:
             self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
 
     def update(self, changes: models.TableSettings) -> None:
-        """Change only the given settings, roles and wishes of protection, so that pages can change different ones."""
+        """Change only the given settings, roles and options of protection; others stay, so that two pages can edit."""
         with self._lock:
-            named = {name: getattr(changes, name) for name in changes.model_fields_set}
-            named["protection"] = changed_protection(self.settings.protection, changes.protection)
-            named["roles"] = self.settings.roles | changes.roles
+            given = {name: getattr(changes, name) for name in changes.model_fields_set}
+            given["protection"] = changed_protection(self.settings.protection, changes.protection)
+            given["roles"] = self.settings.roles | changes.roles
             if "sensitive" not in changes.protection.model_fields_set:
-                named["protection"] = _follow_secrets(named["protection"], self.settings.roles, named["roles"])
+                given["protection"] = _follow_secrets(given["protection"], self.settings.roles, given["roles"])
             before = [name for name in self.settings.decided if name not in changes.roles]
-            named["decided"] = [*before, *_decided_by(changes)]
-            self._change(self.settings.model_copy(update=named))
+            given["decided"] = [*before, *_decided_by(changes)]
+            self._change(self.settings.model_copy(update=given))
 
     def _change(self, wanted: models.TableSettings) -> None:
+        """Make these the current settings, with the suggested role of every column that they do not name."""
         roles = self.suggested | wanted.roles
         self._check(wanted, roles)
         decided = sorted({*wanted.decided})
@@ -100,29 +101,29 @@ class TableHistory:
         if full != self.settings:
             self.note("settings changed", **_difference(self.settings, full))
             self._steps[self._now + 1 :] = [full]
-            self._steps[: max(0, len(self._steps) - _STEPS)] = []
+            self._steps[: max(0, len(self._steps) - _MAX_STEPS)] = []
             self._now = len(self._steps) - 1
             self.version += 1
 
     def start_with(self, settings: models.TableSettings) -> None:
-        """Begin with the settings of the table that this one was made from; there is no step back.
+        """Begin with the settings of the table that this one was made from; undo does not go further back.
 
         Settings of protection are left out: they name values that no longer exist.
         """
-        fitting = self._as_far_as_it_fits(settings, self._table.columns)
+        fitting = self._fit_to_columns(settings, self._table.columns)
         first = fitting.model_copy(update={"protection": ProtectionRequest()})
         with self._lock:
             self._check(first, self.suggested | first.roles)
             self._steps[:] = [first.model_copy(update={"roles": self.suggested | first.roles})]
 
     def change_to_saved(self, saved: models.TableSettings, settled: Collection[str]) -> None:
-        """Change to settings that were saved, as far as the columns exist; only `settled` ones stay decided."""
-        wanted = self._as_far_as_it_fits(saved, settled)
+        """Change to saved settings, without columns that no longer exist; only the roles of `settled` ones are used."""
+        wanted = self._fit_to_columns(saved, settled)
         with self._lock:
             self._change(wanted)
 
     def continue_from(self, earlier: TableHistory) -> None:
-        """Go on with the history of the same file as it was read before, with its steps back."""
+        """Continue the history of the same file as it was read before, with its steps for undo."""
         if {*earlier.suggested} == {*self.suggested}:
             self._steps, self._now = list(earlier._steps), earlier._now
         else:
@@ -131,24 +132,24 @@ class TableHistory:
         self.trail[:0], self.decisions, self.reopened = earlier.trail, earlier.decisions, earlier.reopened
 
     def add_earlier_records(self, decisions: Sequence[RecordedDecision], trail: Sequence[TrailEntry]) -> None:
-        """Put what was decided and done earlier before what is written down here, each once; the last are kept."""
+        """Insert earlier decisions and trail entries before those of this table, each once; the oldest are dropped."""
         self.decisions[:] = _joined(decisions, self.decisions)[-MOST_DECISIONS:]
-        self.trail[:] = _joined(trail, self.trail)[-_TRAIL:]
+        self.trail[:] = _joined(trail, self.trail)[-_MAX_TRAIL:]
 
-    def _as_far_as_it_fits(self, settings: models.TableSettings, settled: Collection[str]) -> models.TableSettings:
-        """Settings of another table with what names columns of this one: roles and decisions of `settled` ones."""
+    def _fit_to_columns(self, settings: models.TableSettings, settled: Collection[str]) -> models.TableSettings:
+        """Settings of another table without columns that this one lacks; roles and decisions of `settled` ones only."""
         columns, settled = {*self._table.columns}, {*settled}
-        left = {label: [name for name in names if name in columns] for label, names in settings.groups.items()}
+        groups = {label: [name for name in names if name in columns] for label, names in settings.groups.items()}
         protection = settings.protection
-        fits = {
+        fitting = {
             "roles": {name: role for name, role in settings.roles.items() if name in settled},
             "decided": [name for name in settings.decided if name in settled],
-            "groups": {label: names for label, names in left.items() if names},
+            "groups": {label: names for label, names in groups.items() if names},
             "strata": settings.strata if settings.strata in columns else None,
             "cluster": settings.cluster if settings.cluster in columns else None,
             "protection": protection if {*protection.named(columns)} <= columns else ProtectionRequest(k=protection.k),
         }
-        return settings.model_copy(update=fits)
+        return settings.model_copy(update=fitting)
 
     def step(self, by: int) -> None:
         """Undo or redo one step."""
@@ -179,19 +180,19 @@ class TableHistory:
         self._require(wanted.protection.named(self._table.columns))
 
 
-def now_in_words() -> str:
-    """The time now, in UTC."""
+def utc_now() -> str:
+    """The current time in UTC, in ISO format."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _joined(earlier: Sequence[_Record], now: Sequence[_Record]) -> list[_Record]:
-    """All earlier records, and those of now that are not among them."""
+    """All earlier records, then those of `now` that are not among them."""
     known = {one.model_dump_json() for one in earlier}
     return [*earlier, *(one for one in now if one.model_dump_json() not in known)]
 
 
 def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
-    """Differences between two settings: old and new, without values that somebody named."""
+    """Differences between two settings for the audit trail: old and new values, none of which can be a cell."""
     drawn = ("population", "strata", "cluster")
     plain = (*drawn, "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
     found: dict[str, Any] = {
@@ -214,12 +215,12 @@ def _difference(before: models.TableSettings, after: models.TableSettings) -> di
 def _follow_secrets(
     asked: ProtectionRequest, before: Mapping[str, ChosenRole], now: Mapping[str, ChosenRole]
 ) -> ProtectionRequest:
-    """A protection that kept every secret keeps those of the new roles; one that names others stays as it is."""
-    was, secrets = (
+    """A protection of all sensitive columns, updated to those of the new roles; of other columns it is unchanged."""
+    secrets_before, secrets = (
         [name for name, role in roles.items() if role == "sensitive" and name not in asked.leave_out]
         for roles in (before, now)
     )
-    if not was or {*asked.secrets} != {*was}:
+    if not secrets_before or {*asked.secrets} != {*secrets_before}:
         return asked
     if not secrets:
         return asked.model_copy(update={"sensitive": None, "l": None, "t": None, "diverse": []})
@@ -227,5 +228,5 @@ def _follow_secrets(
 
 
 def _decided_by(sent: models.TableSettings) -> list[str]:
-    """The columns that whoever sent the settings decided about: as they say, else all to which they gave a role."""
+    """The columns that a request decides: those it lists as decided, otherwise all to which it gives a role."""
     return list(sent.decided if "decided" in sent.model_fields_set else sent.roles)

@@ -1,4 +1,4 @@
-"""Opens tables for a session within the server's limits."""
+"""Opening of tables for a session, within the server's limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incrowd.web.uploads import list_members
 def open_table(
     file: Path, name: str, source: TableSource, settings: ServerSettings, new_id: str, folder: Path | None
 ) -> OpenTable:
-    """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
+    """Open a table for a session, or refuse it. No message shows the name of an upload's file on this server."""
     try:
         table = read_table(file, memory=settings.memory, most_columns=settings.max_columns, **source.how)
         _check_size(table, settings)
@@ -31,23 +31,23 @@ def open_table(
     except TooLargeError as error:
         raise Refusal(413, str(error)) from None
     except IncrowdError as error:
-        sentence = _renamed(str(error), folder, name)
+        sentence = _with_upload_name(str(error), folder, name)
         if error.choices:
             raise Refusal(400, sentence, error.choices) from None
         raise InputError(sentence, hint=error.hint) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
-    opened = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
+    opened = OpenTable(new_id, name, source, table, _with_unique_roles(columns), folder, bytes_)
     sheets = list_members(file) or list(table.members)
     opened.sheets = sheets if len(sheets) > 1 else []
-    threading.Thread(target=_warmed, args=(opened,), daemon=True, name="incrowd-warm").start()
+    threading.Thread(target=_encode_ahead, args=(opened,), daemon=True, name="incrowd-encode").start()
     return opened
 
 
-def _warmed(table: OpenTable) -> None:
+def _encode_ahead(table: OpenTable) -> None:
     try:
-        table.warm()
+        table.encode_known()
     except (IncrowdError, MemoryError, OSError, RuntimeError):
-        return  # whoever asks gets the same error in words; a server that ends takes no new work
+        return  # the first count raises the same error, and its request reports it
 
 
 def _check_size(table: Table, settings: ServerSettings) -> None:
@@ -59,8 +59,8 @@ def _check_size(table: Table, settings: ServerSettings) -> None:
         raise Refusal(413, f"{table.rows:,} rows; this server takes {settings.max_rows:,}: use the command line")
 
 
-def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
-    """Suggest only the first of several columns that look like the person or the weight."""
+def _with_unique_roles(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
+    """The suggestions with at most one person column and one weight: the first that looks like it."""
     seen: set[str] = set()
     found = []
     for one in columns:
@@ -71,8 +71,8 @@ def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...
     return tuple(found)
 
 
-def _renamed(text: str, folder: Path | None, name: str) -> str:
-    """The message of an error with the name of the upload in place of the file on the server."""
+def _with_upload_name(text: str, folder: Path | None, name: str) -> str:
+    """An error message with the name of the upload in place of its file on the server."""
     if folder is None:
         return text
     for file in folder.iterdir():

@@ -1,4 +1,4 @@
-"""The REST API under /api/v1, with all operations of the pages."""
+"""The REST API under /api/v1. The pages use it for all they do."""
 
 from fastapi import APIRouter
 

@@ -1,4 +1,4 @@
-"""Routes of attacks on a release: one of the table's candidates, or another table."""
+"""Routes of attacks on a release: a candidate of the table, or another table."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def start_attack(
     named = [question.known] if isinstance(question.known, list) else list((question.known or {}).values())
     single = [name for name in (question.secret, question.by) if name]
     table.check_names([*(name for names in named for name in names), *question.noise, *single])
-    released, kept, made = _released(question.released, table, server, session)
+    released, kept_rows, file = _released(question.released, table, server, session)
     holdout = session.table(question.holdout) if question.holdout else None
     return start(
         "attack",
-        lambda table, asked: attack_task(table, asked, released, kept, holdout.table if holdout else None),
-        lambda table, asked: attack(table, asked, made, holdout.source if holdout else None),
+        lambda table, asked: attack_task(table, asked, released, kept_rows, holdout.table if holdout else None),
+        lambda table, asked: attack(table, asked, file, holdout.source if holdout else None),
         question,
     )
 
 
 def _released(key: str, table: OpenTable, server: Server, session: Session) -> tuple[Any, Any, ReleasedFile]:
-    """A release by its id, which rows of the original it has, if that is known, and how it is made."""
+    """A release by its id, the rows of the original that it keeps, if they are known, and its file in commands."""
     if key in session.tables:
         other = session.table(key)
         return other.table, None, ReleasedFile.of_table(other.source)
     job = server.jobs.get(session.key, key)
-    found = job.answer().release
-    if found is None or job.table != table.id:
+    release = job.answer().release
+    if release is None or job.table != table.id:
         raise Refusal(409, "only a protection of this table, or another table, can be attacked with it")
-    return found.table, found.kept_rows, ReleasedFile.of_candidate(job, table.source)
+    return release.table, release.kept_rows, ReleasedFile.of_candidate(job, table.source)
 
 
 @router.get("/jobs/{job_id:key}/attacks.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response)

@@ -1,4 +1,4 @@
-"""Routes of candidates: the shelf, names, comparisons, rows side by side, and the search for the least loss."""
+"""Routes of candidates: the list, names, comparisons, rows side by side, and the search for the least loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["candidates"])
 @router.get("/tables/{table_id:key}/candidates", responses=refusals(404, 409))
 def list_candidates(table: TheTable, server: TheServer, session: TheSession) -> list[models.Candidate]:
     """The protected tables that were made of a table, the newest first, each with the settings that made it."""
-    jobs = [job for job in server.jobs.of_session(session.key) if job.table == table.id]
+    jobs = server.jobs.of_session(session.key, table.id)
     name_candidates(jobs)
     return [describe_candidate(job, table) for job in jobs if is_candidate(job)]
 
@@ -47,7 +47,7 @@ def start_solution(
     start: TableJob, server: TheServer, session: TheSession, question: SolutionQuestion | None = None
 ) -> JobInfo:
     """Find the protection with the least loss that passes; the result is a candidate."""
-    from incrowd.web.tasks.protect_task import solve_task
+    from incrowd.web.tasks.solve_task import solve_task
 
     server.check_room(session)
     folder = server.store.folder
@@ -63,9 +63,9 @@ def start_solution(
 
 @router.post("/jobs/{job_id:key}/name", responses=refusals(404, 409))
 def name_candidate(new: models.NewName, job: TheJob, server: TheServer, session: TheSession) -> JobInfo:
-    """Call a candidate something; it is numbered where another of the table is called so."""
-    others = [one for one in server.jobs.of_session(session.key) if one.table == job.table and one is not job]
-    job.name = distinct_name(new.name, {one.name for one in others})
+    """Rename a candidate; a number is added if another candidate of the table has the name."""
+    taken = {one.name for one in server.jobs.of_session(session.key, job.table) if one is not job}
+    job.name = distinct_name(new.name, taken)
     return job.info()
 
 

@@ -1,4 +1,4 @@
-"""Routes of single columns: triage, what they add, histograms, and reading the file in another way."""
+"""Routes of single columns: roles, added risk, histograms, hierarchies; and of reading the file with other options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["columns"])
 
 @router.get("/tables/{table_id:key}/columns", responses=refusals(404, 409))
 def read_columns(table: TheTable, server: TheServer) -> models.Triage:
-    """Columns with their roles, the suggested roles and the reasons, and which are decided."""
+    """The columns with their roles, suggestions and reasons, and which are decided."""
     with server.limit_concurrency():
         return list_columns(table)
 
@@ -30,14 +30,14 @@ def count_adds(question: models.AddsQuestion, table: TheTable, server: TheServer
 
 @router.post("/tables/{table_id:key}/columns/histogram", responses=refusals(404, 409))
 def read_histogram(question: models.HistogramQuestion, table: TheTable, server: TheServer) -> models.Histogram:
-    """Distribution of a column; its values only if they are to be shown."""
+    """Distribution of a column; its values only with `show`."""
     with server.limit_concurrency():
         return draw_histogram(table, question)
 
 
 @router.post("/tables/{table_id:key}/columns/hierarchy", responses=refusals(404, 409))
 def read_hierarchy(question: HierarchyQuestion, table: TheTable, server: TheServer) -> HierarchyView:
-    """Levels of a column under a hierarchy by a rule, by groups of values, or as a file; values only if asked for."""
+    """Levels of a column under a hierarchy by a rule, by groups of values or from a file; values only with `show`."""
     with server.limit_concurrency():
         return view_hierarchy(table, question)
 
@@ -46,11 +46,11 @@ def read_hierarchy(question: HierarchyQuestion, table: TheTable, server: TheServ
 def change_reading(
     changes: models.ReadingChanges, table: TheTable, server: TheServer, session: TheSession
 ) -> models.Triage:
-    """Read the file again with another scale of some columns or other missing codes; all else is read as before."""
+    """Read the file again with other scales or missing codes of some columns; other options stay."""
     return list_columns(server.read_again(session, table, changes.applied_to(table.source.how)))
 
 
 @router.post("/tables/{table_id:key}/reading", responses=refusals(404, 409))
 def read_again(new: models.NewReading, table: TheTable, server: TheServer, session: TheSession) -> TableInfo:
-    """Read the file again with other scales, missing codes, sheet or separator; decisions about columns stay."""
+    """Read the file again with other reading options; decisions about columns stay."""
     return server.read_again(session, table, new.reading).info()

@@ -1,4 +1,4 @@
-"""Routes of curves of every kind of matching, of the check of the law, of k^m-anonymity and of masked values."""
+"""Routes of correctness curves, checks of the law, sets of items and masked values."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def start_check(start: TableJob, question: models.CheckQuestion | None = None) -
 @router.post("/tables/{table_id:key}/itemsets", status_code=202, responses=refusals(404, 409))
 def start_items(start: AnyTableJob, question: models.ItemsQuestion) -> JobInfo:
     """k^m-anonymity of a table with a row for each item of a person."""
-    from incrowd.web.tasks.curve_tasks import items_task
+    from incrowd.web.tasks.sets_task import items_task
 
     return start("itemsets", items_task, equivalents.itemsets, question)
 
 
 @router.post("/tables/{table_id:key}/set-protections", status_code=202, responses=refusals(404, 409))
 def start_sets(start: AnyTableJob, question: models.SetsQuestion, server: TheServer, session: TheSession) -> JobInfo:
-    """Protect the items or the points of people; the protected table can be downloaded."""
+    """Protect items or points of people; the protected table can be downloaded."""
     from incrowd.web.tasks.sets_task import sets_task
 
     server.check_room(session)
@@ -42,7 +42,7 @@ def start_sets(start: AnyTableJob, question: models.SetsQuestion, server: TheSer
 
 @router.post("/tables/{table_id:key}/masked", status_code=202, responses=refusals(404, 409))
 def start_masked(start: AnyTableJob, question: models.MaskedQuestion | None = None) -> JobInfo:
-    """Count the unique records of a masked table by what its ranges, sets and wildcards cover, without its original."""
+    """Count the unique records of a masked table by the values its ranges, sets and wildcards cover."""
     from incrowd.web.tasks.masked_task import masked_task
 
     return start("masked", masked_task, equivalents.masked, question or models.MaskedQuestion())
@@ -67,7 +67,7 @@ def start_regeneration(
 
 @router.post("/tables/{table_id:key}/curves/exact", status_code=202, responses=refusals(404, 409))
 def start_exact(start: AnyTableJob, question: models.ExactQuestion | None = None) -> JobInfo:
-    """Correctness of an attacker who knows columns exactly, at every size, and by the law in larger populations."""
+    """Correctness of an attacker who knows columns exactly, in galleries of every size and in larger populations."""
     from incrowd.web.tasks.curve_tasks import exact_task
 
     return start("curve", exact_task, equivalents.exact_curve, question or models.ExactQuestion())
@@ -77,13 +77,13 @@ def start_exact(start: AnyTableJob, question: models.ExactQuestion | None = None
 def start_techniques(
     start: AnyTableJob, question: models.TechniquesQuestion, server: TheServer, session: TheSession
 ) -> JobInfo:
-    """Several techniques side by side: curves that were measured here, and points of others."""
+    """Several techniques side by side: curves of finished jobs, and points that were measured elsewhere."""
     from incrowd.web.tasks.curve_tasks import techniques_task
     from incrowd.web.tasks.forecast_task import MeasuredTechnique
 
     jobs = {one.name: server.jobs.get(session.key, one.job) for one in question.techniques if one.job is not None}
     measured = {name: job.answer().value for name, job in jobs.items()}
-    if not all(isinstance(found, MeasuredTechnique) for found in measured.values()):
+    if not all(isinstance(one, MeasuredTechnique) for one in measured.values()):
         raise Refusal(409, "only curves and forecasts can be compared with each other")
     made_by = {name: job.equivalent for name, job in jobs.items()}
     return start(

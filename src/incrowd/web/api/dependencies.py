@@ -13,7 +13,7 @@ from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
 
-_WORDS = {
+_DESCRIPTIONS = {
     400: "The request cannot be used as it is; the sentence says what to change.",
     401: "The token is missing or not right.",
     403: "The request comes from another site, or asks for what is not allowed.",
@@ -27,7 +27,7 @@ _WORDS = {
 
 
 class _Key(Convertor[str]):
-    """Ids of tables and jobs in addresses; /tables/open does not match."""
+    """The converter of ids of tables and jobs in addresses; /tables/open does not match."""
 
     regex = "[0-9a-f]{16}"
 
@@ -42,9 +42,9 @@ register_url_convertor("key", _Key())
 
 
 def refusals(*more: int) -> dict[int | str, dict[str, Any]]:
-    """The responses for refusals, for the OpenAPI document."""
+    """The refusals of a route for the OpenAPI document: those of every route, and `more`."""
     statuses = sorted({400, 401, 403, 413, 422, 429, *more})
-    return {status: {"model": models.ErrorAnswer, "description": _WORDS[status]} for status in statuses}
+    return {status: {"model": models.ErrorAnswer, "description": _DESCRIPTIONS[status]} for status in statuses}
 
 
 def _server(request: Request) -> Server:

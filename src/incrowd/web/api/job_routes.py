@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
 
-from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.fields import JobKind, Model
@@ -26,9 +25,9 @@ Question = TypeVar("Question", bound=Model)
 
 
 class _TableJob:
-    """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
+    """Starts a job on a table. Its task and its equivalent command and script are made from one question."""
 
-    needs_roles = True
+    needs_roles = True  # refused without a quasi-identifier
 
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
@@ -41,25 +40,26 @@ class _TableJob:
         question: Question,
         protection: ProtectionRequest | None = None,
     ) -> models.JobInfo:
-        """Queue the job with the settings that the table has now, or another `protection` than they have."""
+        """Queue the job with the table's current settings, or with another `protection`."""
         table = self.table
-        if self.needs_roles and not table.with_role("quasi-identifier"):
-            raise InputError("no column is a quasi-identifier; say first which columns others may know")
+        if self.needs_roles:
+            table.check_known(table.with_role("quasi-identifier"))
         settings = table.settings
         equivalent, task = make_equivalent(table, question), make_task(table, question)
         if table.settings != settings:
             raise Refusal(409, "the settings were changed while this was asked for; ask again")
-        if table.source.script:  # the table was made here: how comes first
+        if table.source.script:  # the table is a protected one, so the script protects first
             script = f"{table.source.script}\n\n{equivalent.python}"
             equivalent = models.Equivalent(cli=equivalent.cli, python=script)
         asked = question.model_dump(mode="json")
-        made_by = settings if protection is None else settings.model_copy(update={"protection": protection})
-        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=made_by, question=asked)
+        if protection is not None:
+            settings = settings.model_copy(update={"protection": protection})
+        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=settings, question=asked)
         return queue_job(self._server, self._session, job)
 
 
 class _AnyTableJob(_TableJob):
-    """Starts a job that asks about columns it names, whatever roles there are."""
+    """Starts a job whose question names its columns, also on a table without quasi-identifiers."""
 
     needs_roles = False
 
@@ -76,7 +76,7 @@ def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
 
 @router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
 def start_assessment(start: TableJob, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
-    """From the table to a decision, by the table's settings. The result is there in stages."""
+    """Assess the table by its settings. The result is published in stages."""
     from incrowd.web.tasks.assess_task import assess_task
 
     return start("assessment", assess_task, equivalents.assessment, question or models.AssessmentQuestion())
@@ -92,7 +92,7 @@ def start_forecast(start: TableJob, question: models.ForecastQuestion | None = N
 
 @router.post("/points/read", responses=refusals())
 def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
-    """Points as they are pasted, in the notation of any country; a line that can be read in two ways is refused."""
+    """Read pasted points in the notation of any country; a line that can be read in two ways is refused."""
     return read_points(pasted.text)
 
 
@@ -110,8 +110,8 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
 def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
-    """Chance that a leak of part of the table names the people somebody looks for."""
-    with server.limit_concurrency():  # the command names how many people leak, so they are counted first
+    """Chance that an attacker names all targets from a leak of part of the table."""
+    with server.limit_concurrency():  # the equivalent command has the number of people leaked, which is counted
         return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
 
 
@@ -119,7 +119,7 @@ def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion
 def start_simulation(
     start: TableJob, server: TheServer, question: models.SimulationQuestion | None = None
 ) -> models.JobInfo:
-    """Simulate leaks: people known to have leaked, histories that leak or are known in part, wrong values."""
+    """Simulate leaks, also with targets known to have leaked, partial histories and wrong values."""
     from incrowd.web.tasks.leak_task import simulation_task
 
     with server.limit_concurrency():
@@ -128,7 +128,7 @@ def start_simulation(
 
 @router.post("/tables/{table_id:key}/leak-now", responses=refusals(404, 409), response_model=dict[str, Any])
 def compute_leak(table: TheTable, server: TheServer, question: models.LeakQuestion | None = None) -> JSONResponse:
-    """The numbers of a leak at once, without a job, for sliders."""
+    """The numbers of a leak in the response, without a job; for sliders."""
     with server.limit_concurrency():
         return JSONResponse(leak_at_once(table, question or models.LeakQuestion()))
 
@@ -137,7 +137,7 @@ def compute_leak(table: TheTable, server: TheServer, question: models.LeakQuesti
 def draw_leak_curve(
     table: TheTable, server: TheServer, question: models.LeakCurveQuestion | None = None
 ) -> JSONResponse:
-    """The chance for leaks of every size, which a slider moves along."""
+    """The chance for leaks of every size, for the chart of the slider."""
     with server.limit_concurrency():
         return JSONResponse(leak_curve(table, question or models.LeakCurveQuestion()))
 
@@ -152,15 +152,12 @@ def start_protection(
 
 
 def start_protection_of(table: OpenTable, server: Server, session: Session, asked: ProtectionRequest) -> models.JobInfo:
-    """Start a protection of a table."""
+    """Start a protection of a table by these settings, which the job keeps."""
     from incrowd.web.tasks.protect_task import in_population_of, protect_task
 
     server.check_room(session)
-    everybody, folder, start = (
-        population_table_of(asked, session),
-        server.store.folder,
-        _TableJob(table, server, session),
-    )
+    everybody, folder = population_table_of(asked, session), server.store.folder
+    start = _TableJob(table, server, session)
     return start(
         "protection",
         lambda table, asked: protect_task(table, asked, folder, everybody.table if everybody else None),
@@ -171,14 +168,13 @@ def start_protection_of(table: OpenTable, server: Server, session: Session, aske
 
 
 def population_table_of(asked: ProtectionRequest, session: Session) -> OpenTable | None:
-    """The table of everybody whose people k-map counts, where one is named."""
-    named = asked.population_table
-    return session.table(named) if named else None
+    """The table of the population for k-map, if the request names one."""
+    return session.table(asked.population_table) if asked.population_table else None
 
 
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
 def start_frontier(start: TableJob, question: models.FrontierQuestion | None = None) -> models.JobInfo:
-    """Protect the table in every way and measure each; points carry what /protections takes to make them."""
+    """Protect the table with every method and measure each; a point has the request to /protections that makes it."""
     from incrowd.web.tasks.frontier_task import frontier_task
 
     return start("frontier", frontier_task, equivalents.frontier, question or models.FrontierQuestion())
@@ -192,15 +188,15 @@ def list_jobs(server: TheServer, session: TheSession) -> list[models.JobInfo]:
 
 @router.get("/tables/{table_id:key}/latest", responses=refusals(404, 409))
 def read_latest(table: TheTable, server: TheServer, session: TheSession) -> models.Latest:
-    """The newest whole result of each kind: work that runs, failed or was cancelled does not hide it."""
-    jobs = [job for job in server.jobs.of_session(session.key) if job.table == table.id]
+    """The newest finished job of each kind, also if later ones run, failed or were cancelled."""
+    jobs = server.jobs.of_session(session.key, table.id)
     whole = {job.kind: job.info() for job in reversed(jobs) if job.state == "done"}
     return models.Latest(whole=whole, running=[job.info() for job in jobs if not job.finished])
 
 
 @router.get("/jobs/{job_id:key}/settings", responses=refusals(404, 409))
 def read_job_settings(job: TheJob) -> models.TableSettings:
-    """The settings that the table had when the job was started: they made its result."""
+    """The table's settings when the job was started, which made its result."""
     if job.settings is None:
         raise Refusal(409, "this work is about measured points, not about a table with settings")
     return job.settings
@@ -214,13 +210,13 @@ def read_job(job: TheJob) -> models.JobInfo:
 
 @router.post("/jobs/{job_id:key}/cancel", responses=refusals(404))
 def cancel_job(job: TheJob, server: TheServer) -> models.JobInfo:
-    """Stop a job. One that was over already stays as it is, with its result."""
+    """Cancel a job. A finished one stays as it is, with its result."""
     server.jobs.cancel(job)
     return job.info()
 
 
 @router.delete("/jobs/{job_id:key}", status_code=204, responses=refusals(404))
 def remove_job(job: TheJob, server: TheServer) -> Response:
-    """Stop a job and forget what it found."""
+    """Cancel a job and delete its result."""
     server.jobs.remove(job)
     return Response(status_code=204)

@@ -13,12 +13,8 @@ from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusa
 from incrowd.web.api.result_routes import HTML_PAGE
 from incrowd.web.decisions import decide, is_about, record_page
 from incrowd.web.downloads import as_attachment, file_name
-from incrowd.web.jobs import Job
 from incrowd.web.projects import describe_saved_work, load_project, save_project, saved_reading
 from incrowd.web.refusals import Refusal, not_found
-from incrowd.web.server import Server
-from incrowd.web.session_table import OpenTable
-from incrowd.web.sessions import Session
 from incrowd.wording import listed
 
 router = APIRouter(tags=["projects"])
@@ -31,35 +27,35 @@ def download_project(
     session: TheSession,
     cells: Annotated[bool, Query(description="Also save values that were named, such as secrets.")] = False,
 ) -> JSONResponse:
-    """The project of a table as a file: question, roles, runs and decisions, no cells unless they are asked for."""
-    project = save_project(table, _jobs(table, server, session), cells=cells)
+    """The project of a table as a file: settings, runs and decisions, without cells unless they are asked for."""
+    project = save_project(table, server.jobs.of_session(session.key, table.id), cells=cells)
     name = file_name(table.name, "project", "incrowd")
     return JSONResponse(project.model_dump(mode="json"), headers=as_attachment(name))
 
 
 @router.post("/tables/{table_id:key}/project", responses=refusals(404, 409))
 def upload_project(project: models.Project, table: TheTable, server: TheServer, session: TheSession) -> models.Loaded:
-    """Go on with a saved project on this table: settings, scales and decisions are taken over, differences are told."""
+    """Apply a saved project to this table: its settings, scales and decisions; the response lists differences."""
     wanted = saved_reading(table, project)
     if wanted.options() == table.source.how:
         return load_project(table, project)
     try:
         again = server.read_again(session, table, wanted)
     except InputError as error:
-        found = load_project(table, project)
-        return found.model_copy(update={"changed": [*found.changed, f"its scales are not taken over: {error}"]})
+        loaded = load_project(table, project)
+        return loaded.model_copy(update={"changed": [*loaded.changed, f"its scales are not taken over: {error}"]})
     return load_project(again, project)
 
 
 @router.get("/tables/{table_id:key}/project/saved", responses=refusals(404, 409))
 def read_saved_work(table: TheTable, server: TheServer, session: TheSession) -> models.SavedWork | None:
-    """Saved content of the project that this table continues: its verdict, and its candidates not made again yet."""
-    return describe_saved_work(table, _jobs(table, server, session), session.tables)
+    """The project that this table continues: its verdict, and candidates that were not made again yet."""
+    return describe_saved_work(table, server.jobs.of_session(session.key, table.id), session.tables)
 
 
 @router.delete("/tables/{table_id:key}/project/saved", status_code=204, responses=refusals(404, 409))
 def forget_saved_work(table: TheTable) -> Response:
-    """Forget what the reopened project held that is not made again; settings and decisions stay."""
+    """Discard the verdict and the candidates of the reopened project; settings and decisions stay."""
     table.history.reopened = None
     return Response(status_code=204)
 
@@ -74,14 +70,14 @@ def list_decisions(table: TheTable) -> list[models.ListedDecision]:
 def add_decision(
     new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession
 ) -> models.RecordedDecision:
-    """Write down a decision, with the numbers that it rests on."""
+    """Record a decision with the numbers that it rests on."""
     if len(table.history.decisions) >= models.MOST_DECISIONS:
         raise Refusal(
             409,
             f"{models.MOST_DECISIONS:,} decisions were written down already; save the project and open the table anew",
         )
     candidate = server.jobs.get(session.key, new.candidate) if new.candidate else None
-    decision = decide(new, table, candidate, _jobs(table, server, session))
+    decision = decide(new, table, candidate, server.jobs.of_session(session.key, table.id))
     table.history.decisions.append(decision)
     table.history.note(f"decided: {new.decision}", by=new.by, candidate=decision.candidate)
     return decision
@@ -99,7 +95,7 @@ def read_trail(table: TheTable) -> list[models.TrailEntry]:
 def download_record(
     table: TheTable, number: Annotated[int | None, Query(ge=0, le=10_000, description="Which decision.")] = None
 ) -> Response:
-    """The record of a decision as one page to sign: the last one about this table, unless another is asked for."""
+    """The record of a decision as one page to sign; without a `number`, of the last one about this table."""
     decisions = table.history.decisions
     here = [place for place, one in enumerate(decisions) if is_about(one, table)]
     if number is None and not here:
@@ -111,7 +107,3 @@ def download_record(
     decision = decisions[place]
     name = file_name(decision.table.name, f"decision-{decision.at[:10]}", "html")
     return Response(record_page(decision), media_type="text/html", headers=as_attachment(name))
-
-
-def _jobs(table: OpenTable, server: Server, session: Session) -> list[Job]:
-    return [job for job in server.jobs.of_session(session.key) if job.table == table.id]

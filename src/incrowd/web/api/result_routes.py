@@ -1,4 +1,4 @@
-"""Routes of results: figures, reports, downloads, what an assessment advises, reports of protected tables."""
+"""Routes of results: figures, reports, downloads, the actions that an assessment advises, reports of candidates."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from incrowd.web.candidates import describe_candidate
 from incrowd.web.downloads import Format, as_attachment, csv_of, file_name, upload_ending, write_as
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal, not_found
+from incrowd.web.script_writer import UNTYPABLE
 
 router = APIRouter(tags=["results"])
 
@@ -40,7 +41,7 @@ _CODEBOOK: dict[int | str, dict[str, Any]] = {
 
 @router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
 def read_result(job: TheJob) -> JSONResponse:
-    """Result of a job, as the library's own JSON; of a running assessment, what is known so far."""
+    """Result of a job, as the library's own JSON; of a running assessment, the sections so far."""
     return JSONResponse(job.answer().to_json())
 
 
@@ -66,7 +67,7 @@ def download_report(job: TheJob, session: TheSession) -> Response:
     "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response
 )
 def download_external_report(job: TheJob, session: TheSession) -> Response:
-    """The short report for outsiders, which leaves out what would help an attacker."""
+    """The short report for outsiders, without what would help an attacker."""
     page = whole_assessment(job).to_html(external=True)
     return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
 
@@ -85,7 +86,7 @@ def download_table(
     session: TheSession,
     format: Annotated[Format | Literal["upload"], Query(description="upload: as the table came.")] = "csv",
 ) -> Response:
-    """The table that was made. In CSV, text that a spreadsheet would run as a formula is escaped."""
+    """The table that a job made. In CSV, text that a spreadsheet would run as a formula is escaped."""
     file, release = job.answer().file, job.answer().release
     if file is None:
         raise Refusal(409, "only a protection has a table to download")
@@ -107,13 +108,13 @@ def download_table(
     server.check_room(session)
     with server.limit_concurrency():
         written = write_as(release, server.store.new_folder() / f"table.{kind}", table)
-    gone = BackgroundTask(shutil.rmtree, written.parent, ignore_errors=True)
-    return FileResponse(written, media_type="application/octet-stream", headers=as_attachment(name), background=gone)
+    cleanup = BackgroundTask(shutil.rmtree, written.parent, ignore_errors=True)
+    return FileResponse(written, media_type="application/octet-stream", headers=as_attachment(name), background=cleanup)
 
 
 @router.get("/jobs/{job_id:key}/codebook", responses={**refusals(404, 409), **_CODEBOOK}, response_class=Response)
 def download_codebook(job: TheJob, session: TheSession, format: Literal["json", "md"] = "json") -> Response:
-    """What was done to each column of a protected table, without a cell: under DDI's element names, or to read."""
+    """How each column of a protected table was changed, without cells: JSON with DDI's element names, or Markdown."""
     codebook = job.answer().to_json().get("codebook")
     if codebook is None:
         raise Refusal(409, "only a protection has a codebook")
@@ -126,23 +127,23 @@ def download_codebook(job: TheJob, session: TheSession, format: Literal["json", 
 
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
-    """Go on with the protected table: it becomes a table of the session."""
+    """Open the protected table as a table of the session."""
     return server.open_protected(session, job).info()
 
 
 def whole_assessment(job: Job) -> Assessment:
-    """The assessment of a job that is done, or a refusal."""
+    """The assessment of a finished job, or a refusal."""
     found = job.answer().value
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")
-    if job.state != "done":  # what is known so far is shown on the page, but does not leave it as a report
+    if job.state != "done":  # an incomplete assessment is shown on the page, but cannot be downloaded
         ended = {"cancelled": "was cancelled; start it again", "failed": "failed; start it again"}
         raise Refusal(409, f"a report is made of a whole assessment; this one {ended.get(job.state, 'still runs')}")
     return found
 
 
 def _file_name(job: Job, tables: Any, ending: str) -> str:
-    """A file name for a download, with the name of the table and of the candidate that a report is about."""
+    """A file name for a download, with the name of the table and, for the report of a candidate, its name."""
     table = tables.get(job.table)
     what, _, kind = ending.rpartition(".")
     called = [job.question["name"]] if job.kind == "release" and "name" in job.question else []
@@ -155,7 +156,7 @@ def _attachment(text: str, kind: str, name: str) -> Response:
 
 @router.get("/jobs/{job_id:key}/actions", responses=refusals(404, 409))
 def read_actions(job: TheJob, session: TheSession) -> list[ActionView]:
-    """Next actions that an assessment advises, with what a click on each changes or starts."""
+    """The actions that an assessment advises, with the settings each changes or the protection it starts."""
     return list_actions(whole_assessment(job), session.table(job.table or ""))
 
 
@@ -163,7 +164,7 @@ def read_actions(job: TheJob, session: TheSession) -> list[ActionView]:
 def take_action(
     job: TheJob, number: int, server: TheServer, session: TheSession, question: ActionQuestion | None = None
 ) -> ActionDone:
-    """Do what an assessment advises: change settings, or start a protection."""
+    """Take an action that an assessment advises: change settings, or start a protection."""
     table = session.table(job.table or "")
     table.check_file()
     actions = list_actions(whole_assessment(job), table)
@@ -178,7 +179,7 @@ def take_action(
         table.history.update(choice.settings)
     if choice.protection is None:
         return ActionDone(settings=table.history.state)
-    table.history.update(models.TableSettings(protection=choice.protection))  # the form shows what was asked for
+    table.history.update(models.TableSettings(protection=choice.protection))  # so that the form shows it
     return ActionDone(job=start_protection_of(table, server, session, choice.protection).id)
 
 
@@ -192,7 +193,7 @@ def start_report(job: TheJob, server: TheServer, session: TheSession) -> models.
         raise Refusal(409, "only a protection has a table to report on")
     name, called = job.source.source.protected_file, describe_candidate(job, job.source).name
     asked = replace(release.question, source=name)
-    command = to_command(asked) or "# a name has a letter that the command line reads otherwise; use the Python script"
+    command = to_command(asked) or f"# {UNTYPABLE}; use the Python script"
     script = [job.equivalent.python, "from incrowd import assess, read_table", f"table = read_table({name!r})"]
     equivalent = models.Equivalent(cli=f"{job.equivalent.cli}\n{command}", python="\n".join([*script, to_call(asked)]))
     notes = notes_on_protection(job.answer().to_json(), job.source, job.reading or {})

@@ -1,4 +1,4 @@
-"""Routes about the server and the session, and the events that keep two pages of a session in step."""
+"""Routes about the server and the session, and the event stream that keeps several pages of a session up to date."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from incrowd.web.sessions import Session
 router = APIRouter(tags=["server"])
 
 
-_EVERY = 0.3  # seconds between two looks
-_SILENCE = 15.0  # seconds after which a line is sent that says nothing, so that a broken connection is noticed
-_MOST = 20  # pages of a session that are told
+_POLL_EVERY = 0.3  # seconds
+_KEEP_ALIVE = 15.0  # seconds without an event after which a comment is sent, so that a broken connection is noticed
+_MAX_WATCHERS = 20  # pages of a session with an event stream
 
 
 @router.get("/version", responses=refusals())
@@ -51,7 +51,7 @@ def read_limits(server: TheServer) -> models.ServerLimits:
 
 @router.get("/session", responses=refusals())
 def read_session(server: TheServer, session: TheSession) -> models.SessionInfo:
-    """Tell whether the work of this session survives a restart."""
+    """Where the session is kept over a restart, and tables that could not be loaded again."""
     return models.SessionInfo(kept_in=_kept_in(server), lost=session.lost)
 
 
@@ -61,43 +61,43 @@ def _kept_in(server: Server) -> str | None:
 
 @router.delete("/session", status_code=204, responses=refusals())
 def end_session(server: TheServer, session: TheSession) -> Response:
-    """Close the session: its work stops, its tables and files are deleted."""
+    """Close the session: its jobs stop, its tables and files are deleted."""
     server.sessions.end(session)
     return Response(status_code=204)
 
 
-@router.get("/events", include_in_schema=False)  # an answer without an end
+@router.get("/events", include_in_schema=False)  # an endless response does not fit the document
 def watch_session(server: TheServer, session: TheSession) -> StreamingResponse:
-    """Tell a page what changes: `table` with its version of the settings, `job` with its state, `gone`."""
-    if session.watchers >= _MOST:
+    """Events for a page: `table` with the version of its settings, `job` with its state, `gone` and `ended`."""
+    if session.watchers >= _MAX_WATCHERS:
         raise Refusal(429, f"{session.watchers} pages are told of changes already; close some")
-    return StreamingResponse(_told(server, session), media_type="text/event-stream")
+    return StreamingResponse(_events(server, session), media_type="text/event-stream")
 
 
-async def _told(server: Server, session: Session) -> AsyncIterator[str]:
-    seen: dict[str, dict[str, Any]] = {}
-    quiet = 0.0
+async def _events(server: Server, session: Session) -> AsyncIterator[str]:
+    sent: dict[str, dict[str, Any]] = {}
+    quiet_seconds = 0.0
     session.watchers += 1
     try:
         yield "retry: 2000\n\n"
         while not session.ended:
             now = {entry["id"]: entry for entry in _entries(server, session)}
-            changed = [entry for key, entry in now.items() if seen.get(key) != entry]
-            gone = [{"kind": "gone", "id": key} for key in seen if key not in now]
-            seen, quiet = now, 0.0 if changed or gone else quiet + _EVERY
+            changed = [entry for key, entry in now.items() if sent.get(key) != entry]
+            gone = [{"kind": "gone", "id": key} for key in sent if key not in now]
+            sent, quiet_seconds = now, 0.0 if changed or gone else quiet_seconds + _POLL_EVERY
             for entry in (*changed, *gone):
                 yield f"event: {entry['kind']}\ndata: {json.dumps(entry)}\n\n"
-            if quiet >= _SILENCE:
-                quiet = 0.0
+            if quiet_seconds >= _KEEP_ALIVE:
+                quiet_seconds = 0.0
                 yield ": still here\n\n"
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(_POLL_EVERY)
         yield "event: ended\ndata: {}\n\n"
     finally:
         session.watchers -= 1
 
 
 def _entries(server: Server, session: Session) -> Iterator[dict[str, Any]]:
-    """Everything that may change, in few words."""
+    """The state of every table and job that pages follow."""
     for table in list(session.tables.values()):
         yield {"kind": "table", "id": table.id, "version": table.history.version}
     for job in server.jobs.of_session(session.key):

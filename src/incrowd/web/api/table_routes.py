@@ -1,4 +1,4 @@
-"""Routes of tables: opening, preview, settings, live counts and the crowd with its records."""
+"""Routes of tables: opening, preview, settings, live counts, and the crowd with its records."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ _FORM = {"requestBody": {"required": True, "content": {"multipart/form-data": {"
 def _reading(
     separator: Annotated[Separator | None, Query(description="Of a text file.")] = None,
     encoding: Annotated[Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
-    null: Annotated[
-        MissingCodes | None, Query(description="Texts that stand for a missing value: NA,-9;age=97-99.")
-    ] = None,
+    null: Annotated[MissingCodes | None, Query(description="Texts that mean a missing value: NA,-9;age=97-99.")] = None,
     sheet: Annotated[Short | None, Query(description="Of a workbook.")] = None,
     skip_bad_lines: Annotated[bool, Query(description="Leave out lines that do not fit.")] = False,
 ) -> models.Reading:
@@ -61,7 +59,7 @@ async def upload_table(
 
 @router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
 def open_path(path: models.OpenPath, server: TheServer, session: TheSession) -> models.TableInfo:
-    """Open a file on the server's machine, in one of the folders it allows."""
+    """Open a file on the server's machine, in one of the allowed folders."""
     return server.open_path(session, path.path, path.reading).info()
 
 
@@ -80,7 +78,7 @@ def read_table(table: TheTable) -> models.TableInfo:
 
 @router.delete("/tables/{table_id:key}", status_code=204, responses=refusals(404, 409))
 def close_table(table: TheTable, server: TheServer, session: TheSession) -> Response:
-    """Close a table: work on it stops, its results and files are deleted."""
+    """Close a table: its jobs stop, its results and files are deleted."""
     server.close_table(session, table)
     return Response(status_code=204)
 
@@ -97,41 +95,41 @@ def preview_table(
 
 @router.get("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def read_settings(table: TheTable) -> models.SettingsState:
-    """The roles of the columns and what is asked."""
+    """The roles of the columns and the question."""
     return table.history.state
 
 
 @router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
-    """Replace the settings: what is not named is as at first. The old ones can be had back with undo."""
+    """Replace all settings: those that are not sent get their defaults. Undo restores the old ones."""
     table.history.replace(settings)
     return table.history.state
 
 
 @router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_some_settings(changes: SettingsChanges, table: TheTable) -> models.SettingsState:
-    """Change what is named; all else, roles of other columns and the rest of `protection` too, stays as it is."""
+    """Change the settings that are sent; others stay, also roles of other columns and other options of `protection`."""
     table.history.update(changes)
     return table.history.state
 
 
 @router.post("/tables/{table_id:key}/settings/undo", responses=refusals(404, 409))
 def undo_settings(table: TheTable) -> models.SettingsState:
-    """Back to the settings before."""
+    """Undo the last change of the settings."""
     table.history.step(-1)
     return table.history.state
 
 
 @router.post("/tables/{table_id:key}/settings/redo", responses=refusals(404, 409))
 def redo_settings(table: TheTable) -> models.SettingsState:
-    """Forward to the settings that were undone."""
+    """Redo the change that was undone last."""
     table.history.step(1)
     return table.history.state
 
 
 @router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
 def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer) -> models.Live:
-    """Count by the given columns, at once."""
+    """Count classes by the given columns, without a job."""
     with server.limit_concurrency():
         return table.live(question)
 
@@ -154,7 +152,7 @@ def list_riskiest(table: TheTable, server: TheServer, question: crowd.RiskiestQu
 def see_person(
     question: crowd.PersonQuestion, table: TheTable, server: TheServer, session: TheSession
 ) -> crowd.PersonView:
-    """One record as others see it: by what it is found, and what protections do to it."""
+    """One record: how an attacker finds it, and what protections change in it."""
     with server.limit_concurrency():
-        found = [(key, server.release(session, key, table)) for key in question.candidates]
-        return view_person(table, question, found)
+        releases = [(key, server.release(session, key, table)) for key in question.candidates]
+        return view_person(table, question, releases)

@@ -1,1 +1,1 @@
-"""The tasks that jobs run: one kind a file, each calls the library and gives its result and its figures."""
+"""The tasks that jobs run, one subject per file. A task calls the library and returns a result with its figures."""

@@ -1,4 +1,4 @@
-"""Assessments, shown in stages: the facts first, what takes longer as it comes; of protected tables too."""
+"""Tasks that assess a table, with results published in stages, and a protected table for its report."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from incrowd.wording import Advice, percent
 
 
 def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:
-    """The question that the settings of a table make up now."""
+    """The question of an assessment by the table's current settings."""
     return replace(decided_question(table), protection=asked.protection, seed=asked.seed)
 
 
 def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
-    """Assess the table by the settings it has now."""
-    question, about = assessment_question(table, asked), question_of(table)
+    """Assess the table by its current settings."""
+    question, population_question = assessment_question(table, asked), question_of(table)
 
-    def kept(found: Assessment) -> Outcome:
-        remember(table, about, found)
+    def keep(found: Assessment) -> Outcome:
+        remember(table, population_question, found)
         return outcome(found)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        return kept(
-            assess_question(table.table, question, progress=progress, partial=lambda early: publish(kept(early)))
+        return keep(
+            assess_question(table.table, question, progress=progress, partial=lambda early: publish(keep(early)))
         )
 
     return run
@@ -60,7 +60,7 @@ def outcome(found: Assessment) -> Outcome:
 
 
 def summary_of(verdict: Verdict) -> dict[str, Any]:
-    """A verdict in a few numbers, for records."""
+    """The main facts of a verdict, for the summary of an outcome."""
     return {
         "decision": verdict.decision,
         "headline": verdict.headline,
@@ -77,9 +77,9 @@ def report_task(release: Release, name: str, place: str, notes: Sequence[str]) -
 
     Args:
         release: the protected table.
-        name: what the report calls it.
-        place: the file that commands name.
-        notes: what the report says first: what protection cost, and how the original was read.
+        name: its name in the report.
+        place: its file in commands.
+        notes: the first notes of the report: what protection cost, and how the original was read.
     """
 
     def run(progress: Progress, publish: Publish) -> Outcome:
@@ -89,8 +89,8 @@ def report_task(release: Release, name: str, place: str, notes: Sequence[str]) -
         table.place, table.reading = place, {}
         asked = replace(release.question, quasi_identifiers=release.quasi_identifiers, protection=False)
         if not release.question.quasi_identifiers:
-            asked = replace(asked, quasi_identifiers=None)  # guessed ones stay guessed
-        if {asked.strata, asked.cluster} - {None, *table.columns}:  # how people were drawn cannot be told any more
+            asked = replace(asked, quasi_identifiers=None)  # suggested ones stay suggestions
+        if {asked.strata, asked.cluster} - {None, *table.columns}:  # the columns of the sampling design are removed
             other = [*asked.other, *([] if asked.weights is None else [asked.weights])]
             asked = replace(asked, strata=None, cluster=None, weights=None, population=None, other=other)
         found = assess_question(table, asked, progress=progress)
@@ -99,16 +99,16 @@ def report_task(release: Release, name: str, place: str, notes: Sequence[str]) -
     return run
 
 
-def notes_on_protection(made: Mapping[str, Any], original: OpenTable, reading: Mapping[str, Any]) -> list[str]:
-    """What a protected table lacks of its original, and how the file of that was read.
+def notes_on_protection(result: Mapping[str, Any], original: OpenTable, reading: Mapping[str, Any]) -> list[str]:
+    """Notes on what a protected table lacks of its original, and on how the original's file was read.
 
     Args:
-        made: the result of the protection, as JSON.
+        result: the result of the protection, as JSON.
         original: the table that was protected.
-        reading: the options by which its file was read then.
+        reading: the reading options of its file at that time.
     """
-    rows, dropped, removed = original.table.rows, made["suppressed_rows"], made["removed"]
-    detail = percent(made["evaluation"]["granularity"])
+    rows, dropped, removed = original.table.rows, result["suppressed_rows"], result["removed"]
+    detail = percent(result["evaluation"]["granularity"])
     gone = f"{dropped:,} of {rows:,} rows were dropped ({percent(dropped / rows)})" if dropped else "no row was dropped"
     left_out = f"left out: {', '.join(removed)}" if removed else "no column was left out"
     how = "; ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in reading.items())

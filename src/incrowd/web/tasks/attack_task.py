@@ -14,7 +14,7 @@ from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import percent_interval
 
-_RECORDS = 20  # that are found by several attacks, the most exposed first
+_MAX_EXPOSED = 20  # listed records that several attacks find, the most exposed first
 _MEANS = (
     "A point is the share of the people safe without the release whom the attack exposes, the line its 95% interval. "
     "Of linkage it is how often the right record is named. Where the line reaches 0, chance explains what was seen."
@@ -22,18 +22,18 @@ _MEANS = (
 
 
 def attackers(table: OpenTable, question: models.AttackQuestion) -> Any:
-    """Columns that attackers know: as asked, the groups of the settings, or all quasi-identifiers."""
+    """The columns that attackers know: those of the request, the groups of the settings, or all quasi-identifiers."""
     return question.known or table.settings.groups or table.with_role("quasi-identifier") or None
 
 
 def attack_options(table: OpenTable, question: models.AttackQuestion, holdout: Any) -> dict[str, Any]:
-    """The arguments of `attack_release` where they are not its own."""
+    """The arguments of `attack_release` that differ from its defaults."""
     given = question.model_dump(exclude={"released", "by", "known", "holdout"}, exclude_defaults=True)
     return {"known": attackers(table, question), **given} | ({} if holdout is None else {"holdout": holdout})
 
 
 def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any, kept_rows: Any, holdout: Any) -> Task:
-    """Attack a release of a table in every way that can be run."""
+    """Attack a release of a table with every requested attack that can be run."""
     options = attack_options(table, question, holdout)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
@@ -43,7 +43,7 @@ def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any
         result = {
             **found.to_dict(),
             "groups": [one.to_dict() | {"interval": percent_interval(*one.success[1:])} for one in groups],
-            "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_RECORDS]]},
+            "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
         figures = as_figures([_figure(found)] if found.attacks else [], table.table.columns)
         return Outcome(found, lambda: result, lambda: figures, summary={"sentence": found.sentence})

@@ -1,4 +1,4 @@
-"""The tasks that measure curves of every kind of matching, set techniques side by side, and check the law."""
+"""Tasks that measure correctness curves, compare techniques, and check the fit of the law."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from incrowd.figures.curve_charts import rank_size_plot, techniques_plot
 from incrowd.forecasts import Forecast, forecast
 from incrowd.forecasts.population_sizes import drawn_sizes
 from incrowd.forecasts.side_by_side import name_leaders
-from incrowd.measures import itemset_anonymity
 from incrowd.pitman_yor import fit_class_sizes, fit_curve
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from incrowd.reports import DataTable, Figure
@@ -31,7 +30,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.forecast_task import MeasuredTechnique, curve_task
 from incrowd.wording import large_number, number, percent, percent_interval, population
 
-_BAND = (
+_RANK_SIZE_MEANS = (
     "Classes by their size, the largest first: the line is the table, the band holds 95% of the draws from the fitted "
     "law at each rank. Where the line leaves the band, the law gives other class sizes than the table has, and a "
     "forecast by the law alone is to be trusted less than its interval says. Real tables often leave it."
@@ -40,20 +39,18 @@ _LAW_ALONE = (
     "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. Under "
     "Populations the columns are used too, and that forecast is the one to believe."
 )
-_OF_MATCHING = (
+_FITTED_LAW = (
     "These numbers follow the scaling law, fitted to what was measured here at every size of gallery. The farther from "
     "what was measured, the wider the interval."
 )
-
-
-_MEANS = (
-    "A line a technique: how many people it names correctly as the crowd grows, with the 95% interval of its forecast; "
-    "points were measured. Where two bands overlap, what was measured does not tell which of the two names more."
+_TECHNIQUES_MEANS = (
+    "One line for each technique: how many people it names correctly as the crowd grows, with the 95% interval of its "
+    "forecast; points were measured. Where two bands overlap, the measurements do not tell which of the two names more."
 )
 
 
 def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
-    """Does the law fit? The share of ranks at which the table lies inside the band of draws is told."""
+    """Check the fit of the law: the share of ranks at which the table lies inside the band of draws from it."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
 
     def run(progress: Progress, publish: Publish) -> Outcome:
@@ -65,23 +62,23 @@ def check_task(table: OpenTable, question: models.CheckQuestion) -> Task:
             f"{question.draws:,} draws from the fitted law; about 95% would if the law were right."
         )
         result = {**found.to_dict(), "fit": fit.to_dict(), "sentence": sentence}
-        figure = partial(_rank_sizes, found, sentence)
+        figure = partial(_rank_size_figure, found, sentence)
         return Outcome(found, lambda: result, lambda: as_figures([figure()]), summary={"inside": found.inside})
 
     return run
 
 
-def _rank_sizes(found: RankSize, sentence: str) -> Figure:
+def _rank_size_figure(found: RankSize, sentence: str) -> Figure:
     columns = ("rank of the class", "share in the table", "expected by the law", "95% of the draws")
     rows = zip(found.ranks, found.observed, found.expected, found.low, found.high, strict=True)
     shown = tuple((int(one[0]), percent(one[1]), percent(one[2]), percent_interval(one[3], one[4])) for one in rows)
     caption = f"Shares of classes by rank; divergence {number(found.divergence_bits)} bits"
     table = DataTable(caption, columns, shown)
-    return Figure("rank-size", sentence, rank_size_plot(found), table, means=_BAND)
+    return Figure("rank-size", sentence, rank_size_plot(found), table, means=_RANK_SIZE_MEANS)
 
 
 def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
-    """The curve of an attacker who knows some columns exactly, and how it goes on by the law alone."""
+    """The curve of an attacker who knows some columns exactly, and its forecast by the law alone."""
     known, person = exact_columns(table, question), table.one_with_role("person")
 
     def make(progress: Progress) -> Curve:
@@ -98,33 +95,15 @@ def exact_task(table: OpenTable, question: models.ExactQuestion) -> Task:
 
 
 def exact_columns(table: OpenTable, question: models.ExactQuestion | models.MaskedQuestion) -> list[str]:
-    """The columns that are known: as named, or by their roles."""
-    known = list(dict.fromkeys(question.quasi_identifiers or table.with_role("quasi-identifier")))
-    table.check_names(known)
-    if not known:
-        raise InputError("no column is a quasi-identifier; say first which columns others may know")
-    return known
-
-
-def items_task(table: OpenTable, question: models.ItemsQuestion) -> Task:
-    """k^m-anonymity of sets of items."""
-    table.check_names([question.person, question.item])
-    if question.person == question.item:
-        raise InputError("the person and the item are two columns; name another for one of them")
-
-    def run(progress: Progress, publish: Publish) -> Outcome:
-        found = itemset_anonymity(table.table, **question.model_dump(), progress=progress)
-        result = found.to_dict()
-        return Outcome(found, lambda: result, dict, summary={"smallest": list(found.smallest)})
-
-    return run
+    """The known columns of a question; without named ones, the quasi-identifiers by role."""
+    return table.check_known(question.quasi_identifiers or table.with_role("quasi-identifier"))
 
 
 def sparse_task(table: OpenTable, question: models.SparseQuestion) -> Task:
-    """The curve of an attacker who knows a few points, and how it goes on."""
+    """The curve of an attacker who knows a few points, and its forecast."""
     table.check_names([question.person, *question.item])
     make = partial(sparse_curve, table.table, **sparse_options(question))
-    return curve_task(lambda progress: make(progress=progress), question, method=_OF_MATCHING, name="curve")
+    return curve_task(lambda progress: make(progress=progress), question, method=_FITTED_LAW, name="curve")
 
 
 def sparse_options(question: models.SparseQuestion) -> dict[str, Any]:
@@ -134,7 +113,7 @@ def sparse_options(question: models.SparseQuestion) -> dict[str, Any]:
 
 
 def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:
-    """The curve of ranks that a matcher reached, and how it goes on."""
+    """The curve of a matcher from the ranks of true matches, and its forecast."""
     split = [name for name in (question.ties, question.group, question.confidence) if name is not None]
     table.check_names(split if isinstance(question.ranks, list) else [question.ranks, *split])
     if isinstance(question.ranks, list) and split:
@@ -153,18 +132,19 @@ def ranks_task(table: OpenTable, question: models.RanksQuestion) -> Task:
         if question.group is None and question.confidence is None:
             return {}
         groups = None if question.group is None else values(question.group)
-        sure = None if question.confidence is None else values(question.confidence)
-        return {"study": study_accuracy([rank == 1 for rank in ranks()], groups=groups, confidence=sure).to_dict()}
+        confidence = None if question.confidence is None else values(question.confidence)
+        correct = [rank == 1 for rank in ranks()]
+        return {"study": study_accuracy(correct, groups=groups, confidence=confidence).to_dict()}
 
     def make(progress: Progress) -> Curve:
         ties = values(question.ties) if question.ties else None
         return robust_curve_from_ranks(ranks(), gallery=question.gallery, ties=ties)
 
-    return curve_task(make, question, method=_OF_MATCHING, name="curve", more=study)
+    return curve_task(make, question, method=_FITTED_LAW, name="curve", more=study)
 
 
 def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: OpenTable) -> Task:
-    """The curve of noisy vectors, and how it goes on."""
+    """The curve of matching noisy vectors, and its forecast."""
     if question.columns is not None:
         for one in (table, gallery):
             one.check_names(question.columns)
@@ -174,11 +154,11 @@ def robust_task(table: OpenTable, question: models.RobustQuestion, gallery: Open
         sides = [one.table.to_arrow(names) for one in (table, gallery)]
         return robust_curve(sides[0], sides[1], metric=question.metric, progress=progress)
 
-    return curve_task(make, question, method=_OF_MATCHING, name="curve")
+    return curve_task(make, question, method=_FITTED_LAW, name="curve")
 
 
 def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, MeasuredTechnique]) -> Task:
-    """Forecast every technique for the same populations; `measured` has those that jobs have measured."""
+    """Forecast every technique for the same populations; `measured` are those of finished jobs, by name."""
     names = [one.name for one in question.techniques]
     if len(set(names)) < len(names):
         raise InputError("two techniques have the same name; give each one of its own")
@@ -196,9 +176,9 @@ def techniques_task(question: models.TechniquesQuestion, measured: Mapping[str, 
         result = {
             "sentence": " ".join(leaders),
             "leaders": leaders,
-            "techniques": [_plain(name, found[name].curve, answers[name]) for name in names],
+            "techniques": [_technique_json(name, found[name].curve, answers[name]) for name in names],
         }
-        figure = partial(_figure, {name: found[name].curve for name in names}, answers, lines, leaders)
+        figure = partial(_techniques_figure, {name: found[name].curve for name in names}, answers, lines, leaders)
         return Outcome(answers, lambda: result, lambda: as_figures([figure()]))
 
     return run
@@ -212,7 +192,7 @@ def _from_points(one: models.Technique) -> MeasuredTechnique:
     return MeasuredTechnique(curve, fit_curve(curve))
 
 
-def _plain(name: str, curve: Curve, answer: Forecast) -> dict[str, Any]:
+def _technique_json(name: str, curve: Curve, answer: Forecast) -> dict[str, Any]:
     return {
         "name": name,
         "measured": int(curve.sizes[-1]),
@@ -222,7 +202,7 @@ def _plain(name: str, curve: Curve, answer: Forecast) -> dict[str, Any]:
     }
 
 
-def _figure(
+def _techniques_figure(
     curves: Mapping[str, Curve], answers: Mapping[str, Forecast], lines: Mapping[str, Forecast], leaders: list[str]
 ) -> Figure:
     first = next(iter(answers.values()))
@@ -231,7 +211,7 @@ def _figure(
         (
             name,
             f"{percent(float(curves[name].correctness[-1]))} of {large_number(float(curves[name].sizes[-1]))}",
-            *(_share(answer, place) for place in range(len(labels))),
+            *(_share_in_words(answer, place) for place in range(len(labels))),
             number(answer.h[0]),
             number(answer.gamma[0]),
         )
@@ -240,9 +220,9 @@ def _figure(
     columns = ("technique", "measured", *labels, "h, nats", "γ")
     table = DataTable("Named correctly, with 95% intervals", columns, rows)
     says = " ".join(leaders)
-    return Figure("techniques", says, techniques_plot(curves, lines), table, means=_MEANS)
+    return Figure("techniques", says, techniques_plot(curves, lines), table, means=_TECHNIQUES_MEANS)
 
 
-def _share(answer: Forecast, place: int) -> str:
+def _share_in_words(answer: Forecast, place: int) -> str:
     shares = answer.correctness
     return f"{percent(shares.value[place])} ({percent_interval(shares.low[place], shares.high[place])})"

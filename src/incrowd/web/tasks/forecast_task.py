@@ -1,4 +1,4 @@
-"""Forecast tasks: from a table, or from measured points."""
+"""Tasks that forecast from a table, or from measured points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
-_SAME = "This is the same estimate as under Risk, once the table is assessed with the settings of now"
+_SAME = "This is the same estimate as under Risk, once the table is assessed with the current settings"
 _POINTS_ALONE = (
     "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
     "more: open it, and its forecast is the one to believe."
@@ -29,14 +29,14 @@ _POINTS_ALONE = (
 
 
 class MeasuredTechnique(NamedTuple):
-    """Measured points of an identification technique, and the law fitted to them."""
+    """The measured curve of an identification technique, and the law fitted to it."""
 
     curve: Curve
     fit: ClassSizeFit | CurveFit
 
 
 def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
-    """Forecast a table as an assessment does, so that the risk has one answer."""
+    """Forecast a table in the same way as an assessment, so that both give one answer."""
     names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     weights = next(iter(table.decided_as("weight")), None) if person is None else None
     settings = table.settings
@@ -67,8 +67,7 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
 
 
 def points_task(question: models.PointsQuestion) -> Task:
-    """Fit the law to measured points."""
-
+    """Fit the law to measured points and forecast."""
     return curve_task(
         lambda progress: Curve.from_points(
             [point.n for point in question.points],
@@ -88,7 +87,7 @@ def curve_task(
     name: str = "forecast",
     more: Callable[[], dict[str, Any]] = dict,
 ) -> Task:
-    """Make a curve of correctness, fit the law to it and forecast; `more` is added to the result."""
+    """Make a correctness curve, fit the law to it and forecast; `more` returns further entries of the result."""
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         curve = make(part(progress, 0.0, 0.2))
@@ -135,7 +134,7 @@ def _outcome(
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
-    """Sentence on what the numbers are based on."""
+    """A sentence on what a forecast is based on; `why` says why the columns are not used."""
     if answer.method == "law":
         return _POINTS_ALONE
     if why is not None:
@@ -148,13 +147,13 @@ def forecast_sentence(answer: Forecast, index: int) -> str:
     size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_NAMES_IN_WORDS.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
-    sure = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
+    interval = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
     named = large_number(float(answer.people_named[index]))
-    return f"Among {size} people{called}, {percent(value)} are named correctly ({sure}): about {named} people."
+    return f"Among {size} people{called}, {percent(value)} are named correctly ({interval}): about {named} people."
 
 
 def _is_counted(answer: Forecast, index: int) -> bool:
-    """True if a number is counted in the table, and not estimated."""
+    """True if a number of the forecast is counted in the table, not estimated."""
     low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
     return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 

@@ -1,4 +1,4 @@
-"""The task that compares all methods of protection on a table."""
+"""The task that compares methods of protection on a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from incrowd.wording import number, people, percent
 
 
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
-    """Protect a table with every method; each point carries the settings that make it and the verdict on the result."""
+    """Protect a table with every method; each point has the settings that make it and the verdict on the result."""
     gone, person = question.protection.leave_out, table.one_with_role("person")
     known = [name for name in table.with_role("quasi-identifier") if name not in gone]
     asked = decided_question(table)
@@ -65,7 +65,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
                     "words": NAMES[point.method],
                     **asdict(one),
                     "best": point in best,
-                    "protection": _as_asked(point, question, person),
+                    "protection": _request_of(point, question, person),
                 }
                 for point, one in zip(measured.points, judged, strict=True)
             ],
@@ -76,7 +76,7 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
 
 
 def _not_compared(found: Frontier, question: models.FrontierQuestion, person: str | None) -> list[dict[str, str]]:
-    """The methods that no point was made by, with the reason in a few words."""
+    """The methods without a point, with the reason in words."""
     compared, left = {point.method for point in found.points}, []
     for name, method in FRONTIER_METHODS.items():
         reasons = {
@@ -96,7 +96,7 @@ def _not_compared(found: Frontier, question: models.FrontierQuestion, person: st
 
 
 def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
-    """Settings for every method, as `frontier` takes them."""
+    """The demands on every method, as `frontier` takes them."""
     demands = question.demands
     if "hierarchies" in demands:
         demands["hierarchies"] = {name: read_hierarchy(given) for name, given in demands["hierarchies"].items()}
@@ -105,7 +105,7 @@ def demands_of(question: models.FrontierQuestion) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The decision on a point, what speaks first against it, and what a yes rests on."""
+    """The decision on a point, the main reason against a release, and what a yes depends on."""
 
     decision: Decision
     reason: str | None
@@ -115,47 +115,47 @@ class _Judged:
 def _judge(
     table: OpenTable, found: Frontier, question: models.FrontierQuestion, asked: Question, progress: Progress
 ) -> list[_Judged]:
-    """The verdict on every point, made as the Protect page makes it.
+    """The verdict on every point, in the same way as on a candidate.
 
-    Points whose smallest class alone is above the limit are not made again where no population can lower the risk.
+    If the risk refers to the table alone, a point whose smallest class is too small is judged without protecting again.
     """
-    counted = asked.population is None and asked.weights is None
+    is_within_table = asked.population is None and asked.weights is None
     judged: list[_Judged] = []
     person, least = table.one_with_role("person"), asked.limits.class_size
     for done, point in enumerate(found.points):
-        tell = _naming(f"judging {NAMES[point.method]}, {point.setting}", done, len(found.points), progress)
-        tell("", 0.0)
-        if counted and judge(1 / point.k, asked.limits.highest) == "over":
+        report = _progress_of(f"judging {NAMES[point.method]}, {point.setting}", done, len(found.points), progress)
+        report("", 0.0)
+        if is_within_table and judge(1 / point.k, asked.limits.highest) == "over":
             over = judge(point.correctness, asked.limits.of_average) == "over"
             reason = f"The smallest class has {people(point.k)}; {least:,} are needed."
             judged.append(_Judged("over" if over else "exposed", reason))
             continue
-        options = options_of(ProtectionRequest(**_as_asked(point, question, person)), table)
-        safe = protect(table.table, **options, warn=False, progress=part(tell, 0.0, 0.5))
-        verdict = judge_protected(safe, asked, progress=part(tell, 0.5, 1.0))
+        options = options_of(ProtectionRequest(**_request_of(point, question, person)), table)
+        safe = protect(table.table, **options, warn=False, progress=part(report, 0.0, 0.5))
+        verdict = judge_protected(safe, asked, progress=part(report, 0.5, 1.0))
         against = None if verdict.decision == "within" else next(iter(verdict.exposures), verdict.recommendation)
         judged.append(_Judged(verdict.decision, against, summary_of(verdict)["conditions"]))
     return judged
 
 
-def _naming(doing: str, place: int, of: int, progress: Progress) -> Progress:
-    """The progress of one way of several, which is called by its name whatever is done for it."""
-    return lambda _, share: progress(doing, (place + share) / of)
+def _progress_of(stage: str, place: int, of: int, progress: Progress) -> Progress:
+    """The progress of one point of several, all of it under one name of the stage."""
+    return lambda _, share: progress(stage, (place + share) / of)
 
 
-def _as_asked(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:
-    """The settings that /protections takes to make a point."""
+def _request_of(point: FrontierPoint, question: models.FrontierQuestion, person: str | None) -> dict[str, Any]:
+    """The request to /protections that makes a point."""
     compared = FRONTIER_METHODS[point.method]
-    plain: dict[str, Any] = {"method": compared.method, "sensitive": question.sensitive}
-    plain |= compared.taken_demands(question.demands, person)
+    request: dict[str, Any] = {"method": compared.method, "sensitive": question.sensitive}
+    request |= compared.taken_demands(question.demands, person)
     if compared.entry.compared_by == "resolution":
-        return plain | {"resolution": int(point.setting.removeprefix("1/"))}
-    plain["k"] = int(point.setting.removeprefix("k=").partition(",")[0])
+        return request | {"resolution": int(point.setting.removeprefix("1/"))}
+    request["k"] = int(point.setting.removeprefix("k=").partition(",")[0])
     if compared.is_t_close:
-        plain["t"] = "bound"
+        request["t"] = "bound"
     if "suppress" in compared.entry.inputs:
-        plain["suppress"] = 0.02
-    return plain
+        request["suppress"] = 0.02
+    return request
 
 
 def _frontier_figure(measured: Frontier, decisions: Sequence[Decision], best: list[FrontierPoint]) -> Figure:

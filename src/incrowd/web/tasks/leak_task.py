@@ -1,4 +1,4 @@
-"""The tasks that compute leak attacks on a table, and simulate them."""
+"""Tasks that compute the chances of leak attacks on a table, and simulate leaks."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import counted, number_interval, percent
 
-_DEFAULT = 0.1
-
-
+_DEFAULT_SHARE = 0.1  # of the people, who leak
 _SIMULATED_MEANS = (
     "Every person has their own chance to be named: none outside the leak, and 1 in h for somebody who leaked together "
     "with h − 1 others who look alike. The bars say how many people have which chance."
@@ -41,8 +39,8 @@ _SIMULATED_MEANS = (
 
 
 def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
-    """Exact chances for a table, and for classes of `k` people where the question has a `k`."""
-    leaks = _Leaks(table, question)
+    """Exact chances for a table, and for classes of `k` people if the question has a `k`."""
+    leaks = _TableLeak(table, question)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
@@ -63,15 +61,15 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
 
 
 def leak_at_once(table: OpenTable, question: models.LeakQuestion) -> dict[str, Any]:
-    """The numbers of a leak without its figure, for sliders."""
-    return _Leaks(table, question).answer()[0]
+    """The result of `leak_task` without its figure, for sliders."""
+    return _TableLeak(table, question).answer()[0]
 
 
 def leak_curve(table: OpenTable, question: models.LeakCurveQuestion) -> dict[str, Any]:
-    """The chance for leaks of every size, a line a number of targets; counted once for each."""
-    sizes = _Leaks(table, models.LeakQuestion()).sizes
+    """The chance against the size of the leak, one line for each number of targets; cached."""
+    sizes = _TableLeak(table, models.LeakQuestion()).sizes
     lines = [
-        table.recent.get(("leaks", sizes, wanted), partial(_curve_line, sizes, wanted))
+        table.cache.get(("leaks", sizes, wanted), partial(_curve_line, sizes, wanted))
         for wanted in sorted(set(question.targets))
     ]
     return {"people": sizes.people, "lines": lines}
@@ -83,8 +81,8 @@ def _curve_line(sizes: ClassSizes, targets: int) -> dict[str, Any]:
     return {"targets": targets, "leaked": steps, "probability": chances}
 
 
-class _Leaks:
-    """A leak of a table as its settings are now: the limits are those of the recipient."""
+class _TableLeak:
+    """A leak of a table by its current settings, judged by the limits of the recipient."""
 
     def __init__(self, table: OpenTable, question: models.LeakQuestion) -> None:
         if question.leaked is not None and question.share is not None:
@@ -100,12 +98,12 @@ class _Leaks:
         return self._table.count(self._table.table.require(self._known, "quasi-identifiers"), self._person)
 
     def tables(self) -> dict[str, ClassSizes]:
-        """The table, and one of classes of `k` people where that is asked about."""
+        """Class sizes of the table, and of equal classes of `k` people if the question has a `k`, by name."""
         sizes, k = self.sizes, self._question.k
         return {"the table": sizes} | ({f"classes of {k:,}": uniform_sizes(sizes.people, k)} if k is not None else {})
 
     def answer(self) -> tuple[dict[str, Any], dict[str, list[LeakRisk]]]:
-        """The result as JSON, and the chances for each table."""
+        """The result as JSON, and the chances by the names of `tables`."""
         tables = self.tables()
         leaked = leaked_people(self._question, self.sizes.people)
         risks = {
@@ -125,7 +123,7 @@ def leaked_people(question: models.LeakQuestion | models.SimulationQuestion, peo
     """The size of the leak in people."""
     if question.leaked is not None:
         return question.leaked
-    return share_of(_DEFAULT if question.share is None else question.share, people)
+    return share_of(_DEFAULT_SHARE if question.share is None else question.share, people)
 
 
 def _result(
@@ -183,7 +181,7 @@ def _figure(
 
 
 def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Task:
-    """Simulate leaks of a table as its settings are now."""
+    """Simulate leaks of a table by its current settings."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     if question.in_part and person is None:
         raise InputError("part of a history leaks where people have several records: say which column is the person")
@@ -193,21 +191,25 @@ def simulation_task(table: OpenTable, question: models.SimulationQuestion) -> Ta
         sizes = table.count(known, person)
         leaked = leaked_people(question, sizes.people)
         simulated = simulate_leak(sizes, leaked, **whole_options(question), progress=part(progress, 0.1, 0.6))
-        partly = _in_part(table, question, leaked, part(progress, 0.6, 1.0)) if question.in_part else None
+        partly = _simulate_partial(table, question, leaked, part(progress, 0.6, 1.0)) if question.in_part else None
         exact = leak_risk(sizes, leaked, targets=question.targets)
         result: dict[str, Any] = {
             "exact": exact.to_dict(),
             "simulated": simulated.to_dict(),
             "partial": partly.to_dict() if partly else None,
             "sentence": _sentence(simulated, partly),
-            "rates": _rates(partly) if partly else [],
+            "rates": [dict(zip(("name", "share", "means"), rate, strict=True)) for rate in partly.rates_in_words]
+            if partly
+            else [],
         }
         return Outcome(simulated, lambda: result, lambda: as_figures([_simulated_figure(simulated)]))
 
     return run
 
 
-def _in_part(table: OpenTable, question: models.SimulationQuestion, leaked: int, progress: Progress) -> PartialLeak:
+def _simulate_partial(
+    table: OpenTable, question: models.SimulationQuestion, leaked: int, progress: Progress
+) -> PartialLeak:
     known, person = table.with_role("quasi-identifier"), str(table.one_with_role("person"))
     options = {"quasi_identifiers": known, "person": person, **partial_options(question)}
     return simulate_partial_leak(table.table, leaked, **options, progress=progress)
@@ -229,7 +231,7 @@ def partial_options(question: models.SimulationQuestion) -> dict[str, Any]:
 
 
 def _sentence(simulated: LeakSimulation, partly: PartialLeak | None) -> str:
-    """The simulation in words, the chance of partial histories first."""
+    """The simulation in words, that of partial histories first."""
     one = simulated.targets == 1
     whom = "the person looked for is" if one else f"all {simulated.targets:,} people looked for are"
     known = f", who {'is' if one else 'are'} known to have leaked," if simulated.targets_from == "leak" else ""
@@ -245,19 +247,6 @@ def _sentence(simulated: LeakSimulation, partly: PartialLeak | None) -> str:
     return (
         f"With histories in part, somebody of the table is named with a chance of {percent(partly.probability)}. {text}"
     )
-
-
-def _rates(partly: PartialLeak) -> list[dict[str, str]]:
-    """True and false positives in words."""
-    rates = (
-        ("chance to be named", partly.probability, "anybody in the table, whether they leaked or not"),
-        ("true positives", partly.true_positive_rate, "of people who leaked: named rightly"),
-        ("false positives", partly.false_positive_rate, "of people who did not leak: somebody else is named for them"),
-        ("names that are right", partly.precision, "of all names that the attacker gives"),
-    )
-    return [
-        {"name": name, "share": "–" if rate is None else percent(rate), "means": means} for name, rate, means in rates
-    ]
 
 
 def _simulated_figure(simulated: LeakSimulation) -> Figure:

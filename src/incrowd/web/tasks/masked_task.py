@@ -1,4 +1,4 @@
-"""Tasks about masked tables: who is unique by what masked values stand for, and filling them by published counts."""
+"""Tasks on masked tables: counting unique records, and filling masked cells from published counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def regenerate_task(table: OpenTable, question: models.RegenerationQuestion, cou
 
 
 def masked_task(table: OpenTable, question: models.MaskedQuestion) -> Task:
-    """The fit rule on a masked table alone, beside a count of labels as they are written."""
+    """Count records that are unique by the values their masked cells cover, and by the labels as written."""
     known = exact_columns(table, question)
 
     def run(progress: Progress, publish: Publish) -> Outcome:

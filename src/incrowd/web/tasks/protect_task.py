@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment import find_release, judge_protected
-from incrowd.assessment.solution import Solution
+from incrowd.assessment import judge_protected
 from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
@@ -26,7 +24,6 @@ from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.sections.facts import CLASS_SIZES
 from incrowd.tables.write import describe_text
-from incrowd.web import models
 from incrowd.web.downloads import upload_ending
 from incrowd.web.fields import ChosenRole
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -35,13 +32,15 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.solution_words import demands_in_words
 from incrowd.web.tasks.table_question import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 
 def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
-    """The arguments of `protect` for a question, in the order of their declaration. `everybody` is for k-map."""
+    """The arguments of `protect` for a request, in the order of their declaration.
+
+    `everybody` is the population table of k-map.
+    """
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
     options = asked.given_options() | {
         "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
@@ -60,7 +59,7 @@ def options_of(asked: ProtectionRequest, table: OpenTable, everybody: Any = None
 
 
 def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
-    """A hierarchy by a rule or by rows; never by the path of a file."""
+    """A hierarchy by a rule or by rows, never from a file of the server."""
     if not isinstance(given, str):
         return Hierarchy.from_rows(given)
     if not given[0].isdigit():
@@ -80,61 +79,18 @@ def in_population_of(asked: ProtectionRequest, table: OpenTable) -> ProtectionRe
 
 
 def protect_task(table: OpenTable, asked: ProtectionRequest, folder: Path, everybody: Any = None) -> Task:
-    """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
-    options, describe = options_of(asked, table, everybody), _Describing(table, asked, folder)
+    """Protect a table and write it to a file in `folder`."""
+    options, make_outcome = options_of(asked, table, everybody), OutcomeMaker(table, asked, folder)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
-        return describe(safe, None, part(progress, 0.5, 1.0))
+        return make_outcome(safe, None, part(progress, 0.5, 1.0))
 
     return run
 
 
-def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path, everybody: Any = None) -> Task:
-    """Search for the protection with the least loss that passes, and write what was found."""
-    asked = in_population_of(question.protection or table.settings.protection, table)
-    options, describe = solver_options(asked, table, everybody), _Describing(table, asked, folder)
-
-    def run(progress: Progress, publish: Publish) -> Outcome:
-        found = find_release(
-            table.table, describe.question, seconds=question.seconds, progress=part(progress, 0.0, 0.7), **options
-        )
-        outcome = describe(found.protected, found.verdict, part(progress, 0.7, 1.0))
-        result = {
-            **outcome.to_json(),
-            "passes": found.passes,
-            "trials": [trial.to_dict() for trial in found.trials],
-            "demands": demands_in_words(asked, found, options["sensitive"] or ()),
-            "protection": _solved(asked, found, options["sensitive"]).model_dump(mode="json"),
-        }
-        return replace(outcome, to_json=lambda: result)
-
-    return run
-
-
-def solver_options(asked: ProtectionRequest, table: OpenTable, everybody: Any = None) -> dict[str, Any]:
-    """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
-    options = options_of(asked, table, everybody)
-    del options["k"]
-    return options | {"sensitive": asked.secrets or table.decided_as("sensitive") or None}
-
-
-def _solved(asked: ProtectionRequest, found: Solution, secrets: list[str] | None) -> ProtectionRequest:
-    """The settings that make again what was found."""
-    (trial,) = (trial for trial in found.trials if trial.chosen)
-    left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
-    apart = [name for name in dict.fromkeys([*asked.apart, *trial.apart]) if name not in left_out]
-    changes: dict[str, Any] = {"k": trial.k, "l": trial.l, "leave_out": left_out, "apart": apart}
-    if trial.l is not None:
-        demand = found.protected.demand
-        kept = [name for name in secrets or () if name not in left_out]
-        changes |= {"sensitive": kept, "diversity": demand.diversity, "c": demand.c}
-        changes["diverse"] = list(trial.diverse) if {*trial.diverse} != {*kept} else []
-    return asked.model_copy(update=changes)
-
-
-class _Describing:
-    """Turns a protected table into an outcome with its cost, verdict and file, by the settings at the start."""
+class OutcomeMaker:
+    """Makes the outcome of a protected table, with its cost, verdict and file, by the table's settings at the start."""
 
     def __init__(self, table: OpenTable, asked: ProtectionRequest, folder: Path) -> None:
         self._table, self._folder = table, folder
@@ -147,7 +103,8 @@ class _Describing:
         cost = safe.evaluate(progress=part(progress, 0.0, 0.6))
         before = table.count(list(safe.quasi_identifiers), safe.person)
         progress("comparing distributions", 0.7)
-        sizes = [] if safe.guarantee.perturbed else [_sizes_figure(before, safe.classes)]  # then classes show nothing
+        # classes of a perturbed table are no guarantee, so they are not drawn
+        sizes = [] if safe.guarantee.perturbed else [_sizes_figure(before, safe.classes)]
         figures = as_figures([*sizes, *_distribution_figures(table, safe)], table.table.columns)
         if verdict is None:
             progress("judging the protected table", 0.8)
@@ -155,8 +112,8 @@ class _Describing:
         result = {
             **safe.to_dict(),
             "evaluation": cost.to_dict(),
-            "before": _risk(before),
-            "after": _after(cost),
+            "before": _risk(before, before.smallest),
+            "after": _risk(cost, cost.k),
             "sensitive": _secrets(table, safe, self._secrets),
             "limits": limits.to_dict(),
             "threshold": limits.of_average,
@@ -186,7 +143,7 @@ class _Describing:
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, ChosenRole]) -> list[dict[str, Any]]:
-    """The columns that are not changed, and whether most of their values are unique.
+    """The columns that are passed on unchanged, and whether most of their values are unique.
 
     Sensitive columns are never marked as nearly unique: they are the subject of the table.
     """
@@ -205,7 +162,7 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, ChosenRole
 
 
 def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:
-    """Diversity and closeness of each sensitive column, before and after."""
+    """Diversity and closeness of each sensitive column, before and after protection."""
     released = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
     if not released:
         return []
@@ -222,7 +179,7 @@ def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[s
 
 
 def _write(safe: Protected, folder: Path) -> Path:
-    """Write the protected table and check the file; last of all, so that work that is stopped leaves none behind."""
+    """Write the protected table and check the file. This is the last step, so that a cancelled job leaves no file."""
     file = folder / f"{secrets.token_hex(8)}.parquet"
     try:
         return write_protected(safe, file)
@@ -231,12 +188,8 @@ def _write(safe: Protected, folder: Path) -> Path:
         raise
 
 
-def _risk(sizes: ClassSizes) -> dict[str, float]:
-    return {"k": sizes.smallest, "uniqueness": sizes.uniqueness, "correctness": sizes.correctness}
-
-
-def _after(cost: Evaluation) -> dict[str, float]:
-    return {"k": cost.k, "uniqueness": cost.uniqueness, "correctness": cost.correctness}
+def _risk(counted: ClassSizes | Evaluation, k: int) -> dict[str, float]:
+    return {"k": k, "uniqueness": counted.uniqueness, "correctness": counted.correctness}
 
 
 def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:

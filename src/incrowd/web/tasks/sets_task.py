@@ -1,4 +1,4 @@
-"""The task that protects sets of items and points of people."""
+"""Tasks on sets of items of people: their k^m-anonymity, and the protection of items or points."""
 
 from __future__ import annotations
 
@@ -7,11 +7,26 @@ from pathlib import Path
 
 from incrowd._support.progress import Progress, part
 from incrowd.errors import InputError
+from incrowd.measures import itemset_anonymity
 from incrowd.protection import ProtectedItems, ProtectedTrajectories, protect_items, protect_trajectories
 from incrowd.tables import read_table, write_table
-from incrowd.web.curve_models import SetsQuestion
+from incrowd.web.curve_models import ItemsQuestion, SetsQuestion
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
+
+
+def items_task(table: OpenTable, question: ItemsQuestion) -> Task:
+    """Measure the k^m-anonymity of sets of items."""
+    table.check_names([question.person, question.item])
+    if question.person == question.item:
+        raise InputError("the person and the item are two columns; name another for one of them")
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        found = itemset_anonymity(table.table, **question.model_dump(), progress=progress)
+        result = found.to_dict()
+        return Outcome(found, lambda: result, dict, summary={"smallest": list(found.smallest)})
+
+    return run
 
 
 def sets_task(table: OpenTable, question: SetsQuestion, folder: Path) -> Task:

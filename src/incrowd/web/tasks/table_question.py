@@ -1,4 +1,4 @@
-"""The question that is asked of an open table, and what its risk is held against: the people in it or a population."""
+"""The question about an open table, and the people its risk refers to: those in the table, or a population."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from incrowd.web.session_table import OpenTable
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The `population`, none where it is the table itself, and what is known of the risk there before protection."""
+    """The people a risk refers to: a `population`, or None for the table; with the risk there before protection."""
 
     population: int | None
     before: float | None
     highest_before: float | None
 
     def after(self, sizes: ClassSizes) -> dict[str, Any]:
-        """The average risk that is left on this basis.
+        """The average risk after protection, on this basis.
 
-        Where somebody is still alone the population would have to be modelled anew; an assessment of the protected
-        table does so.
+        It is None if somebody is still unique: that needs a new model of the population, which an assessment of the
+        protected table fits.
         """
         if self.population is None:
             return {"basis": "table", "risk": sizes.correctness, "population": None, "highest_before": None}
@@ -40,7 +40,7 @@ class Basis:
 
 
 def question_of(table: OpenTable) -> Question:
-    """Question about the risk in the population, from roles that a person decided, or else suggested ones."""
+    """The question about the risk in the population, by the decided roles; without any, by the suggested ones."""
     return Question(
         quasi_identifiers=table.decided_as("quasi-identifier") or table.with_role("quasi-identifier"),
         person=next(iter(table.decided_as("person")), None),
@@ -52,7 +52,7 @@ def question_of(table: OpenTable) -> Question:
 
 
 def decided_question(table: OpenTable) -> Question:
-    """The question that the settings of a table make up now: a role counts only where a person decided it."""
+    """The question of the table's current settings, with decided roles only."""
     settings = table.settings
     return replace(
         question_of(table),
@@ -73,7 +73,7 @@ def decided_question(table: OpenTable) -> Question:
 
 
 def basis_of(table: OpenTable, question: Question) -> Basis:
-    """The basis of an assessment: of the one that was made for this question, or of one that would be."""
+    """The basis for a question, with the risk before protection if an assessment has answered the question."""
     answered, found, highest = table.assessed or (None, None, None)
     if answered == question:
         return Basis(None, None, None) if found is None else Basis(found.population, found.overall, highest)
@@ -81,14 +81,14 @@ def basis_of(table: OpenTable, question: Question) -> Basis:
 
 
 def remember(table: OpenTable, question: Question, found: Assessment) -> None:
-    """Keep with the table what an assessment found about the population, unless that is still being worked on."""
+    """Store the risk in the population that an assessment found with the table, once that section is done."""
     if str(found.skipped.get("population")) != PENDING:
         highest = found.verdict.highest if found.verdict.basis == "population" else None
         table.assessed = (question, found.population, highest)
 
 
 def _population(table: OpenTable, question: Question) -> int | None:
-    """Number of people the table was drawn from: as stated, or by its weights."""
+    """The size of the population that the table was drawn from, as stated or by its weights; None if not known."""
     known, person = question.quasi_identifiers or (), question.person
     weights = question.weights if person is None else None
     if question.population is None and weights is None:
@@ -103,5 +103,5 @@ def _population(table: OpenTable, question: Question) -> int | None:
             sizes=table.count(known, person),
         )
     except (InputError, UnsupportedError):
-        return None  # an assessment says why; the risk within the table is the larger one
+        return None  # an assessment reports the error; the risk within the table is larger, so no risk is hidden
     return sample.population
