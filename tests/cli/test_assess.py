@@ -176,7 +176,7 @@ def test_the_suggested_command_keeps_what_was_typed(capsys, stays, verb, typed):
 
 def test_a_suggested_command_has_no_password():
     declared = inspect.signature(protect_table).parameters
-    words = words_typed({"out": "postgresql://ann:secret@db.example/clinic"}, declared, besides=())
+    words = words_typed({"out": "postgresql://ann:secret@db.example/clinic"}, declared)
     assert words == ["--out", "postgresql://db.example/clinic"]
 
 

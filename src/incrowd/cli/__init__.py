@@ -1,4 +1,4 @@
-"""The command line: calls the library and prints its results. No maths."""
+"""The command line. It calls the library, prints its results, and holds no maths."""
 
 from incrowd.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The `incrowd` command: its verbs, one in each file, and how errors become messages and exit codes."""
+"""The `incrowd` command: the list of its verbs, and how errors become messages and exit codes."""
 
 import io
 import os
@@ -91,7 +91,7 @@ def run_command(command: Callable[[], object]) -> None:
     """Run a command; turn an error into one message on stderr and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # for characters that the terminal cannot show
     try:
         with ended_by_signals():
             command()
@@ -101,14 +101,14 @@ def run_command(command: Callable[[], object]) -> None:
     except MemoryError:
         terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
         sys.exit(2)
-    except OSError as error:  # a disk or a folder that fails; its own words name files, and never cells
+    except OSError as error:  # its message has names of files, never cells
         where = f" {masked(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else " a file"
         terminal.problem(f"cannot read or write{where}: {error.strerror or type(error).__name__}")
         sys.exit(2)
     except Exception as error:
         if "INCROWD_DEBUG" in os.environ:
             raise
-        terminal.problem(  # a traceback could quote cells
+        terminal.problem(  # without the message or a traceback, which could quote cells
             f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
         )
         sys.exit(2)

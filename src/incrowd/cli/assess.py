@@ -1,4 +1,4 @@
-"""`incrowd assess`: from a table to a decision, on the terminal, as JSON and as one page."""
+"""`incrowd assess`: assess a table, and show the decision on the terminal, as JSON or as one page."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def assess_table(
     table: options.TablePath,
     html: Annotated[Path | None, Option(help="Write the report as one self-contained page."), Output("report")] = None,
     external: Annotated[
-        bool, Option("--external", help="The page for outsiders: short, and no help for an attacker.")
+        bool, Option("--external", help="Write the short page for outsiders, without what would help an attacker.")
     ] = False,
     plot: options.Plot = None,
     config: Annotated[
         Path | None,
-        Option(help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
+        Option(help="Settings file. Default: incrowd.toml beside the table, if it is about this table."),
         Input(address=False),
     ] = None,
     save: Annotated[
@@ -64,12 +64,12 @@ def assess_table(
     Exit 0 only if the answer is yes: every column judged, the person at highest risk and the average within the
     limits, no secret given away. Exit 1 if it is no, undecided or too close to call.
     """
-    besides = {name: value for name, value in locals().items() if name not in ("table", "typed")}
+    other_options = {name: value for name, value in locals().items() if name not in ("table", "typed")}
     if save:
         _check_save(table, force)
     question = question_from(typed, table.columns, _saved_question(table, config))
     if not question.quasi_identifiers:
-        words = words_typed(besides, inspect.signature(assess_table).parameters, besides=())
+        words = words_typed(other_options, inspect.signature(assess_table).parameters)
         question = confirm_roles(table, question, *words, yes=yes, quiet=json)
     with terminal.show_progress("assessing") as progress:
         from incrowd.assessment import assess_question
@@ -90,7 +90,7 @@ def assess_table(
 
 
 def _saved_question(table: Table, config: Path | None) -> Question:
-    """The question of the settings file that was named, or of the one beside the table, or an empty one."""
+    """The question of the named settings file, of the one beside the table, or an empty one."""
     if config is not None:
         return _in_folder(read_question(config), config.parent)
     if not (beside := _folder(table) / FILE_NAME).is_file():
@@ -104,7 +104,7 @@ def _saved_question(table: Table, config: Path | None) -> Question:
 
 
 def _in_folder(question: Question, folder: Path) -> Question:
-    """The question of a settings file, with the files that it names beside it."""
+    """The question of a settings file, whose file names are relative to its folder."""
     files: dict[str, Any] = {}
     for one in OPTIONS:
         place = getattr(question, one.name)
@@ -114,7 +114,7 @@ def _in_folder(question: Question, folder: Path) -> Question:
 
 
 def _check_save(table: Table, force: bool) -> None:
-    """Refuse, before the work is done, to replace settings that are not about this table."""
+    """Refuse to replace settings of another table, before any work is done."""
     if force or not (beside := _folder(table) / FILE_NAME).exists():
         return
     if file_of(read_question(beside)) != file_of(Question().about(table)):
@@ -124,7 +124,7 @@ def _check_save(table: Table, force: bool) -> None:
 def _write(
     assessment: Assessment, html: Path | None, external: bool, plot: Path | None, force: bool, progress: Progress
 ) -> None:
-    """The page and the figure."""
+    """Write the page and the figure, if they are asked for."""
     if html is not None:
         from incrowd.reports import write_html
 
@@ -138,9 +138,9 @@ def _write(
 
 
 def _save(table: Table, assessment: Assessment, question: Question) -> Path:
-    """Write the question as it was answered, beside the table; settings about this very table are replaced.
+    """Write the question with the roles that were used beside the table, in place of earlier settings of this table.
 
-    Identifiers that were only recognised are left out: they are recognised again.
+    Identifiers that the user did not name are left out, since they are recognised again.
     """
     answered = replace(assessment.provenance.question, identifiers=question.identifiers)
     answered = with_contents(answered, assessment.roles.suggested)
@@ -148,5 +148,5 @@ def _save(table: Table, assessment: Assessment, question: Question) -> Path:
 
 
 def _folder(table: Table) -> Path:
-    """The folder of a table's settings: that of its file, or the current one where the table is no file."""
+    """The folder of a table's settings: that of its file, or the current one for a table that is no file."""
     return Path() if table.source is None or "://" in table.source else Path(table.source).parent

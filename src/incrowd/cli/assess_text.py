@@ -1,4 +1,4 @@
-"""An assessment on the terminal: the decision on one screen, and every section where all is to be shown."""
+"""Terminal output of an assessment: the decision on one screen, and every section with `--full`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from incrowd.reports import ReportSection
 
 
-_MOST_UNDECIDED = 12
+_MAX_UNDECIDED = 12  # columns that are listed
 
 
 def show_assessment(assessment: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
-    """The decision on one screen and, if it is to be full, every section of the report after it.
-
-    Notes that were `already_shown` are not repeated.
-    """
+    """Print the decision on one screen and, with `full`, every section of the report; without notes `already_shown`."""
     shown = display_names(one.column for one in assessment.roles.suggested)
     terminal.heading(f"{assessment.provenance.table}: {assessment.verdict.headline}")
     _show_decision(assessment, shown)
@@ -37,7 +34,7 @@ def show_assessment(assessment: Assessment, already_shown: Sequence[str] = (), *
 
 
 def _show_sections(assessment: Assessment, shown: dict[str, str]) -> None:
-    """Every section of the report, and what the numbers do not say."""
+    """Print every section of the report, and the caveats."""
     from incrowd.reports import document
     from incrowd.reports.fixed_text import CAVEATS
 
@@ -49,13 +46,13 @@ def _show_sections(assessment: Assessment, shown: dict[str, str]) -> None:
 
 
 def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
-    """A sentence with the flags it speaks of, and the names of columns fit to show."""
+    """A sentence with the flags of its hint; `shown` has display names of unprintable column names."""
     plain: str = with_display_names(str(sentence), shown)
     return plain if isinstance(sentence, str) else with_flags(plain, sentence.hint)
 
 
 def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
-    """The verdict, four numbers, the reasons, what nobody judged, and what to do."""
+    """Print the verdict, four numbers, the reasons, the undecided columns, and what to do."""
     from incrowd.reports import key_numbers
 
     verdict = assessment.verdict
@@ -76,7 +73,7 @@ def _show_decision(assessment: Assessment, shown: dict[str, str]) -> None:
 
 
 def show_verdict(verdict: Verdict) -> None:
-    """Print a verdict on a file that was written: the answer, who is found, what a yes rests on, and what to do."""
+    """Print the verdict on a written file: the answer, who is found, the conditions of a yes, and what to do."""
     for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
         terminal.line(text)
     for condition in verdict.conditions:
@@ -85,30 +82,30 @@ def show_verdict(verdict: Verdict) -> None:
 
 
 def _show_actions(actions: Sequence[Action], shown: dict[str, str]) -> None:
-    """Print the next actions with their commands; `shown` maps unprintable column names to what is shown instead."""
+    """Print the next actions with their commands; `shown` has display names of unprintable column names."""
     if not actions:
         return
     terminal.heading("What to do")
     for number, action in enumerate(actions, start=1):
         terminal.paragraph(_text(action, shown), f"  {number}. ")
-        for command in () if shown else action.commands:  # a name that is shown otherwise could not be typed
+        for command in () if shown else action.commands:  # an unprintable name cannot be typed
             terminal.command(command)
 
 
 def _show_undecided(verdict: Verdict, shown: dict[str, str]) -> None:
-    """The columns that nobody judged, the most harmful first."""
+    """Print the undecided columns, those that add most risk first."""
     if not verdict.undecided:
         return
     terminal.heading("Columns that nobody judged: what each adds if others know it")
     rows = [
         (one.column, one.suggested, one.k, one.uniques, percent(one.correctness))
-        for one in verdict.undecided[:_MOST_UNDECIDED]
+        for one in verdict.undecided[:_MAX_UNDECIDED]
     ]
     terminal.table(
         ("column", "looks like", "smallest class", "unique people", "average risk"), with_display_names(rows, shown)
     )
-    if len(verdict.undecided) > _MOST_UNDECIDED:
-        terminal.line(f"  … and {len(verdict.undecided) - _MOST_UNDECIDED} more; --json has them all")
+    if len(verdict.undecided) > _MAX_UNDECIDED:
+        terminal.line(f"  … and {len(verdict.undecided) - _MAX_UNDECIDED} more; --json has them all")
 
 
 def _show_section(section: ReportSection, shown: dict[str, str]) -> None:
@@ -124,10 +121,10 @@ def _show_section(section: ReportSection, shown: dict[str, str]) -> None:
 
 
 def _show_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
-    """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
-    alike = {one.sure for one in statements}
-    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(alike) > 1 else 3]
+    """Print the numbers of a section; if all are equally sure, that is one line below them instead of a column."""
+    certainties = {one.sure for one in statements}
+    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(certainties) > 1 else 3]
     rows = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in statements]
     terminal.table(columns, with_display_names(rows, shown))
-    if len(alike) == 1:
-        terminal.line(f"  How sure: {alike.pop()}.")
+    if len(certainties) == 1:
+        terminal.line(f"  How sure: {certainties.pop()}.")

@@ -1,4 +1,4 @@
-"""`incrowd attack` and `incrowd split`: what an attacker achieves on a release, and the holdout to tell it by."""
+"""`incrowd attack`, `split` and `synthesise`: attacks on a release, the holdout for their control, synthetic tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incrowd.wording import counted, percent, percent_interval
 if TYPE_CHECKING:
     from incrowd.attacks import ReleaseAttacks
 
-_SHOWN = 10  # rows and groups in a table
+_MAX_SHOWN = 10  # rows of the original, and groups
 Holdout = Annotated[
     str | None,
     Option("--holdout", help="People of the same population who are not in the original (incrowd split)."),
@@ -26,7 +26,7 @@ Holdout = Annotated[
 ]
 KeptRows = Annotated[
     str | None,
-    Option("--kept-rows", help="For linkage: file of the original's row (from 1) each released row is of."),
+    Option("--kept-rows", help="For linkage: file with the original's row (from 1) of each released row."),
     Input(),
 ]
 
@@ -47,7 +47,7 @@ def attack_release_of_table(
     ] = None,
     targets: Annotated[int, Option(help="How many people are attacked.")] = 2000,
     population: Annotated[
-        str | None, Option(help="Carry linkage to a population of so many people, such as 6e7.")
+        str | None, Option(help="Also linkage in a population of this many people, such as 6e7.")
     ] = None,
     noise: Annotated[list[str] | None, Option(help="How far off knowledge may be, for linkage: age=1. Repeat.")] = None,
     missing: Annotated[float, options.share_option("--missing", "Share of cells not known, for linkage.")] = 0.0,
@@ -98,21 +98,21 @@ def attack_release_of_table(
             population=() if population is None else options.parse_count(population, "population"),
             progress=progress,
         )
-    people = attacks.by_group(table, by) if by is not None else []
+    found_by_group = attacks.by_group(table, by) if by is not None else []
     if html is not None:
         from incrowd.reports.attack_page import write_attacks
 
-        terminal.note(f"page written to {write_attacks(attacks, html, groups=people, force=force)}")
+        terminal.note(f"page written to {write_attacks(attacks, html, groups=found_by_group, force=force)}")
     if json:
-        terminal.print_json({**attacks.to_dict(), "groups": [one.to_dict() for one in people]})
+        terminal.print_json({**attacks.to_dict(), "groups": [one.to_dict() for one in found_by_group]})
     else:
-        _show(attacks, people)
+        _show(attacks, found_by_group)
     if max_attack is not None and not attacks.within(max_attack):
         terminal.note(f"over the limit: {attacks.reason_against(max_attack)}")
         raise typer.Exit(1)
 
 
-def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
+def _show(attacks: ReleaseAttacks, groups: list[Any]) -> None:
     terminal.heading(f"{attacks.released}: {attacks.sentence}")
     terminal.table(("attack", "success", "without", "risk", "95% interval"), attacks.as_text())
     for one in attacks.attacks:
@@ -123,13 +123,13 @@ def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
             )
     exposed = attacks.exposed()
     if exposed:
-        most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_SHOWN])
-        more = f" and {len(exposed) - _SHOWN:,} more" if len(exposed) > _SHOWN else ""
+        most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_MAX_SHOWN])
+        more = f" and {len(exposed) - _MAX_SHOWN:,} more" if len(exposed) > _MAX_SHOWN else ""
         terminal.line(
             f"{counted(len(exposed), 'person is', 'people are')} found by several attacks. Their rows in the original, "
             f"counted from 1, for you alone: {most}{more}."
         )
-    if people:
+    if groups:
         terminal.table(
             ("group", "attacks", "success", "95% interval"),
             [
@@ -139,7 +139,7 @@ def _show(attacks: ReleaseAttacks, people: list[Any]) -> None:
                     percent(one.success.value),
                     percent_interval(one.success.low, one.success.high),
                 )
-                for one in people[:_SHOWN]
+                for one in groups[:_MAX_SHOWN]
             ],
         )
     for name, reason in attacks.not_run.items():
@@ -162,8 +162,8 @@ def split_table_file(
     from incrowd.attacks import split_table
     from incrowd.tables import write_table
 
-    kept, back = split_table(table, holdout=share, seed=seed, person=person)
-    for part, file in ((kept, out), (back, holdout)):
+    kept, held_out = split_table(table, holdout=share, seed=seed, person=person)
+    for part, file in ((kept, out), (held_out, holdout)):
         terminal.line(f"{part.num_rows:,} rows written to {write_table(part, file, force=force)}")
 
 
@@ -173,7 +173,7 @@ def synthesise_table(
     out: Annotated[
         str, Option(help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …"), command_files.TABLE_OUTPUT
     ],
-    rows: Annotated[int | None, Option(help="How many rows to make. Default: as many.")] = None,
+    rows: Annotated[int | None, Option(help="How many rows to make. Default: as many as the table has.")] = None,
     columns: Annotated[list[str] | None, Option(help="Columns to make. Commas or repeats. Default: all.")] = None,
     model: Annotated[str, Option(help="crowd, copula or independent (columns by themselves).")] = "crowd",
     copied: Annotated[float, options.share_option("--copied", "Share of rows copied on purpose.")] = 0.0,

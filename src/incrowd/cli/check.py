@@ -1,4 +1,4 @@
-"""`incrowd check`: the gate. Exit 0 if every rule is kept, 1 if one is not, 2 if it cannot be told."""
+"""`incrowd check`: check a table against rules. Exit 0 if all are kept, 1 if one is broken, 2 if that is not known."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
-_HEAD = 4096  # bytes of a file in which its first element is
+_HEAD = 4096  # bytes that hold the first element of a result
 
 _RULES: Mapping[str, Option] = {
     name: rule.named(name)
     for name, rule in {
         "min_k": Option("whole", "Fewest people in a class."),
         "max_risk": Option("share", "Highest average chance of being named, such as 0.09 or 9%."),
-        "max_uniqueness": Option("share", "Largest share of people nobody looks like."),
-        "max_identifiers": Option("whole", "Most columns that name people, or look so: 0."),
+        "max_uniqueness": Option("share", "Largest share of people who are unique."),
+        "max_identifiers": Option("whole", "Most columns that name people, or look like it, such as 0."),
         "max_attack": Option("share", "Highest risk of an attack on the table; needs --original and --holdout."),
         "min_l": Option("number", "Fewest different values in a class, for sensitive columns."),
-        "min_entropy_l": Option("number", "The same by entropy: rare values count less."),
+        "min_entropy_l": Option("number", "Fewest different values in a class by entropy: rare ones count less."),
         "max_t": Option("number", "Farthest a class may be from the table, 0 to 1."),
         "max_alpha": Option("number", "Largest share one value may have of a class."),
         "max_beta": Option("number", "Largest relative gain in a value's share."),
@@ -47,11 +47,11 @@ _RULES: Mapping[str, Option] = {
 }
 _ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
 _OF_SECRETS = ("secrets", "certain")  # options of --max-given-away and of the verdict
-_OF_THE_VERDICT = ("population", "rows_are_people", "tolerate")  # options that no rule looks at
+_OF_THE_VERDICT = ("population", "rows_are_people", "tolerate")  # options of the verdict alone
 
 
 def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
-    """Write to --junit why the verb could not answer; a CI server would go on showing the last result."""
+    """Write an error to --junit too; otherwise a CI server would show the result of the last run."""
 
     @functools.wraps(command)
     def reporting(**given: Any) -> None:
@@ -98,11 +98,11 @@ def check_table(
     json: options.Json = False,
     **typed: Any,
 ) -> None:
-    """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
+    """Does the table keep the rules? One line per rule; exit 0 if all are kept, 1 if not, 2 if it cannot be checked.
 
-    With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes. Without it, rules that are
-    kept say nothing on whether the table may go out. Of settings files it reads --policy alone, not an incrowd.toml
-    beside the table.
+    With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes. Without it, kept rules do
+    not mean that the table may go out. The only settings file that is read is --policy, not an incrowd.toml beside the
+    table.
 
     [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
 
@@ -141,7 +141,7 @@ def check_table(
 
 
 def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Question:
-    """The policy, with what the command line says instead."""
+    """The question of the policy, with the options of the command line in place of its own."""
     saved = read_question(policy) if policy else Question()
     limits = {name: typed[name] for name in _RULES if typed[name] is not None}
     question = question_from(typed, table.columns, saved).with_given(rules={**saved.rules, **limits})
@@ -176,7 +176,7 @@ def _check(table: Table, question: Question, attacked: Mapping[str, str | None],
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Every run replaces the result of the last one, and nothing else."""
+    """Refuse to replace a file that is not the result of an earlier run."""
     if path.is_file():
         with open(path, "rb") as file:
             if b'<testsuite name="incrowd check' not in file.read(_HEAD):

@@ -1,7 +1,7 @@
 """Input and output files of a command: declared on the options, checked together before any work is done.
 
-An option that names files carries a marker in its annotation: `Input()` for what is read, `Output()` for what is
-written. `check_files` wraps every verb: no output may be one of the inputs, not even with --force.
+The annotation of an option that names files has a marker: `Input()` for files that are read, `Output()` for files that
+are written. `check_files` wraps every verb and refuses an output that is one of the inputs, even with --force.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ class Input:
 
     Args:
         after: the file's name begins after this text, as in `column=file.csv`.
-        address: whether an address of a database or a store is taken too.
+        address: whether an address of a database or a store is allowed.
     """
 
     after: str = ""
     address: bool = True
 
     def paths(self, value: Any) -> Iterator[str]:
-        """The names that an option's value holds."""
+        """The names in the value of an option."""
         for entry in value if isinstance(value, list | tuple) else [value]:
             yield str(entry).partition(self.after)[2].strip() if self.after else str(entry)
 
 
 @dataclass(frozen=True, slots=True)
 class StepInput(Input):
-    """Marks steps of protection, of which some read a file: `town:pram=matrix.csv`, `seen:shiftdates=9,key=key.txt`."""
+    """Marks steps of protection, some of which read a file: `town:pram=matrix.csv`, `seen:shiftdates=9,key=key.txt`."""
 
     after: str = ":pram="
     address: bool = False
@@ -61,12 +61,11 @@ class Output:
     """Marks an option that names a file to write.
 
     Args:
-        what: what is written, for messages.
-        endings: endings of file names that can be written, or what tells them once a file is named; any where there are
-            none.
-        store: whether an address of a store is taken too, which only Spark writes to.
-        replaces: whether the verb itself decides about a file that exists.
-        next_to_table: the option is a flag that writes a file of this name into the folder of the table.
+        what: the word for the file in messages.
+        endings: allowed endings of the file's name, or a function that returns them; empty allows all.
+        store: whether an address of a store is allowed, which only Spark writes to.
+        replaces: whether the verb itself handles a file that exists.
+        next_to_table: for a flag, the name of the file that it writes into the folder of the table.
     """
 
     what: str = "file"
@@ -86,7 +85,7 @@ class Output:
 
 def _table_endings() -> Sequence[str]:
     from incrowd._support.compressed_files import COMPRESSIONS
-    from incrowd.tables.formats import WRITERS  # what it imports would slow down every start
+    from incrowd.tables.formats import WRITERS  # its imports would slow down every start
 
     return (*WRITERS, *COMPRESSIONS)
 
@@ -97,7 +96,7 @@ FIGURE_OUTPUT = Output("figure", FIGURES)
 
 
 def marked_parameters(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
-    """The marker of that kind of each parameter that has one."""
+    """The markers of a kind by parameter, for parameters that have one."""
     markers = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         for one in getattr(parameter.annotation, "__metadata__", ()):
@@ -183,7 +182,7 @@ def _same_file(name: str, target: Path) -> bool:
 
 
 def _would_join(source: str, target: Path) -> bool:
-    """True if a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
+    """True if the target would be read as part of the source, because it is in its folder or fits its pattern."""
     if os.path.isfile(source) or is_address(source) or Path(source).suffix.lower() in SQLITE_FILES:
         return False
     place, path = Path(source).resolve(), target.resolve()
@@ -196,12 +195,12 @@ def _would_join(source: str, target: Path) -> bool:
 
 
 def save_figure(chart: Any, path: Path, *, force: bool) -> None:
-    """Write a chart and say so."""
+    """Write a chart and print where."""
     from incrowd.figures import save
 
     terminal.note(f"figure written to {save(chart, path, force=force)}")
 
 
 def place_of(out: str) -> str | Path:
-    """Target of a table: a path, or an address unchanged, whose two slashes must not become one."""
+    """The target of a table: a path, or the text of an address, whose double slash a path would lose."""
     return out if is_address(out) else Path(out)

@@ -66,6 +66,6 @@ def compare_tables(
 
 
 def _sides(change: Change) -> tuple[str, str]:
-    """The number before and after as people read it."""
+    """The number before and after, as text."""
     before, after = (percent(side) if change.share else single_value(side) for side in (change.before, change.after))
     return before, after

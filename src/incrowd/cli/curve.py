@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve, StudyAccuracy
     from incrowd.tables import Table
 
-_SHOWN = 12
+_MAX_SHOWN = 12  # sizes of the gallery
 _SOURCE = {
     "item": Option("columns", "Sparse matching: columns that make a point. Commas or repeats."),
     "known": Option("whole", "Sparse matching: points of a person an attacker knows."),
@@ -32,7 +32,7 @@ _SOURCE = {
     "ranks": Option("text", "A study: the column with the rank of each probe's true match, 1 is best."),
 }
 with_source_options = with_options((option.named(name) for name, option in _SOURCE.items()), after=("person",))
-"""Gives a verb with `**` the options that say what a curve is measured from, besides the columns of a table."""
+"""Adds to a verb with `**` the options that say what a curve is measured from, besides the columns of a table."""
 
 
 @opens_table
@@ -93,11 +93,11 @@ class CurveSource:
 
     @property
     def robust(self) -> bool:
-        """True if vectors are matched: robust matching."""
+        """True for robust matching, of vectors."""
         return self.probes is not None or self.gallery is not None
 
     def refuse_mixed(self) -> None:
-        """Refuse options that this kind of matching would ignore."""
+        """Refuse options that this kind of matching does not use."""
         exact, sparse = bool(options.parse_names(self.qi)), bool(options.parse_names(self.item))
         if self.robust and (exact or self.person or sparse or self.known is not None):
             raise InputError(
@@ -135,8 +135,8 @@ class CurveSource:
             if self.person is None or self.known is None:
                 raise InputError("sparse matching takes --person, --item and --known")
             draws = 5 if self.draws is None else self.draws
-            asked: dict[str, Any] = {"item": item, "known": self.known, "draws": draws}
-            return sparse_curve(self.table, person=self.person, **asked, seed=seed, progress=progress)
+            points: dict[str, Any] = {"item": item, "known": self.known, "draws": draws}
+            return sparse_curve(self.table, person=self.person, **points, seed=seed, progress=progress)
         columns = options.parse_names(self.qi, self.table.columns)
         if not columns:
             raise InputError(
@@ -155,7 +155,7 @@ def column_of(table: Table, name: str) -> list[Any]:
 
 
 def _split_study(source: CurveSource, group: str | None, confidence: str | None) -> StudyAccuracy | None:
-    """The accuracy by group and confidence, where a study's table has them."""
+    """The accuracy of a study by group and confidence, if these columns are named."""
     if group is None and confidence is None:
         return None
     from incrowd.curves import study_accuracy
@@ -164,8 +164,8 @@ def _split_study(source: CurveSource, group: str | None, confidence: str | None)
         raise InputError("--group and --confidence are columns of a study: add --ranks")
     first = [rank == 1 for rank in column_of(source.table, source.ranks)]
     groups = None if group is None else column_of(source.table, group)
-    sure = None if confidence is None else column_of(source.table, confidence)
-    return study_accuracy(first, groups=groups, confidence=sure)
+    confidences = None if confidence is None else column_of(source.table, confidence)
+    return study_accuracy(first, groups=groups, confidence=confidences)
 
 
 def _show_study(split: StudyAccuracy) -> None:
@@ -180,13 +180,13 @@ def _show_study(split: StudyAccuracy) -> None:
 
 
 def _show(curve: Curve) -> None:
-    step = max(1, -(-curve.sizes.size // _SHOWN))
-    kept = sorted({*range(0, curve.sizes.size, step), curve.sizes.size - 1})
+    step = max(1, -(-curve.sizes.size // _MAX_SHOWN))
+    shown = sorted({*range(0, curve.sizes.size, step), curve.sizes.size - 1})
     unique = curve.uniqueness
     columns = ["people in the gallery", "named correctly"] + (["unique"] if unique is not None else [])
     rows = [
         [int(curve.sizes[i]), percent(curve.correctness[i])] + ([percent(unique[i])] if unique is not None else [])
-        for i in kept
+        for i in shown
     ]
     terminal.heading(f"Correctness by size of gallery, {curve.kind} matching")
     terminal.table(columns, rows)

@@ -1,4 +1,4 @@
-"""Options of verbs made from declarations: those of a question, and those of `protect`."""
+"""Options of verbs that are built from declarations: those of a question, and those of `protect`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Verb = Callable[..., None]
 Decorator = Callable[[Verb], Verb]
 
 ASSESS = tuple(option.name for option in OPTIONS if option.on_command_line and not option.reading)
-"""The options of `assess`, besides those on reading."""
+"""The options of `assess`, without the reading options."""
 
 PROTECT = tuple(option for option in PROTECT_OPTIONS.values() if option.on_command_line)
 """The options of `protect` that can be typed."""
@@ -36,7 +36,7 @@ _TYPES: Mapping[str, Any] = {**dict.fromkeys(_LISTS, list[str]), "whole": int, "
 
 
 def typer_annotation(option: Option) -> Any:
-    """Declaration of an option for Typer."""
+    """The annotation by which Typer declares an option."""
     if option.kind == "switch":
         flags = option.flag if option.default is False else f"{option.flag}/--no-{option.typed}"
         return Annotated[bool if option.default is not None else bool | None, typer.Option(flags, help=option.help)]
@@ -48,9 +48,10 @@ def typer_annotation(option: Option) -> Any:
 
 
 def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None) -> Verb:
-    """Give a verb further options, in place of its `**` parameter.
+    """Add options to a verb in place of its `**` parameter.
 
-    `added` has the annotation and the default of each; they follow all its own parameters, or those named in `after`.
+    `added` has the annotation and the default of each. They follow all of the verb's own parameters, or those in
+    `after`.
     """
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -67,7 +68,7 @@ def add_options(command: Verb, added: Mapping[str, tuple[Any, Any]], *, after: C
 
 
 def with_options(declared: Iterable[Option], *, after: Container[str] = ("table", "before", "after")) -> Decorator:
-    """Give a verb with `**` these options, after some of its own; what was not typed is None, or a switch's default."""
+    """Add these options to a verb with `**`. An option that is not typed is None, a switch has its default."""
     added = {
         option.name: (typer_annotation(option), option.default if option.kind == "switch" else None)
         for option in declared
@@ -76,12 +77,12 @@ def with_options(declared: Iterable[Option], *, after: Container[str] = ("table"
 
 
 def with_question_options(*names: str) -> Decorator:
-    """Give a verb these options of a question; `question_from` reads what was typed."""
+    """Add these options of a question to a verb; `question_from` reads their values."""
     return with_options(option for option in OPTIONS if option.name in names)
 
 
 def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
-    """The value of an option from what was typed; `columns` are the table's, whose names may have commas."""
+    """The value of an option from the typed text; `columns` are those of the table, whose names may have commas."""
     if option.kind == "columns":
         names = tuple(options.parse_names(typed, columns))
         return [] if names == (option.empty,) else names
@@ -112,7 +113,7 @@ def read_value(option: Option, typed: Any, columns: Sequence[str] = ()) -> Any:
 
 
 def _read_number(option: Option, typed: str) -> float:
-    """A number, where a word would be possible too."""
+    """The number of an option that takes a number or one of some words."""
     try:
         return float(typed)
     except ValueError:
@@ -126,14 +127,14 @@ def _read_by_column(option: Option, typed: Sequence[str], form: str) -> str | di
     parts = options.parse_names(typed)
     if len(parts) == 1 and "=" not in parts[0]:
         return parts[0]
-    found: dict[str, str] = {}
+    by_column: dict[str, str] = {}
     for name, equals, text in ((part.strip() for part in entry.partition("=")) for entry in parts):
         if not equals:
             raise InputError(f"{option.flag} {form}")
-        if name in found:
+        if name in by_column:
             raise InputError(f"{option.flag} is given twice for {name!r}; give it once")
-        found[name] = text
-    return found
+        by_column[name] = text
+    return by_column
 
 
 def _read_numbers(option: Option, typed: Sequence[str]) -> dict[str, float]:
@@ -150,18 +151,18 @@ def _read_numbers(option: Option, typed: Sequence[str]) -> dict[str, float]:
 
 
 def read_protect_options(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The options that were typed, as `protect` takes them; those that say nothing are left out."""
-    left_alone = {option.name: option.default if option.kind == "switch" else None for option in PROTECT}
-    changed = [option for option in PROTECT if typed[option.name] not in (left_alone[option.name], [], ())]
+    """The options that were typed, as `protect` takes them; empty ones are left out."""
+    not_typed = {option.name: option.default if option.kind == "switch" else None for option in PROTECT}
+    changed = [option for option in PROTECT if typed[option.name] not in (not_typed[option.name], [], ())]
     values = {option.name: read_value(option, typed[option.name], columns) for option in changed}
-    return {name: value for name, value in values.items() if value not in ((), {})}  # [] says that there are none
+    return {name: value for name, value in values.items() if value not in ((), {})}  # [] states that there are none
 
 
 def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Question | None = None) -> Question:
-    """The question that was typed, on top of the one of a settings file.
+    """The question of the typed options, and of a settings file for options that were not typed.
 
-    `typed` has options by the names of their fields, and others, which are left out. The columns of the table may have
-    commas in their names. A switch that was left alone keeps what the settings file says.
+    `typed` has values by option, also of options that are not part of a question. The names of the table's `columns`
+    may have commas. A switch that was not typed has the value of the settings file.
     """
     values = {
         option.name: read_value(option, typed[option.name], columns)
@@ -169,6 +170,6 @@ def question_from(typed: Mapping[str, Any], columns: Sequence[str], before: Ques
         if option.name in typed and not (option.kind == "switch" and typed[option.name] == option.default)
     }
     saved = before or Question()
-    now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}  # judged as they are
-    contents = {name: held for name, held in saved.contents.items() if name not in now}
+    judged_now = {*(values.get("other") or ()), *(values.get("sensitive") or ())}
+    contents = {name: content for name, content in saved.contents.items() if name not in judged_now}
     return replace(saved.with_given(**values), contents=contents)

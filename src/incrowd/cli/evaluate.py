@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +35,7 @@ def evaluate_table(
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
     utility: Annotated[
-        bool, Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
+        bool, Option("--utility", help="Also the utility for analysts: marginals, and telling the tables apart.")
     ] = False,
     outcome: Annotated[
         str | None, Option(help="Column that regressions on the others explain, in both tables.")
@@ -43,14 +43,13 @@ def evaluate_table(
     min_k: Annotated[int | None, Option(help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Say what a protected table still gives away, and what protecting it cost."""
+    """Evaluate a protected table: the remaining risk, and what protection cost."""
     from incrowd.evaluation import changed_columns, evaluate
     from incrowd.protection import Hierarchy
     from incrowd.tables import read_table
 
     secrets = options.parse_names(sensitive, table.columns)
-    if secret is not None and not secrets:
-        raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
+    secret_value = read_secret(secret, secrets)
     after = read_table(protected)
     quasi_identifiers = options.parse_names(qi, after.columns)
     if not quasi_identifiers and (marked := _columns_of_mark(table, after)):
@@ -67,7 +66,7 @@ def evaluate_table(
             after,
             quasi_identifiers=quasi_identifiers,
             sensitive=secrets or None,
-            secret=read_secret(secret),
+            secret=secret_value,
             person=person,
             hierarchies={name: Hierarchy.parse(rule) for name, rule in options.parse_hierarchies(hierarchy).items()},
             utility=utility,
@@ -86,26 +85,28 @@ def evaluate_table(
 
 
 def _columns_of_mark(table: Table, after: Table) -> list[str]:
-    """The quasi-identifiers that the mark beside a protected file names; none where there is no mark of this file."""
+    """The quasi-identifiers in the mark beside a protected file; an empty list without a mark of this file."""
     from incrowd.protection.marks import mark_of, read_log
 
     file = Path(after.source or "")
     if after.source is None or not mark_of(file).is_file():
         return []
-    with suppress(InputError):  # of another content of the file: then the tables themselves tell
+    with suppress(InputError):  # the mark is of other content of the file
         names = read_log(file).released
         return list(names) if {*names} <= {*table.columns} & {*after.columns} else []
     return []
 
 
-def read_secret(given: str | None) -> Any:
-    """Parse a secret: a value, or a range of numbers. A value is converted to the type of the column later.
+def read_secret(given: str | None, sensitive: Sequence[str]) -> Any:
+    """Parse a secret of the sensitive columns: a value, or a range of numbers. Values get the column's type later.
 
-    >>> read_secret(">100000"), read_secret("10..20"), read_secret("flu")
+    >>> read_secret(">100000", ["pay"]), read_secret("10..20", ["pay"]), read_secret("flu", ["illness"])
     ((100000.0, None), (10.0, 20.0), 'flu')
     """
     if given is None:
         return None
+    if not sensitive:
+        raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     try:
         if given.startswith(">"):
             return float(given[1:]), None
@@ -120,7 +121,7 @@ def read_secret(given: str | None) -> Any:
 
 
 def show_tables(evaluation: Evaluation) -> None:
-    """Write the remaining risk, the cost, and the cost of each column as tables."""
+    """Print the remaining risk, the cost, and the cost of each column as tables."""
     terminal.facts([*_risks(evaluation), *_costs(evaluation)])
     if evaluation.utility is not None:
         terminal.facts(_utility(evaluation.utility))
@@ -157,7 +158,7 @@ def _risks(evaluation: Evaluation) -> Iterator[terminal.Fact]:
 
 
 def _utility(utility: Utility) -> Iterator[terminal.Fact]:
-    """Lines on the utility for analysts."""
+    """The utility for analysts."""
     for ways, distance in enumerate(utility.marginals, 1):
         yield f"{ways}-way tables", number(distance), "share of records in other cells than before, on average"
     most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"

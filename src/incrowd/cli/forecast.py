@@ -1,4 +1,4 @@
-"""`incrowd forecast`: from a curve or a table to any population."""
+"""`incrowd forecast`: forecasts for any population from a curve or a table."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def forecast_population(
     k: Annotated[str | None, Option(help="Also: share of people in classes smaller than k. Commas.")] = None,
     uniqueness: Annotated[bool, Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
     maximum_likelihood: Annotated[
-        bool, Option("--ml", help="The scaling law without its prior: γ as the data have it.")
+        bool, Option("--ml", help="The scaling law without its prior, by maximum likelihood.")
     ] = False,
-    compare: Annotated[bool, Option("--compare", help="Also: what other curves say.")] = False,
+    compare: Annotated[bool, Option("--compare", help="Also forecast by other curves.")] = False,
     predictive_check: Annotated[
-        bool, Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
+        bool, Option("--predictive-check", help="Class sizes: also check whether the law fits them.")
     ] = False,
     frequencies: Annotated[str | None, Option(help="Instead: a column with the known shares of all classes.")] = None,
     entropy: Annotated[str | None, Option(help="Instead of a table: the law's entropy, 41.5 (nats) or 40bits.")] = None,
@@ -63,7 +63,7 @@ def forecast_population(
     plot: options.Plot = None,
     force: options.Force = False,
     people: Annotated[
-        int | None, Option(min=1, help="Curve: how many people were tested, if the file has it not.")
+        int | None, Option(min=1, help="Curve: how many people were tested, if the file does not say.")
     ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -71,9 +71,9 @@ def forecast_population(
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
-    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. Of a
-    table with --qi the answer is that of `incrowd population` for every population asked; a curve, and a table with
-    --ml, follow the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv`.
+    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. For a
+    table with --qi the forecast is that of `incrowd population` for each population; for a curve, and for a table with
+    --ml, it follows the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv`.
     """
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
@@ -105,7 +105,7 @@ def forecast_population(
 
 
 class ForecastRequest(NamedTuple):
-    """Settings for every technique: populations, sizes of named populations, class sizes, the seed."""
+    """What is forecast for every technique: populations, sizes of named ones, class sizes; and the seed."""
 
     populations: list[float | str]
     named: dict[str, float]
@@ -134,8 +134,7 @@ def _technique(
 def _answer(
     one: FittedTechnique, compare: bool, predictive_check: bool, seed: int, plot: Path | None, force: bool, json: bool
 ) -> None:
-    """Show one technique: its forecast, other curves, and whether its class sizes are such as the law gives."""
-
+    """Show one technique: its forecast, forecasts by other curves, and the check of the law on its class sizes."""
     from incrowd.pitman_yor import CurveFit, compare_fits
 
     answer = one.answer
@@ -155,7 +154,7 @@ def _answer(
 
 
 def _predictive_checks(fit: ClassSizeFit | CurveFit, seed: int, progress: Progress) -> tuple[RankSize, RankSize]:
-    """Class sizes against samples from the fitted law, and against its frequencies by stick-breaking, as published."""
+    """Checks of class sizes against samples from the fitted law, and against stick-breaking, as published."""
     from incrowd.pitman_yor import CurveFit
     from incrowd.pitman_yor.model_checks import rank_size_check
 
@@ -168,23 +167,23 @@ def _predictive_checks(fit: ClassSizeFit | CurveFit, seed: int, progress: Progre
 def _fitted(
     source: CurveSource, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
-    """The curve and the law fitted to it: to class sizes where they are known, else to points."""
+    """The curve and the fitted law: fitted to the class sizes of a table with --qi, otherwise to the curve's points."""
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
     table, quasi_identifiers = source.table, options.parse_names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
-    asked = source.qi or source.person or source.item or source.known or source.ranks
-    given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
-    if people is not None and not given:
+    has_source_options = source.qi or source.person or source.item or source.known or source.ranks
+    is_curve = table is not None and not has_source_options and {"n", "correctness"} <= set(table.columns)
+    if people is not None and not is_curve:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
     if unique and (classes or source.robust or source.ranks):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
         sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=source.person)
         return correctness_curve(sizes), fit_class_sizes(sizes, method="ml" if maximum_likelihood else "map")
-    if given:
+    if is_curve:
         curve = Curve.read(table)
         if people is not None and curve.people not in (0, people):
             raise InputError(f"the file says that {curve.people:,} people were tested, --people {people:,}")
@@ -224,7 +223,7 @@ def _save(one: FittedTechnique, baselines: list[CurveFit], plot: Path, force: bo
     from incrowd.forecasts import forecast
     from incrowd.forecasts.population_sizes import round_sizes
 
-    # a smooth line and band: the same forecast at sizes in between
+    # forecasts at many sizes, for a smooth line and band
     largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
     smooth = one.smooth or forecast(one.fit, round_sizes(largest)[1:], seed=seed)
     figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)

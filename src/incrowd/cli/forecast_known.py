@@ -1,4 +1,4 @@
-"""`incrowd forecast` without a fit: of a distribution that is known, or of the law at a given entropy and tail."""
+"""`incrowd forecast` without a fit: for a known distribution, or for the law with a given entropy and tail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def known_model(
     table: Table | None, frequencies: str | None, entropy: str | None, tail: float | None
 ) -> KnownDistribution | PitmanYor | None:
-    """The distribution in a column, or the law of an entropy and a tail; None where neither is named."""
+    """The distribution in a column, or the law of an entropy and a tail; None if neither is given."""
     from incrowd.curves import KnownDistribution
     from incrowd.pitman_yor import PitmanYor
 
@@ -48,7 +48,7 @@ def show_known(
     ks: list[int],
     json: bool,
 ) -> None:
-    """Expected shares in every population; nothing is estimated, so there is no interval."""
+    """Print the expected shares in every population; nothing is estimated, so there is no interval."""
     from incrowd.forecasts.population_sizes import settle_populations
 
     names, sizes = settle_populations(populations, named)

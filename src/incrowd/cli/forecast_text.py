@@ -1,4 +1,4 @@
-"""The words `incrowd forecast` answers in: one technique, several side by side, and checks of the fit."""
+"""Output of `incrowd forecast`: one technique, several side by side, and checks of the fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FittedTechnique(NamedTuple):
-    """One technique: its name, what was measured of it, the fitted law and its forecast."""
+    """One technique: its name, its measured curve, the fitted law and its forecast."""
 
     name: str
     curve: Curve
@@ -27,13 +27,13 @@ class FittedTechnique(NamedTuple):
     smooth: Forecast | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The law, its forecast and the check of it in plain JSON types."""
+        """The law, its forecast and the check of the forecast in plain JSON types."""
         answer = self.answer
         return {"fit": self.fit.to_dict(), "forecast": answer.to_dict(), "hold_out": as_json(answer.hold_out)}
 
 
 def label_techniques(names: list[str]) -> list[str]:
-    """File names without folder and ending; whole where two would be alike.
+    """File names without folder and ending; unchanged if two would be the same.
 
     >>> label_techniques(["faces/vit.csv", "faces/cnn.csv"]), label_techniques(["a/x.csv", "b/x.csv"])
     (['vit', 'cnn'], ['a/x.csv', 'b/x.csv'])
@@ -43,7 +43,7 @@ def label_techniques(names: list[str]) -> list[str]:
 
 
 def show_side_by_side(techniques: list[FittedTechnique]) -> None:
-    """A row for each technique: what was measured, the law, and the share named in each population."""
+    """Print a row for each technique: what was measured, the law, and the share named in each population."""
     from incrowd.forecasts.side_by_side import name_leaders
 
     first = techniques[0].answer
@@ -94,7 +94,7 @@ def _checked(answer: Forecast) -> str | None:
 
 
 def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
-    """The forecast of one technique, with its check and what other curves say."""
+    """Print the forecast of one technique, with its check and forecasts by other curves."""
     terminal.heading("Who would be named correctly")
     labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
     _show_shares(answer, labels)
@@ -121,7 +121,7 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
             f"{percent_interval(check.low, check.high)}."
         )
     if others:
-        terminal.heading("What other curves say")
+        terminal.heading("Forecasts by other curves")
         values = {name: one.correctness_at(answer.at) for name, one in others.items()}
         terminal.table(
             ["population", *values],
@@ -129,7 +129,7 @@ def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: 
         )
     if not from_curve and answer.method == "law":
         terminal.line(
-            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns: "
+            "These numbers follow the scaling law, which uses only how many people look alike, not the columns: "
             "without --ml the columns are used too, and that forecast is the one to believe."
         )
     for text in answer.notes:

@@ -10,7 +10,6 @@ from incrowd.cli import options, terminal
 from incrowd.cli.command_files import save_figure
 from incrowd.cli.evaluate import Secret, read_secret
 from incrowd.cli.open_tables import opens_table
-from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
@@ -36,26 +35,26 @@ def frontier_of_table(
         ),
     ] = None,
     loss: Annotated[
-        str, Option(help="What to keep small: granularity (the detail that is gone) or pmse (told from the original).")
+        str, Option(help="Loss to keep small: granularity (detail that is gone) or pmse (distinguishable records).")
     ] = "granularity",
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Protect the table in every way and show what each leaves and costs."""
+    """Protect the table with every method, and show the remaining risk and the loss of each."""
     from incrowd.evaluation import frontier
 
-    if secret is not None and not sensitive:
-        raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
+    secrets = options.parse_names(sensitive, table.columns)
+    secret_value = read_secret(secret, secrets)
     quasi_identifiers = options.quasi_identifiers(qi, table)
-    with terminal.show_progress("protecting in every way") as progress:
+    with terminal.show_progress("protecting with every method") as progress:
         compared = frontier(
             table,
             quasi_identifiers=quasi_identifiers,
             methods=options.parse_names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.parse_count(one, "k") for one in options.parse_names([k])],
-            sensitive=options.parse_names(sensitive, table.columns) or None,
-            secret=read_secret(secret),
+            sensitive=secrets or None,
+            secret=secret_value,
             person=person,
             recipient=recipient,
             loss=loss,  # type: ignore[arg-type]  # checked by frontier

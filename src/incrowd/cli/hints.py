@@ -1,4 +1,4 @@
-"""Parameters as flags: how the command line shows the hints of errors and of advice."""
+"""Flags of parameters, for the hints of errors and advice."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _FLAGS = {option.name: option.flag for option in (*PROTECT_OPTIONS.values(), *OP
     "methods": "--method",
     "maximum_likelihood": "--ml",
 }
-"""Flags of declared options, and others that are not the parameter's name in kebab case."""
+"""Flags of declared options, and of others whose flag is not the name of the parameter in kebab case."""
 
 
 def flag(hint: str) -> str:
-    """A parameter as the flag that sets it.
+    """The flag of a parameter, with a value after an equals sign.
 
     >>> flag("quasi_identifiers"), flag("method=tcloseness"), flag("null=not known")
     ('--qi', '--method tcloseness', "--null 'not known'")
@@ -37,12 +37,12 @@ def options_typed(typed: Mapping[str, Any], declared: Mapping[str, inspect.Param
 
 
 def words_typed(
-    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], *, besides: Collection[str]
+    typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter], *, without: Collection[str] = ()
 ) -> list[str]:
-    """The options of a verb that were typed, `besides` those that are said otherwise, as words of a command."""
+    """The options of a verb that were typed, `without` some, as words of a command."""
     words: list[str] = []
     for name, value in options_typed(typed, declared).items():
-        if name in besides:
+        if name in without:
             continue
         for one in value if isinstance(value, list) else [value]:
             switch = flag(name) if one else f"--no-{flag(name).removeprefix('--')}"
@@ -51,14 +51,14 @@ def words_typed(
 
 
 def null_flags(codes: Mapping[str, Sequence[int]], place: str) -> str:
-    """Flags that declare codes as missing values, or words if the format of the file has no such option.
+    """Flags that declare codes as missing values, or advice if the file's format has no such option.
 
     >>> null_flags({"age": [-9], "my children": [98, 99]}, "people.csv")
     "--null age=-9 --null 'my children=98,99'"
     >>> null_flags({"age": [-9]}, "people.parquet")
     'leave these cells empty in the file'
     """
-    from incrowd.tables.formats import takes_option  # reads the libraries of all formats
+    from incrowd.tables.formats import takes_option  # imports the libraries of all formats
 
     if not takes_option(place, "null"):
         return "leave these cells empty in the file"
@@ -68,7 +68,7 @@ def null_flags(codes: Mapping[str, Sequence[int]], place: str) -> str:
 
 
 def with_flags(text: str, hint: Iterable[str]) -> str:
-    """A message with the flags that help at its end, before its full stop.
+    """A message with the flags of its hint at the end, before the full stop.
 
     >>> with_flags("give the population", ["population"]), with_flags("the file is empty", ())
     ('give the population (--population)', 'the file is empty')

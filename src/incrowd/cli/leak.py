@@ -1,4 +1,4 @@
-"""`incrowd leak`: how many people does a stolen extract name?"""
+"""`incrowd leak`: the chance that an attacker names people from a leak of part of a table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def leak_attack(
         ),
     ] = None,
     compare: Annotated[bool, Option("--compare", help="Show the published recursion beside the answer.")] = False,
-    simulate: Annotated[int, Option(help="Also simulate so many leaks.")] = 0,
+    simulate: Annotated[int, Option(help="Also simulate this many leaks.")] = 0,
     targets_from: Annotated[
         str, Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
     ] = "table",
@@ -50,7 +50,7 @@ def leak_attack(
         options.share_option("--records-leaked", "With --person: only this share of a leaked person's records leaks."),
     ] = None,
     records_known: Annotated[
-        int | None, Option(help="With --person: the attacker knows so many records of a person, not all.")
+        int | None, Option(help="With --person: the attacker knows this many records of a person, not all.")
     ] = None,
     error_rate: Annotated[
         float | None, options.share_option("--error-rate", "With --person: chance that the attacker has a wrong value.")
@@ -61,9 +61,9 @@ def leak_attack(
     plot: options.Plot = None,
     force: options.Force = False,
 ) -> None:
-    """How likely does a leak of part of the table name the people somebody looks for?
+    """How likely is it that an attacker names the people they look for from a leak of part of the table?
 
-    Every part of that size is taken as equally likely to leak.
+    Every part of that size is assumed to be equally likely to leak.
     The attacker knows the quasi-identifiers and guesses among those who look alike.
 
     [bold]incrowd leak patients.csv --qi age,sex,zip --leaked 10% --targets 1,5,15[/bold]
@@ -136,7 +136,7 @@ def _answer(
 
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
-    """Number of people named, or None with a note if counting them would take minutes."""
+    """The number of people named; None, with a note, if counting them would take minutes."""
     from incrowd.leaks import named_people
 
     try:
@@ -150,7 +150,7 @@ def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> Nam
 
 
 def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: LeakMethod) -> LeakRisk | str:
-    """The published number, or why there is none: that must not cost the reader the exact one."""
+    """The number of the published recursion, or why it cannot be computed, which does not stop the command."""
     from incrowd.leaks import leak_risk
 
     try:
@@ -160,7 +160,7 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: LeakMethod)
 
 
 def _read_targets(targets: str) -> list[int]:
-    """`--targets 1,5,5` as [1, 5]."""
+    """Parse `--targets 1,5,5` into [1, 5]."""
     counts = [options.parse_count(entry, "--targets", like="1,5,15") for entry in options.parse_names([targets])]
     if not counts:
         raise InputError("say how many people the attacker looks for with --targets, such as 1,5,15")
@@ -210,7 +210,7 @@ def _sizes(
 
 
 def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
-    """Plans that keep the bound for the fewest targets, who are the easiest to name."""
+    """The largest leak and the smallest k that keep the bound, for the fewest targets, who are the easiest to name."""
     from incrowd.leaks import largest_leak, smallest_k
 
     if at_most is None:

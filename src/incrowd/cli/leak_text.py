@@ -1,4 +1,4 @@
-"""The words `incrowd leak` answers in: tables and sentences for people, plain types for programs."""
+"""Output of `incrowd leak`: tables and sentences, or plain types for JSON."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LeakAnswer:
-    """Everything that was asked about one leak.
+    """All results about one leak.
 
-    `named` is None where counting would take too long; a recursion that cannot be followed is the reason why.
+    `named` is None if counting would take too long; a recursion that cannot be computed is a text with the reason.
     """
 
     sizes: ClassSizes
@@ -43,7 +43,7 @@ class LeakAnswer:
 
 
 def plain(answer: LeakAnswer) -> dict[str, Any]:
-    """Plain JSON types."""
+    """The results in plain JSON types."""
     sizes = answer.sizes
     parts = {
         "recursions": {
@@ -67,7 +67,7 @@ def plain(answer: LeakAnswer) -> dict[str, Any]:
 
 
 def show(answer: LeakAnswer) -> None:
-    """Everything on stdout, in tables and sentences."""
+    """Print the results in tables and sentences."""
     sizes, leaked = answer.sizes, answer.leaked
     terminal.line(
         f"{people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
@@ -136,23 +136,14 @@ def _show_simulated(simulated: list[LeakSimulation]) -> None:
 
 
 def _show_partial(part: PartialLeak) -> None:
-    """True and false positives of an attacker with part of the records, or wrong ones."""
+    """Print the rates of an attacker who has part of the records, or wrong values."""
     known = "all their records" if part.known_records is None else counted(part.known_records, "record", "records")
     terminal.heading(f"In part, in {part.trials:,} simulated leaks, seed {part.seed}")
     terminal.line(
         f"Of each leaked person {percent(part.share_of_records)} of the records leak; of the person looked for the "
         f"attacker knows {known}, each value wrong with a chance of {percent(part.error_rate)}."
     )
-    rates = (
-        ("chance to be named", part.probability, "anybody in the table, whether they leaked or not"),
-        ("true positives", part.true_positive_rate, "of people who leaked: named rightly"),
-        ("false positives", part.false_positive_rate, "of people who did not leak: somebody else is named for them"),
-        ("names that are right", part.precision, "of all names that the attacker gives"),
-    )
-    terminal.table(
-        ["", "", "what it means"],
-        [[name, None if rate is None else percent(rate), words] for name, rate, words in rates],
-    )
+    terminal.table(["", "", "what it means"], part.rates_in_words)
 
 
 def _show_planned(answer: LeakAnswer) -> None:
@@ -189,7 +180,7 @@ def _show_table(table: LeakTable) -> None:
 
 
 def _chance(answer: LeakRisk | LeakSimulation) -> float | str:
-    """The number, or its digits where it is too small for a float."""
+    """The probability, or its digits as text if it is too small for a float."""
     return probability_digits(answer.log_probability) if answer.log_probability < -600 else answer.probability
 
 

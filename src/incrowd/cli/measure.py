@@ -1,4 +1,4 @@
-"""`incrowd measure`: the facts about a table."""
+"""`incrowd measure`: class sizes and other facts about a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.measures import Measurement
     from incrowd.tables import Table
 
-_LOOKED_THROUGH = 200_000  # rows of the largest table that is looked through for masked values
+_MAX_ROWS_TO_SEARCH = 200_000  # larger tables are not searched for masked values
 
 
 @opens_table
@@ -30,19 +30,19 @@ def measure_table(
     person: options.Person = None,
     household: options.Household = None,
     relationship: Annotated[
-        str | None, Option(help="With --household: who somebody is in it; its composition is then known.")
+        str | None, Option(help="With --household: column of who somebody is in it; the attacker knows it too.")
     ] = None,
     groups: Annotated[
         list[str] | None, Option(help="What attackers know together: census=age,sex spatial=zip …")
     ] = None,
-    sets: Annotated[int | None, Option(help="Also: the risk of every set of at most so many columns.")] = None,
+    sets: Annotated[int | None, Option(help="Also: the risk of every set of at most this many columns.")] = None,
     minimal: Annotated[
-        int | None, Option(help="Also: the smallest sets, up to so many columns, that single out.")
+        int | None, Option(help="Also: the smallest sets, up to this many columns, that single people out.")
     ] = None,
     min_k: Annotated[int | None, Option(min=1, help="Exit 1 if the smallest class is smaller.")] = None,
     max_risk: options.MaxRisk = None,
     fit: Annotated[
-        bool, Option("--fit", help="Masked values: also count who is unique by what ranges and * stand for.")
+        bool, Option("--fit", help="Masked values: also count who is unique by the values that ranges and * cover.")
     ] = False,
     item: Annotated[str | None, Option(help="Instead: sets of items of a person (--person), k^m-anonymity.")] = None,
     known: Annotated[int, Option(min=1, help="With --item: how many items an attacker knows.")] = 2,
@@ -92,8 +92,8 @@ def measure_table(
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=columns, force=force)
         fitting = count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
-    few = not fit and person is None and table.rows <= _LOOKED_THROUGH and table.backend.rows_are_local
-    if few and (coarse := generalised_columns(table, columns)):
+    may_search = not fit and person is None and table.rows <= _MAX_ROWS_TO_SEARCH and table.backend.rows_are_local
+    if may_search and (coarse := generalised_columns(table, columns)):
         where = ", ".join(coarse)
         terminal.note(f"masked values in {where} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:
@@ -117,7 +117,7 @@ def _crossed(measurement: Measurement, min_k: int | None, max_risk: float | None
 
 
 def _measure_items(table: Table, person: str | None, item: str, known: int, min_k: int | None, *, json: bool) -> None:
-    """Show how many people share any items that somebody has."""
+    """Measure and print the k^m-anonymity of sets of items."""
     from incrowd.measures import itemset_anonymity
 
     if person is None:

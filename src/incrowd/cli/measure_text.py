@@ -19,7 +19,7 @@ _SETS_SHOWN = 15
 
 @dataclass(frozen=True, slots=True)
 class MeasureAnswer:
-    """Everything that was asked about one table; what was not asked is None or empty."""
+    """All results about one table; those that were not asked for are None or empty."""
 
     measurement: Measurement
     by_group: Sequence[KnowledgeRisk]
@@ -30,7 +30,7 @@ class MeasureAnswer:
 
 
 def plain(answer: MeasureAnswer) -> dict[str, Any]:
-    """Plain JSON types."""
+    """The results in plain JSON types."""
     fitting = answer.fitting
     parts = {
         "by_group": answer.by_group or None,
@@ -44,7 +44,7 @@ def plain(answer: MeasureAnswer) -> dict[str, Any]:
 
 
 def show(answer: MeasureAnswer) -> None:
-    """Tables and sentences."""
+    """Print the results in tables and sentences."""
     known, by_set = len(answer.measurement.quasi_identifiers), answer.by_set
     terminal.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
     terminal.facts(_facts(answer.measurement))
@@ -102,7 +102,7 @@ def _k_in_words(k: int) -> str:
 
 
 def _secrets(column: Diversity) -> Iterator[terminal.Fact]:
-    """Lines on what classes disclose about one sensitive column."""
+    """Facts on what classes disclose about one sensitive column."""
     yield "one value", percent(column.given_away), "records in homogeneous classes, of missing and common values too"
     filled = "" if column.filled_distinct == column.distinct else f"; {column.filled_distinct} without missing values"
     yield "distinct l", f"{column.distinct}", f"fewest different values in a class{filled}"
@@ -142,13 +142,13 @@ def _show_households(homes: HouseholdRisk) -> None:
         ],
     )
     terminal.line(
-        f"{homes.households:,} households of {homes.people:,} people, the largest of {homes.largest:,}. Whoever finds "
-        "one member has found the others."
+        f"{homes.households:,} households of {homes.people:,} people, the largest of {homes.largest:,}. An attacker "
+        "who finds one member has found the others."
     )
 
 
 def show_items(shared: ItemsetAnonymity, known: int) -> None:
-    """Print how many people share any items that somebody has (`--item`)."""
+    """Print the k^m-anonymity of sets of items (`--item`)."""
     terminal.heading(f"Who can be picked out by up to {known} of their items (k^m-anonymity)")
     sizes = enumerate(zip(shared.smallest, shared.sets, shared.alone, strict=True), start=1)
     terminal.table(
@@ -156,6 +156,6 @@ def show_items(shared: ItemsetAnonymity, known: int) -> None:
         [(size, k, sets, f"{alone:,} ({percent(alone / sets)})") for size, (k, sets, alone) in sizes],
     )
     terminal.line(
-        f"{shared.people:,} people with {shared.items:,} different items: whoever knows up to {known} items of "
-        f"somebody is left with at least {people(shared.k)}, which is k^{known}-anonymity with k = {shared.k:,}."
+        f"{shared.people:,} people with {shared.items:,} different items: an attacker who knows up to {known} items of "
+        f"a person is left with at least {people(shared.k)}, which is k^{known}-anonymity with k = {shared.k:,}."
     )

@@ -1,4 +1,4 @@
-"""The tables of a verb: the options that say how they are read, and opening them before the verb runs."""
+"""Opening of a verb's tables before it runs, and the reading options."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AFTER = {
 def opens_table(command: Verb) -> Verb:
     """Add the reading options to a verb, and pass it the opened `Table` instead of the path `table`.
 
-    Where the table is optional and none is named, the verb gets None. Paths in `more` are opened in the same way.
+    A verb whose table is optional gets None if none is named. Paths in `more` are opened in the same way.
     """
 
     def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
@@ -49,8 +49,8 @@ def opens_table(command: Verb) -> Verb:
 def opens_two_tables(command: Verb) -> Verb:
     """Add the reading options to a verb that takes two tables or saved assessments, `before` and `after`.
 
-    Options for databases, or for files of one kind, apply to those of the two that are of that kind; `after_table` and
-    `after_query` apply to the second only.
+    An option that is for databases, or for one file format, applies to those of the two that are of that kind;
+    `after_table` and `after_query` apply to the second only.
     """
 
     def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:

@@ -69,7 +69,7 @@ def share(text: str | float) -> float:
 
 
 def share_option(flag: str, help_text: str, *also: str) -> Any:
-    """Declaration for Typer of an option that is a share; `also` are other names of it."""
+    """The declaration of an option that is a share, for Typer; `also` are its other flags."""
     return typer.Option(flag, *also, help=help_text, parser=share, metavar="SHARE")
 
 
@@ -78,20 +78,20 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the output file if
 
 
 def check_max_risk(given: float | None) -> None:
-    """Refuse a limit that is no share."""
+    """Refuse a limit that is not between 0 and 1."""
     if given is not None and not 0 <= given <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {number(given)} was given")
 
 
 def exit_over_threshold(*reasons: str) -> None:
-    """Say which stated thresholds are crossed and exit 1, if any is."""
+    """Print the stated thresholds that are crossed, and exit 1 if there are any."""
     for reason in reasons:
         terminal.note(f"over the threshold: {reason}")
     if reasons:
         raise typer.Exit(1)
 
 
-_MOST_DIGITS = 30  # before or after the point; more people than that there are none
+_MAX_DIGITS = 30  # before or after the point; no number of people has more
 
 
 def parse_names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
@@ -111,7 +111,7 @@ def parse_names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> lis
 
 
 def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iterable[str] = ()) -> list[str]:
-    """The columns named with --qi, or those otherwise; one at least."""
+    """The columns named with --qi, or else those in `otherwise`; refused if there are none."""
     columns = parse_names(given, table.columns) or list(otherwise)
     if not columns:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
@@ -121,7 +121,7 @@ def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iter
 def parse_groups(
     given: Sequence[str] | None, what: str = "group", like: str = "census=age,sex"
 ) -> dict[str, list[str]]:
-    """Parse `--groups census=age,sex spatial=zip` into a mapping.
+    """Parse `--groups census=age,sex spatial=zip` into names by label.
 
     >>> parse_groups(["census=age,sex", "spatial=zip"])
     {'census': ['age', 'sex'], 'spatial': ['zip']}
@@ -170,6 +170,6 @@ def parse_decimal(text: str, what: str, like: str) -> Decimal:
         raise InputError(f"{what} {text!r} is not a number; write it like {like}") from None
     if not value.is_finite():
         raise InputError(f"{what} {text!r} is not a number; write it like {like}")
-    if abs(value.adjusted()) > _MOST_DIGITS:
+    if abs(value.adjusted()) > _MAX_DIGITS:
         raise InputError(f"{what} {text!r} is too large or too small a number; write it like {like}")
     return value

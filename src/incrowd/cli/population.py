@@ -1,4 +1,4 @@
-"""`incrowd population`: what a sample says about the population it was drawn from."""
+"""`incrowd population`: the risk in the population that a table was drawn from."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def population_of_table(
 def _write_records(
     table: Table, path: str | Path, known: dict[str, Any], how: dict[str, Any], force: bool
 ) -> dict[str, float]:
-    """Write the risk of every record; the columns that make them stand out, where they are known."""
+    """Write the risk of every record; returns the columns that make records stand out, if they are known."""
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 

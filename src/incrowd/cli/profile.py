@@ -1,4 +1,4 @@
-"""`incrowd profile`: what is in a table, and what each column is to an attacker."""
+"""`incrowd profile`: the columns of a table, and a suggested role for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from incrowd.wording import counted, display_names, percent
 if TYPE_CHECKING:
     from incrowd.tables import SuggestedRole, Table
 
-_FEW = 20  # columns that are shown one by one
+_MAX_ONE_BY_ONE = 20  # columns; more are grouped by role
 
 
 @opens_table
@@ -58,7 +58,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
 
 
 def _name_panel_key(table: Table, roles: Sequence[SuggestedRole]) -> Sequence[SuggestedRole]:
-    """The roles, with the key of a panel as the person where nothing else was found about its column."""
+    """The suggested roles, with the key of a panel as the person column if it has no other suggestion."""
     from incrowd.tables import describe_rows
 
     rows = describe_rows(table, roles)
@@ -71,7 +71,7 @@ def _name_panel_key(table: Table, roles: Sequence[SuggestedRole]) -> Sequence[Su
 
 
 def _reading(table: Table, column: str) -> dict[str, object]:
-    """Reading of a column: its scale, its labels and why cells are missing."""
+    """How a column is read: its scale, its labels and why cells are missing."""
     book = table.codebook
     return {
         "scale": table.scale_of(column),
@@ -107,7 +107,7 @@ def _show_reading(
     suspected_serial_dates: Sequence[str],
     spellings: Mapping[str, int],
 ) -> None:
-    """Why cells are missing, what was assumed, and what should be said about how the table is read."""
+    """Print why cells are missing, what was assumed, and options that may correct how the table is read."""
     for column, kinds in table.codebook.missing.items():
         reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
         terminal.line(f"Missing in {column}: {reasons}.")
@@ -135,7 +135,7 @@ def _show_roles(table: Table, roles: Sequence[SuggestedRole]) -> None:
     """List every column with its role; many columns are grouped by role and reason."""
     shown = display_names(one.column for one in roles)
     named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in roles]
-    if len(roles) <= _FEW:
+    if len(roles) <= _MAX_ONE_BY_ONE:
         terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):

@@ -1,4 +1,4 @@
-"""Asking on a terminal: are the suggested roles right, how many people are there, who is to get the table?"""
+"""Questions on a terminal: the roles of columns, the size of the population, the recipient."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _FIELDS = {
 
 
 def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quiet: bool) -> Question:
-    """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own.
+    """The question with roles that the user has confirmed; with `yes` it is unchanged, and `assess` suggests roles.
 
-    `typed` are the words of the command that the question does not hold.
+    `typed` are the words of the command that are not part of the question.
     """
     from incrowd.assessment import propose_roles
 
@@ -58,7 +58,7 @@ def confirm_roles(table: Table, question: Question, *typed: str, yes: bool, quie
 
 
 def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
-    """Say which numbers may stand for missing values, before they become the ends of ranges or secrets."""
+    """Print a note on numbers that may mean a missing value; as values they would be ends of ranges, or secrets."""
     from incrowd.tables.suggest_reading import suspect_missing_codes
 
     codes = suspect_missing_codes(table, [*columns])
@@ -70,20 +70,20 @@ def note_missing_codes(table: Table, columns: Iterable[str]) -> None:
 
 
 def suggest_command(table: Table, question: Question, roles: Roles, *more: str, verb: str = "assess") -> str:
-    """The command with the roles that are suggested, to read and correct; what nothing is suggested of is left out."""
+    """A message with the command of the suggested roles, to correct; columns without a suggestion are dropped in it."""
     from incrowd.assessment.command_line import to_command
 
     roles = _with_given_roles(table, question, roles)
-    open_ones = [one.column for one in roles.suggested if roles.role(one.column) == "other"]
-    open_ones = [name for name in open_ones if name not in roles.stated]
-    if verb == "protect" and roles.weight is not None:  # which it does not take
-        open_ones, roles = [*open_ones, roles.weight], replace(roles, weight=None)
+    undecided = [one.column for one in roles.suggested if roles.role(one.column) == "other"]
+    undecided = [name for name in undecided if name not in roles.stated]
+    if verb == "protect" and roles.weight is not None:  # protect has no option for weights
+        undecided, roles = [*undecided, roles.weight], replace(roles, weight=None)
     settled = replace(question.about(table), source=table.place).with_roles(roles)
-    settled = replace(settled, drop=(*roles.dropped, *open_ones))
+    settled = replace(settled, drop=(*roles.dropped, *undecided))
     command = to_command(settled, *more, verb=verb)
     if command is None:
         return "Its names cannot be typed; give the roles in a settings file (--config)."
-    left_out = " --drop has the columns for which nothing else is suggested." if open_ones else ""
+    left_out = " --drop has the columns for which nothing else is suggested." if undecided else ""
     return (
         f"This is suggested by names and values, and nobody has judged it:\n\n  {command}\n\nRead it, move each name "
         f"to where it belongs, and run it.{left_out}"
@@ -91,7 +91,7 @@ def suggest_command(table: Table, question: Question, roles: Roles, *more: str, 
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
-    """The suggested roles with those that were given on the command line or are kept in the settings."""
+    """The suggested roles, with those of the command line or the settings file in place of them."""
     given = {
         "sensitive": question.sensitive,
         "identifier": question.identifiers,
@@ -108,7 +108,7 @@ def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
 
 
 def _roles() -> tuple[str, ...]:
-    """Every role that a column can be given: those that are suggested, and to be left out."""
+    """Every role that a column can have: the suggested ones, and drop."""
     from incrowd.tables.roles import ROLES
 
     return (*ROLES, "drop")
@@ -119,7 +119,7 @@ def _is_terminal() -> bool:
 
 
 def _ask_roles(table: Table, roles: Roles) -> Roles:
-    """Show the roles and take changes until they are accepted."""
+    """Print the roles and read changes until the user accepts them."""
     _show(table, roles)
     terminal.line(
         "Quasi-identifiers are what others may know about a person. You know your data: change what is wrong."
@@ -127,7 +127,7 @@ def _ask_roles(table: Table, roles: Roles) -> Roles:
     terminal.line("Press Enter (or y) if all is right, or change roles like this: age=other, charge=qi. q stops.")
     terminal.line(f"Roles: {', '.join(_roles())}; qi and id for short.")
     while True:
-        answer = _answer("roles> ")
+        answer = _read_line("roles> ")
         if answer.lower() in _NO:
             terminal.line("Then say what is wrong: a column, = and its role, such as age=other; q stops.")
             continue
@@ -143,7 +143,7 @@ def _ask_roles(table: Table, roles: Roles) -> Roles:
 
 
 def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
-    """Ask what options and settings leave open: the size of the population, and the recipient of the table."""
+    """Ask for the size of the population and the recipient, if options and settings do not have them."""
     answers: dict[str, Any] = {}
     if question.population is None and roles.weight is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
@@ -155,9 +155,9 @@ def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
 
 
 def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
-    """The answer to a question, asked until it is understood."""
+    """Ask until the answer can be parsed."""
     while True:
-        answer = _answer(prompt)
+        answer = _read_line(prompt)
         try:
             return parse(answer)
         except InputError as error:
@@ -174,8 +174,8 @@ def _recipient(text: str) -> str:
     return wanted
 
 
-def _answer(prompt: str) -> str:
-    """One line from the terminal; q and its end (Ctrl-D) are a refusal, as is Ctrl-C."""
+def _read_line(prompt: str) -> str:
+    """One line from the terminal; q and the end of input (Ctrl-D) raise an error, Ctrl-C exits."""
     with suppress(ImportError):
         import readline  # noqa: F401  (arrow keys and history, on systems that have them)
     try:
@@ -202,7 +202,7 @@ def _show(table: Table, roles: Roles) -> None:
 
 
 def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
-    """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
+    """Roles with the changes of a line such as `age=other, charge=qi`; names of columns may have commas."""
     known = "|".join([*_roles(), *_SHORT])
     changes = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
     left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
@@ -220,7 +220,7 @@ def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) 
 
 
 def _with_role(roles: Roles, column: str, role: str) -> Roles:
-    """The roles with one column's changed; the one it had goes."""
+    """The roles with another role of one column, in place of the one it had."""
     lists = {
         field: tuple(name for name in getattr(roles, field) if name != column) + ((column,) if kind == role else ())
         for kind, field in _FIELDS.items()

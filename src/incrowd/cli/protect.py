@@ -1,4 +1,4 @@
-"""`incrowd protect`: protect a table, check the file that was written, and show what it cost."""
+"""`incrowd protect`: protect a table, check the written file, and show what it cost."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 _IN_QUESTION = frozenset(
     {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household"}
     | {"recipient", "highest"}
-)  # a household is suggested as --person, which is the same to the methods
+)  # a household is suggested as --person, which the methods treat alike
 
-_ADVICE_SECONDS = 300.0  # after which no further way to a yes is tried
+_ADVICE_SECONDS = 300.0  # after which the search for a protection with a yes stops
 
 
 @opens_table
@@ -91,7 +91,7 @@ def protect_table(
     json: options.Json = False,
     **of_protect: Any,
 ) -> None:
-    """Protect a table, check the file that was written, and say what it cost."""
+    """Protect a table, check the written file, and show what it cost."""
     typed = {name: value for name, value in locals().items() if name != "of_protect"} | of_protect
     declared = inspect.signature(protect_table).parameters
     if append is not None:
@@ -122,24 +122,24 @@ def protect_table(
             raise InputError("a class is made of whole households or of whole histories; give --household or --person")
         arguments["person"] = household
     if "quasi_identifiers" not in arguments:
-        _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, besides=_IN_QUESTION))
+        _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, without=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(of_protect["quasi_identifiers"], table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *arguments.get("sensitive", ())])
     question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
     if "k_map" not in arguments:
-        arguments.pop("population", None)  # the verdict's alone: no class is made by it
-    made = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
+        arguments.pop("population", None)  # without k-map only the verdict uses it
+    release = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
     if json:
-        terminal.print_json(to_json(made, masked(out)))
+        terminal.print_json(to_json(release, masked(out)))
     else:
-        show(made, masked(out))
-    _note_dialect(table, made.safe, out)
-    if made.verdict is not None and made.verdict.decision != "within":
+        show(release, masked(out))
+    _note_dialect(table, release.safe, out)
+    if release.verdict is not None and release.verdict.decision != "within":
         raise typer.Exit(1)
 
 
 def _note_dialect(table: Table, safe: Protected, out: str) -> None:
-    """Say how a text file was written, where the table came with a dialect of its own."""
+    """Print the dialect of a written text file, if the original has a dialect of its own."""
     import pyarrow as pa
 
     from incrowd.tables.write import describe_text
@@ -151,7 +151,7 @@ def _note_dialect(table: Table, safe: Protected, out: str) -> None:
 def _suggest_roles(
     table: Table, arguments: Mapping[str, Any], recipient: str | None, highest: float | None, typed: Sequence[str]
 ) -> None:
-    """Refuse to protect what nobody named, with the command that names what the columns suggest, if they do."""
+    """Refuse a command without quasi-identifiers, with a command that has the suggested roles, if there are any."""
     from incrowd.assessment import propose_roles
 
     roles = propose_roles(table)
@@ -159,14 +159,14 @@ def _suggest_roles(
         named = {"drop": arguments.get("leave_out"), "recipient": recipient, "highest": highest}
         named |= {name: arguments.get(name) for name in ("person", "sensitive", "other", "identifiers")}
         question = Question().with_given(**named)
-        told = suggest_command(table, question, roles, *typed, verb="protect")
-        raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {told}")
+        advice = suggest_command(table, question, roles, *typed, verb="protect")
+        raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {advice}")
 
 
 def _read_question(
     arguments: Mapping[str, Any], recipient: str | None, highest: float | None, *, rows_are_people: bool
 ) -> Question | None:
-    """The question of `assess` about the release, where it is for somebody or within a limit."""
+    """The question of `assess` about the release; None without a recipient and a limit."""
     population = arguments.get("population")
     if recipient is None and highest is None:
         if rows_are_people:
@@ -187,7 +187,7 @@ def _read_question(
         highest=highest,
         rows_are_people=rows_are_people,
     )
-    _ = question.limits  # refuses a recipient that is not known, or a limit that makes no sense, before any work
+    _ = question.limits  # refuses an unknown recipient or an impossible limit before any work
     return question
 
 
@@ -201,7 +201,7 @@ def _protect_and_write(
     *,
     force: bool,
 ) -> WrittenRelease:
-    """Protect the table, for a recipient with the least protection that passes; write and judge it."""
+    """Protect the table, for a recipient with the least loss that passes; write and judge the result."""
     from incrowd.protection import make_codebook, protect, write_kept_rows, write_protected
     from incrowd.protection.original_facts import attack_perturbed
 
@@ -229,14 +229,14 @@ def _protect_and_write(
                 write_kept_rows(safe, kept_rows, force=force)
         verdict = None if question is None else _judge(safe, out, question)
         if question is not None and verdict is not None and verdict.decision != "within" and not rows_are_remote:
-            tell = part(progress, 0.95, 1.0)
-            tell("looking for a way to a yes", 0.0)
-            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials, tell))
+            advising = part(progress, 0.95, 1.0)
+            advising("looking for a way to a yes", 0.0)
+            verdict = replace(verdict, actions=_next_actions(table, question, arguments, safe, trials, advising))
         return WrittenRelease(safe, cost, linkage, trials, verdict)
 
 
 def _judge(safe: Protected, out: str, question: Question) -> Verdict:
-    """The verdict of `assess` on the protected table as it was written, with the roles that were named here."""
+    """The verdict of `assess` on the written table, with the roles of this command."""
     from incrowd.assessment import judge_protected
     from incrowd.tables import read_table
 
@@ -251,7 +251,7 @@ def _next_actions(
     trials: Sequence[Trial],
     progress: Progress,
 ) -> tuple[Action, ...]:
-    """Advice of `assess` for the original: with the roles that were named, and the identifiers removed unasked."""
+    """The actions that `assess` advises for the original, by the roles of this command and the removed identifiers."""
     from incrowd.assessment import advise
 
     left_out = arguments.get("leave_out", ())

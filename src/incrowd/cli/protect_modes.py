@@ -54,7 +54,7 @@ def append(
     force: bool,
     json: bool,
 ) -> None:
-    """Append a batch to a release, say what joined, waits and is left out, and judge it or say how to."""
+    """Append a batch to a release; print what joined, waits and is left out, and the verdict or how to get one."""
     from incrowd.assessment import Question, judge_release
     from incrowd.protection import append_release
 
@@ -67,14 +67,14 @@ def append(
         source=out,
     )
     verdict = None if recipient is None else judge_release(out, replace(question, recipient=recipient))
-    no_yes = verdict is not None and verdict.decision != "within"
+    is_refused = verdict is not None and verdict.decision != "within"
     if json:
         judged = {} if verdict is None else {"verdict": verdict.to_dict()}
         terminal.print_json({"file": masked(out), **appended.to_dict(), **judged})
-        raise typer.Exit(1 if no_yes else 0)
+        raise typer.Exit(1 if is_refused else 0)
     terminal.heading(f"{masked(out)}: {appended.sentence}")
-    terminal.line("Published rows are as they were; all rows are in random order.")
-    terminal.line("Counted again on the file itself, the new rows alone too.")
+    terminal.line("Published rows are unchanged; all rows are in random order.")
+    terminal.line("Counted again on the file itself, also for the new rows alone.")
     for text in appended.notes:
         terminal.note(text)
     held = "records as they came, and the key" if appended.batch.waiting else "the key"
@@ -87,7 +87,7 @@ def append(
         terminal.command(to_command(question) or "")
     else:
         show_verdict(verdict)
-    if no_yes:
+    if is_refused:
         raise typer.Exit(1)
 
 
@@ -101,7 +101,7 @@ def protect_sets(
     force: bool,
     json: bool,
 ) -> None:
-    """Protect items or points of people, write them and say what it took."""
+    """Protect items or points of people, write them, and print what it cost."""
     from incrowd.protection import ProtectedItems, ProtectedTrajectories, protect_items, protect_trajectories
     from incrowd.tables import read_table
     from incrowd.tables.write import write_table

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRelease:
-    """A protected table that was written, its cost, and the search and verdict where a recipient was named."""
+    """A protected table that was written, its cost, and for a recipient the trials of the search and the verdict."""
 
     safe: Protected
     cost: Evaluation | None
@@ -33,14 +33,14 @@ class WrittenRelease:
 
 
 def to_json(made: WrittenRelease, out: str) -> dict[str, Any]:
-    """The result in plain types."""
+    """The result in plain JSON types."""
     parts = {"linkage": made.linkage, "trials": made.trials or None, "verdict": made.verdict}
     answer = {"file": out, **made.safe.to_dict(), "evaluation": as_json(made.cost)}
     return answer | {name: as_json(part) for name, part in parts.items() if part is not None}
 
 
 def show(made: WrittenRelease, out: str) -> None:
-    """The result in words and tables."""
+    """Print the result in tables and sentences."""
     for trial in made.trials:
         values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
@@ -67,7 +67,7 @@ def _show_release(safe: Protected, cost: Evaluation | None, out: str, linkage: A
     elif linkage is None:
         terminal.line("It could not be attacked, and classes do not show the risk of changed values: it is not known.")
     else:
-        terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
+        terminal.line(f"For an attacker who knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
         terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
     if safe.guarantee.wildcards:
         terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")

@@ -1,4 +1,4 @@
-"""`incrowd regenerate`: fill masked cells from published counts of the values behind them."""
+"""`incrowd regenerate`: fill masked cells from published counts of their values."""
 
 from __future__ import annotations
 

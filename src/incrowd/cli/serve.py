@@ -1,4 +1,4 @@
-"""`incrowd serve`: the same questions in the browser, on this machine only."""
+"""`incrowd serve`: run the web app on this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def serve_app(
     memory: Annotated[str | None, Option(help="Memory limit of work on a table: 2GB.")] = None,
     keep: Annotated[
         Path | None,
-        Option(help="Private folder to keep tables and work in, for the next start. Default: delete."),
+        Option(help="Private folder that keeps tables and work for the next start. Default: delete them."),
         Output("folder", replaces=True),
     ] = None,
 ) -> None:
@@ -38,8 +38,8 @@ def serve_app(
 
     [bold]incrowd serve --open[/bold]
 
-    The address holds a token that is new at every start; without it nothing is answered. Ctrl+C stops the app and
-    deletes everything that was uploaded, unless it is to be kept (--keep).
+    The address holds a token that is new at every start; requests without it are refused. Ctrl+C stops the app and
+    deletes everything that was uploaded, unless --keep names a folder for it.
     """
     try:
         import uvicorn  # noqa: F401 - to say which extra is missing
@@ -66,14 +66,14 @@ def serve_app(
             keep=None if keep is None else keep.resolve(),
         )
         if memory is not None:
-            memory_in_bytes(memory)  # said now, not when the first table is opened
+            memory_in_bytes(memory)  # refuses a wrong text now, not when the first table is opened
         if host not in LOOPBACK:
             terminal.note("this address can be reached from other machines, and what is sent to it is not encrypted")
         app = create_app(settings)
         terminal.line(f"incrowd is ready: open {settings.address}")
         end = "deletes what was uploaded" if keep is None else f"keeps what was uploaded in {keep}"
         terminal.line(f"The address holds your key: do not pass it on. Ctrl+C stops it and {end}.")
-        sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
+        sys.stdout.flush()  # another program may read the address from a pipe
         if open_browser:
             _open_later(settings.address, app.state.server.store.scratch)
         serve_until_stopped(app, [socket])

@@ -1,4 +1,4 @@
-"""Signals that end a command: temporary files are removed first."""
+"""Handling of signals that end a command; temporary files are removed first."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PATIENCE = 8.0  # seconds that the work has to end by itself
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Raise SystemExit in the block on SIGTERM and SIGHUP, KeyboardInterrupt on SIGINT: temporary files are removed.
+    """Raise SystemExit in the block on SIGTERM and SIGHUP, KeyboardInterrupt on SIGINT, so that it can clean up.
 
-    A signal that is ignored (as by nohup) stays ignored. Python handles signals in the main thread, between two
-    instructions: a second thread, told by the wake-up file descriptor, ends the process where compiled code runs on.
-    An engine that a signal interrupts may raise an error of its own, in whose place the signal's is raised again.
+    An ignored signal (as by nohup) stays ignored. Python handles signals in the main thread between two instructions,
+    so a second thread, which reads the wake-up file descriptor, ends the process if compiled code does not return. If
+    an interrupted engine raises its own error, the exception of the signal is raised instead.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
@@ -32,7 +32,7 @@ def ended_by_signals() -> Iterator[None]:
     raised: list[BaseException] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
-        if not raised:  # a closed terminal may say so twice
+        if not raised:  # a closed terminal may send two signals
             raised.append(KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number))
             raise raised[0]
 

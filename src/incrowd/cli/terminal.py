@@ -19,7 +19,7 @@ from rich.table import Table
 from incrowd._support import progress
 from incrowd.wording import single_value
 
-_SHORT = 18  # characters that are not broken over two lines
+_SHORT = 18  # characters of a cell that is not wrapped
 _PADDING = 3
 _BAR_DELAY = 1.0  # seconds
 
@@ -32,7 +32,7 @@ def _safe(text: str) -> str:
 
 
 def _out() -> Console:
-    """A new console each time, because stdout may have been redirected since."""
+    """A new console for each call, because stdout may have been redirected since."""
     return Console(highlight=False)
 
 
@@ -41,15 +41,12 @@ def _err() -> Console:
 
 
 def line(text: str = "") -> None:
-    """Write one line of the result; names and values in it are not read as markup."""
+    """Write one line of the result; markup in names and values is escaped."""
     _out().print(_safe(text), soft_wrap=True)
 
 
 def paragraph(text: str, first: str = "") -> None:
-    """Write a text that is broken between words only, and only on a terminal; further lines stand under its first.
-
-    `first` stands before it, such as a bullet.
-    """
+    """Write a text, on a terminal wrapped between words and indented by the width of `first`, such as a bullet."""
     console = _out()
     if console.is_terminal:
         text = textwrap.fill(
@@ -66,7 +63,7 @@ def paragraph(text: str, first: str = "") -> None:
 
 
 def command(text: str) -> None:
-    """Write a command to copy, on a line of its own that is never broken."""
+    """Write a command to copy, on a line of its own that is never wrapped."""
     _out().print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
 
 
@@ -96,18 +93,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     shown = Table(header_style="bold", box=SIMPLE_HEAD)
     console = _out()
     widths = [max([len(name), *(len(single_value(row[index])) for row in rows)]) for index, name in enumerate(columns)]
-    roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
+    short_cells_fit = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width
     words = [_longest_word([name, *(single_value(row[index]) for row in rows)]) for index, name in enumerate(columns)]
-    whole_words = sum(width + _PADDING for width in words) <= console.width  # else long words must be folded
+    words_fit = sum(width + _PADDING for width in words) <= console.width  # otherwise long words are folded
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        whole = roomy and widths[index] <= _SHORT
         shown.add_column(
             _safe(name),
             justify="right" if numeric else "left",
             overflow="fold",
-            no_wrap=whole,
-            min_width=words[index] if whole_words else None,
+            no_wrap=short_cells_fit and widths[index] <= _SHORT,
+            min_width=words[index] if words_fit else None,
         )
     for row in rows:
         shown.add_row(*(_safe(single_value(value)) for value in row))
@@ -131,7 +127,7 @@ def _longest_word(texts: Sequence[str]) -> int:
 def show_progress(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
     """A progress bar on stderr for work that takes longer than a second, on a terminal only.
 
-    With `lines`, for work of minutes, a note for each step is written where stderr is not a terminal.
+    With `lines`, for work of minutes, each step is a note if stderr is not a terminal.
     """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
