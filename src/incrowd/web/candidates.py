@@ -247,7 +247,7 @@ def _made_by(job: Job) -> ProtectionRequest:
 def _result(job: Job) -> dict[str, Any]:
     """The result of a candidate as JSON; a refusal if the job made none."""
     if not is_candidate(job):
-        raise Refusal(409, "only a protection that is done can be looked at so")
+        raise Refusal(409, "only a finished protection can be shown in this way")
     return job.answer().to_json()
 
 

@@ -107,7 +107,7 @@ class Guard:
         """The session of the token or the cookie; static files are sent without one."""
         if request.bearer:
             if not self._is_token(request.bearer):
-                raise Refusal(401, "the token is not right; it stands in the address that was printed at start-up")
+                raise Refusal(401, "the token is not right; it is in the address that was printed at start-up")
             name = request.header("x-incrowd-session") or "api"
             if len(name) > 100:
                 raise Refusal(400, "the name of a session is at most 100 characters long")

@@ -169,7 +169,7 @@ class Server:
         """Open the result of a protection as a table, with a copy of the file and the settings of its original."""
         outcome = job.answer()
         if outcome.file is None or outcome.release is None or job.source is None:
-            raise Refusal(409, "only a protection has a table to go on with")
+            raise Refusal(409, "only a protection has a table to open")
         made_by = job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = copy_release(outcome.file, folder / "protected.parquet")
@@ -198,7 +198,7 @@ class Server:
         job = self.jobs.get(session.key, job_id)
         release = job.answer().release
         if release is None or job.table != table.id:
-            raise Refusal(409, "only a protection of this table can be looked at with it")
+            raise Refusal(409, "only a protection of this table can be shown beside it")
         return release
 
     def close_table(self, session: Session, table: OpenTable) -> None:

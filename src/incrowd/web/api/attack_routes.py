@@ -51,7 +51,7 @@ def _released(key: str, table: OpenTable, server: Server, session: Session) -> t
     job = server.jobs.get(session.key, key)
     release = job.answer().release
     if release is None or job.table != table.id:
-        raise Refusal(409, "only a protection of this table, or another table, can be attacked with it")
+        raise Refusal(409, "only a protection of this table, or another table, can be attacked")
     return release.table, release.kept_rows, ReleasedFile.of_candidate(job, table.source)
 
 

@@ -36,17 +36,9 @@ def read_version() -> models.Version:
 def read_limits(server: TheServer) -> models.ServerLimits:
     """Limits of this server."""
     settings = server.settings
-    return models.ServerLimits(
-        max_bytes=settings.max_bytes,
-        max_rows=settings.max_rows,
-        max_columns=settings.max_columns,
-        max_demo_rows=settings.max_demo_rows,
-        max_tables=settings.max_tables,
-        max_jobs=settings.max_jobs,
-        folders=[str(folder) for folder in settings.folders],
-        endings=list(ENDINGS),
-        kept_in=_kept_in(server),
-    )
+    limits = {name: getattr(settings, name) for name in models.ServerLimits.model_fields if name.startswith("max_")}
+    folders = [str(folder) for folder in settings.folders]
+    return models.ServerLimits(**limits, folders=folders, endings=list(ENDINGS), kept_in=_kept_in(server))
 
 
 @router.get("/session", responses=refusals())
@@ -70,7 +62,7 @@ def end_session(server: TheServer, session: TheSession) -> Response:
 def watch_session(server: TheServer, session: TheSession) -> StreamingResponse:
     """Events for a page: `table` with the version of its settings, `job` with its state, `gone` and `ended`."""
     if session.watchers >= _MAX_WATCHERS:
-        raise Refusal(429, f"{session.watchers} pages are told of changes already; close some")
+        raise Refusal(429, f"{session.watchers} pages of this session are open already; close some")
     return StreamingResponse(_events(server, session), media_type="text/event-stream")
 
 
