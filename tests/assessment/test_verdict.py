@@ -112,8 +112,10 @@ def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     wide = replace(estimated, highest_interval=(0.1, 0.5))
     unsure = decide(here.provenance.question, here.roles, **known, population=wide)
     assert unsure.decision == "borderline"
-    kept_inside = map(str, there.verdict.internal_reasons)
-    assert any("an attacker who knows that one of them is in it" in reason for reason in kept_inside)
+    for verdict in (there.verdict, judged):  # beside a no, and beside a yes
+        (assumed,) = (str(one) for one in verdict.internal_reasons if "no attacker knows who is in it" in str(one))
+        assert "a random sample of 1,000,000 people" in assumed
+        assert "with a chance of up to 100%; 1 person (0.25%) looks like nobody else in it" in assumed
 
 
 def test_guessed_roles_are_marked_as_guessed():

@@ -233,8 +233,15 @@ def test_each_text_is_searched_for_contacts_once_and_offices_are_no_persons(monk
     monkeypatch.setattr(column_facts, "_addresses", lambda text: searched.append(text) or addresses(text))
     table = read_table({"note": own + offices + both})
     (facts,) = column_facts.look_at_columns(table, ["note"])
-    assert facts.contacts == 12_000 + 3
+    assert (facts.contacts, facts.shared_contacts) == (12_000 + 3, 30 * 50)
     assert len(searched) == len({*searched}) == 12_000 + 1_500 + 1
+
+
+def test_a_telephone_number_in_many_rows_is_not_passed_over():
+    notes = ["Herr Müller, Tel. 0351-448710, bitte Tochter anrufen", "nüchtern", "Allergie"] * 200
+    (note,) = suggest_roles(read_table({"note": notes}))
+    assert (note.role, note.confidence) == ("identifier", "medium")
+    assert note.reason.startswith("200 of its cells have an e-mail address or a telephone number that many rows have")
 
 
 def test_long_texts_that_take_more_memory_than_there_is_are_refused():

@@ -181,11 +181,14 @@ def list_internal_reasons(
     question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
     """Reasons that stay with the holder of the table, because they would help an attacker."""
-    if facts.uniques and population is not None:
+    if population is not None:
+        look = "looks" if facts.uniques == 1 else "look"
+        share = percent(facts.uniqueness)
+        alone = f"; {people(facts.uniques)} ({share}) {look} like nobody else in it" if facts.uniques else ""
         yield Advice(
-            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) {'looks' if facts.uniques == 1 else 'look'} like "
-            "nobody else in the table; an attacker who knows that one of them is in it finds them, so keep secret "
-            "whose records these are."
+            f"It is assumed that the table is a random sample of {population.population:,} people and that no attacker "
+            f"knows who is in it. One who does names a person with a chance of up to {percent(1 / facts.k)}{alone}: "
+            "keep secret whose records these are."
         )
     if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
         yield Advice(

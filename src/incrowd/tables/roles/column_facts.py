@@ -69,7 +69,8 @@ class ColumnFacts:
 
     `low`, `mean` and `high` describe numbers; `whole` means that numbers have no decimals; `sample` are cells drawn
     from the whole column, numbers as floats and other values as texts; `contacts` counts texts, of all cells (in a
-    cluster, of the sample), with an e-mail address or a telephone number of a person in them.
+    cluster, of the sample), with an e-mail address or a telephone number of a person in them, and `shared_contacts`
+    those with one that many rows have.
     """
 
     name: str
@@ -84,6 +85,7 @@ class ColumnFacts:
     whole: bool = False
     sample: tuple[Any, ...] = ()
     contacts: int = 0
+    shared_contacts: int = 0
 
     @property
     def filled(self) -> int:
@@ -218,24 +220,25 @@ def _facts(
         generalised = any(
             parse_generalised(value) is not None and not is_json(value) for value in dict.fromkeys(sample)
         )
+        contacts, shared = _count_contacts(counted)
         return ColumnFacts(
-            name, kind, distinct, nulls, rows, generalised, sample=sample, contacts=_count_contacts(counted)
+            name, kind, distinct, nulls, rows, generalised, sample=sample, contacts=contacts, shared_contacts=shared
         )
     whole = kind == "integer" or (kind == "number" and all(value.is_integer() for value in sample))
     return ColumnFacts(name, kind, distinct, nulls, rows, whole=whole, sample=sample)
 
 
-def _count_contacts(counted: _Counted) -> int:
-    """Count the cells with an address or a telephone number of a person in them, whatever other text they hold.
+def _count_contacts(counted: _Counted) -> tuple[int, int]:
+    """Count the cells with an address or a telephone number in them, whatever other text they hold.
 
-    Each address is counted separately, in all texts that contain it: the address of an office does not hide those of
-    people.
+    The first number is of cells with one that few rows have, as those of people; the second of all other cells. Each
+    address is counted separately, in all texts that contain it: the address of an office does not hide those of people.
     """
     texts = counted.values
     if texts.type not in (pa.string(), pa.large_string()):
-        return 0
+        return 0, 0
     if (pc.max(pc.binary_length(texts)).as_py() or 0) < _SHORTEST:
-        return 0
+        return 0, 0
     worded, written, called = (pc.match_substring_regex(texts, one) for one in (_WORD, _E_MAIL, _MAYBE_CALLED))
     is_prose = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # otherwise codes, some of which look like numbers
     called = pc.and_(called, pc.or_(worded, pc.or_(is_prose, pc.starts_with(texts, "+"))))
@@ -252,7 +255,8 @@ def _count_contacts(counted: _Counted) -> int:
             owners.extend([owner] * len(contacts))
     contact, owner_of = np.unique(np.asarray(hashes), return_inverse=True)[1], np.asarray(owners)
     rows = np.bincount(contact, weights=times[owner_of])
-    return int(times[np.unique(owner_of[rows[contact] <= _PERSONAL])].sum())
+    personal = int(times[np.unique(owner_of[rows[contact] <= _PERSONAL])].sum())
+    return personal, int(times[np.unique(owner_of)].sum()) - personal
 
 
 def _addresses(text: str) -> list[str]:

@@ -35,7 +35,7 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
     >>> find_direct_identifier(ColumnFacts("x", "text", 30, 0, 30, sample=cells)).topic
     'contact'
     """
-    in_text = [_contact(facts)] if facts.contacts else []
+    in_text = [_contact(facts)] if facts.contacts or facts.shared_contacts else []
     if facts.generalised:
         values = open_sets(facts)
     elif facts.few or not facts.codes:
@@ -82,9 +82,12 @@ def _forms_of(values: Collection[str]) -> Iterator[ValueEvidence]:
 
 
 def _contact(facts: ColumnFacts) -> ValueEvidence:
-    cells = f"{facts.contacts:,} of its cells {'has' if facts.contacts == 1 else 'have'}"
-    reason = f"{cells} an e-mail address or a telephone number in the text"
-    return ValueEvidence("identifier", "contact", reason, "high")
+    """Evidence of contacts in texts: sure if they belong to people, likely if many rows have the same one."""
+    found = facts.contacts or facts.shared_contacts
+    reason = f"{found:,} of its cells {'has' if found == 1 else 'have'} an e-mail address or a telephone number"
+    if facts.contacts:
+        return ValueEvidence("identifier", "contact", f"{reason} in the text", "high")
+    return ValueEvidence("identifier", "contact", f"{reason} that many rows have, of an office or of a person", "medium")
 
 
 def find_codes(facts: ColumnFacts) -> ValueEvidence | None:
