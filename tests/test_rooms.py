@@ -150,14 +150,8 @@ def cycles(graph):
     return [sorted(name.removeprefix("incrowd.") for name in ring) for ring in rings]
 
 
-ACCEPTED_CYCLES = [
-    # what a backend derives of its rows, in memory or in parts on the disk, is a backend again
-    ["backends.base", "backends.class_parts", "backends.duckdb_backend", "backends.frame_backend"],
-]
-
-
 def test_no_two_modules_import_each_other():
-    assert cycles(modules_at_run_time(SOURCE)) == ACCEPTED_CYCLES
+    assert cycles(modules_at_run_time(SOURCE)) == []
 
 
 @pytest.mark.parametrize(
