@@ -19,7 +19,7 @@ from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import FollowingColumn
 from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
@@ -41,7 +41,7 @@ def facts_of_following_columns(
     *,
     secrets: Sequence[str] = (),
     person: str | None = None,
-) -> Iterator[RecoveringColumn]:
+) -> Iterator[FollowingColumn]:
     """Find kept columns that follow from one or two quasi-identifiers, at least one of them coarsened.
 
     Args:
@@ -68,11 +68,9 @@ def facts_of_following_columns(
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
-        fact = RecoveringColumn(
-            *(column.name, columns[0].name, determined.told, determined.by_chance, *counted, k_without),
-            others=tuple(one.name for one in columns[1:]),
-            follows=True,
-        )
+        first, *others = (one.name for one in columns)
+        shares = determined.told, determined.by_chance
+        fact = FollowingColumn(column.name, first, *shares, *counted, k_without, tuple(others))
         if fact.undoes:
             yield fact
 
