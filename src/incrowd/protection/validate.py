@@ -178,7 +178,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
     if not sensitive and (demand.about_secrets or method.run is None):
         raise InputError("l-diversity, t-closeness, beta and delta need a sensitive column; name it", hint="sensitive")
-    if demand.by_strata and demand.t is None and method.run_by_strata is None:
+    if demand.asks_bound_on_t and method.run_by_strata is None:
         raise UnsupportedError(
             "the bound on t is reached by strata; use the partition, or give t", hint="method=partition"
         )
@@ -190,7 +190,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
         raise UnsupportedError(
             "perturbed values promise no l, t, beta or delta; use the partition", hint="method=partition"
         )
-    if len(sensitive) > 1 and (method.run is None or (demand.by_strata and demand.t is None)):
+    if len(sensitive) > 1 and (method.run is None or demand.asks_bound_on_t):
         raise UnsupportedError(
             f"strata are made of one sensitive column, and {len(sensitive)} are given; use the partition with a number "
             "for t, which takes several",
@@ -256,7 +256,7 @@ def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: st
         raise UnsupportedError(
             "people who were not asked the same are kept apart as records, not as histories; leave one out"
         )
-    if (wishes.apart or wishes.restrict) and demand.by_strata and demand.t is None:
+    if (wishes.apart or wishes.restrict) and demand.asks_bound_on_t:
         raise UnsupportedError(
             "classes by strata heed no columns that stay as they are, no largest widths and nobody to be kept apart; "
             "give a number for t",
