@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
@@ -28,7 +29,6 @@ _SAMPLE = 1_000  # rows on which a dependency is tested first
 _ENOUGH = 20  # errors expected by chance in these rows, from which they suffice to reject a dependency
 _HOPELESS = 0.6  # share of the errors of chance, above which the dependency is rejected
 ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which a pair of columns is skipped
-_NEARLY_ALL = 0.95  # share of the records that a dependency must predict
 _ERROR_BITS = 0.29  # entropy in bits of which records are not predicted: that of a coin with chances 0.95 and 0.05
 _EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
@@ -97,8 +97,8 @@ def find_telling(
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
     """Pairs of columns with few enough combinations for the rows, and with enough entropy (`bits`) for the target."""
     most = target.codes.size / ROWS_FOR_EACH
-    # Fano's inequality: the target's entropy that may remain if 1 − _NEARLY_ALL of the records are not predicted
-    needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _ERROR_BITS
+    # Fano's inequality: the target's entropy that may remain if 1 − NEARLY_ALL of the records are not predicted
+    needed = entropy(target) - (1 - NEARLY_ALL) * np.log2(max(target.size, 2)) - _ERROR_BITS
     for one, other in itertools.combinations(range(len(columns)), 2):
         if min(bits[one], bits[other]) > 0 and bits[one] + bits[other] >= needed:
             pair = columns[one], columns[other]

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.chance import OF_CHANCE
 from incrowd.backends import Coded
-from incrowd.measures.determination import OF_CHANCE, Determination
+from incrowd.measures.determination import Determination
 from incrowd.measures.following_columns import join_codes
 from incrowd.measures.label_coverage import LabelCoverage
 
