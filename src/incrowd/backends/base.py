@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support import frames as nw
 from incrowd._support.memory import default_memory
 from incrowd.backends.arrow_columns import plain_column, series_to_arrow
 from incrowd.backends.class_size_writer import written_by_duckdb
@@ -277,7 +277,7 @@ class ArrowRows(Backend):
     ) -> None:
         limit = default_memory() if memory is None else memory
         super().__init__(rows.column_names, name=name, memory=limit, needs=needs)
-        self._frame = nw.from_native(rows)
+        self._frame: nw.DataFrame[Any] = nw.from_native(rows)
 
     def _count_rows(self) -> int:
         return len(self._frame)

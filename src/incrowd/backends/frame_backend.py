@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd.backends.arrow_columns import series_to_arrow
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import MemoryNeeds

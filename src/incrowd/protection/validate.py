@@ -14,7 +14,8 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.tables import Table, suggest_roles
-from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
+from incrowd.tables.guess_scales import apply_scales
+from incrowd.tables.suggest_reading import find_replicate_weights
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import ProtectionMethod

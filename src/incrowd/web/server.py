@@ -29,7 +29,7 @@ from incrowd.web.uploads import Store, check_unpacked, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
 # imported before any thread is: threads that are the first to use native code at the same time may wait for each other
-_NATIVE = ("duckdb", "numba", "pyarrow.dataset")
+_NATIVE = ("duckdb", "narwhals.stable.v2", "numba", "pyarrow.dataset")
 _log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd.backends.base import ArrowRows
 from incrowd.backends.block_protection import BlockJob, BlockLimits, Checked, ProtectedBlocks
 from incrowd.backends.class_size_writer import CLASS_SIZE
