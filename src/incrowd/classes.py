@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from incrowd._support.distinct import count_numbers
 from incrowd.backends import CountedRows, class_numbers, encode_each, merge_counts, pack
+from incrowd.backends.class_parts import count_people
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
@@ -99,7 +100,7 @@ class ClassSizes(Result):
         if person is None:
             return cls.from_counts(*table.backend.count_classes(names))
         check_person(table, names, person)
-        return cls.from_counts(*table.backend.count_classes(names, person), records=table.rows)
+        return cls.from_counts(*count_people(table.backend, names, person), records=table.rows)
 
     @property
     def people(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, ClassVar
 
 from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
@@ -12,7 +12,7 @@ from incrowd.assessment import Question, Roles, Verdict, judge_release
 from incrowd.assessment.roles import settle_roles
 from incrowd.attacks import attack_release, kinds_for
 from incrowd.errors import InputError
-from incrowd.gate_rules import RULES, LimitKeywords, Rule, check_limits
+from incrowd.gate_rules import RULES, Rule, check_limits
 from incrowd.measures import DisclosedColumn, Measurement, count_disclosed_secrets, measure
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
@@ -302,7 +302,7 @@ def assert_anonymous(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
-    **limits: Unpack[LimitKeywords],
+    **limits: float | None,
 ) -> Check:
     """Raise an error unless everybody looks like at least k − 1 others and every other limit is kept.
 
@@ -312,7 +312,7 @@ def assert_anonymous(
         k: fewest people in a class.
         sensitive: columns that people keep to themselves.
         person: the column that identifies the person of each record.
-        limits: further limits of `check`, as `LimitKeywords` lists them: `max_risk`, `min_l`, `max_t` and so on.
+        limits: further limits of `check`, as `RULES` lists them: `max_risk`, `min_l`, `max_t` and so on.
 
     Returns:
         The result of each rule.
@@ -328,7 +328,7 @@ def assert_anonymous(
     AssertionError: the table is not anonymous enough: people in the smallest class: 1 (rule: at least 2)
     """
     __tracebackhide__ = True
-    rules: dict[str, Any] = check_limits({"min_k": k, **cast(dict[str, float | None], limits)})
+    rules: dict[str, Any] = check_limits({"min_k": k, **limits})
     result = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
     if not result.passed:
         raise AssertionError(

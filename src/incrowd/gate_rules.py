@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict, get_type_hints
+from functools import partial
+from typing import ClassVar, NamedTuple
 
+from incrowd._support.option import Option, OptionKind
 from incrowd.errors import InputError
 from incrowd.recipients import is_within, judge
 from incrowd.results import Result
@@ -23,6 +25,8 @@ class _RuleKind(NamedTuple):
         lowest: the smallest limit allowed.
         highest: the largest limit allowed; None: any.
         of_column: True if the rule is checked for each sensitive column.
+        is_risk: True if the number is a risk of being named, for which a limit of 0.09 means 1/11.
+        option: how the limit is typed on the command line.
     """
 
     field: str
@@ -31,38 +35,56 @@ class _RuleKind(NamedTuple):
     lowest: float = 0
     highest: float | None = None
     of_column: bool = False
+    is_risk: bool = False
+    option: Option = Option("number")
+
+    def typed(self, kind: OptionKind, help_text: str) -> _RuleKind:
+        """The kind of rule with the option of the command line that sets its limit."""
+        return self._replace(option=Option(kind, help_text))
 
 
-def _secret(field: str, words: str, **limits: Any) -> _RuleKind:
-    """A kind of rule about sensitive columns."""
-    return _RuleKind(field, words, of_column=True, **limits)
-
-
-class LimitKeywords(TypedDict, total=False):
-    """The limits of `check` by rule name; a rule is not checked if its limit is None or left out."""
-
-    min_k: Annotated[float | None, _RuleKind("k", "people in the smallest class", at_least=True, lowest=1)]
-    max_risk: Annotated[float | None, _RuleKind("correctness", "average chance of being named", highest=1)]
-    max_uniqueness: Annotated[float | None, _RuleKind("uniqueness", "share of people nobody looks like", highest=1)]
-    max_identifiers: Annotated[float | None, _RuleKind("identifiers", "columns that name people or records")]
-    max_attack: Annotated[
-        float | None, _RuleKind("attack", "highest risk of an attack that is not ruled out", highest=1)
-    ]
-    min_l: Annotated[float | None, _secret("distinct", "fewest different values in a class", at_least=True, lowest=1)]
-    min_entropy_l: Annotated[
-        float | None, _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1)
-    ]
-    max_t: Annotated[float | None, _secret("t", "largest distance of a class from the table", highest=1)]
-    max_alpha: Annotated[float | None, _secret("alpha", "largest share of one value in a class", highest=1)]
-    max_beta: Annotated[float | None, _secret("beta", "largest relative gain in a value's share")]
-    max_delta: Annotated[float | None, _secret("delta", "largest |ln| of a value's share over the table's")]
-    max_given_away: Annotated[
-        float | None, _secret("news_share", "share of records whose secret classes give away", highest=1)
-    ]
-
+_secret = partial(_RuleKind, of_column=True)
 
 RULES: Mapping[str, _RuleKind] = {
-    name: hint.__metadata__[0] for name, hint in get_type_hints(LimitKeywords, include_extras=True).items()
+    name: kind._replace(option=kind.option.named(name))
+    for name, kind in {
+        "min_k": _RuleKind("k", "people in the smallest class", at_least=True, lowest=1).typed(
+            "whole", "Fewest people in a class."
+        ),
+        "max_risk": _RuleKind("correctness", "average chance of being named", highest=1, is_risk=True).typed(
+            "share", "Highest average chance of being named, such as 0.09 or 9%."
+        ),
+        "max_uniqueness": _RuleKind("uniqueness", "share of people nobody looks like", highest=1).typed(
+            "share", "Largest share of people who are unique."
+        ),
+        "max_identifiers": _RuleKind("identifiers", "columns that name people or records").typed(
+            "whole", "Most columns that name people, or look like it, such as 0."
+        ),
+        "max_attack": _RuleKind(
+            "attack", "highest risk of an attack that is not ruled out", highest=1, is_risk=True
+        ).typed("share", "Highest risk of an attack on the table; needs its original and a holdout."),
+        "min_l": _secret("distinct", "fewest different values in a class", at_least=True, lowest=1).typed(
+            "number", "Fewest different values in a class, for sensitive columns."
+        ),
+        "min_entropy_l": _secret(
+            "entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1
+        ).typed("number", "Fewest different values in a class by entropy: rare ones count less."),
+        "max_t": _secret("t", "largest distance of a class from the table", highest=1).typed(
+            "number", "Farthest a class may be from the table, 0 to 1."
+        ),
+        "max_alpha": _secret("alpha", "largest share of one value in a class", highest=1).typed(
+            "number", "Largest share one value may have of a class."
+        ),
+        "max_beta": _secret("beta", "largest relative gain in a value's share").typed(
+            "number", "Largest relative gain in a value's share."
+        ),
+        "max_delta": _secret("delta", "largest |ln| of a value's share over the table's").typed(
+            "number", "Largest |ln| of a value's share over the table's."
+        ),
+        "max_given_away": _secret("news_share", "share of records whose secret classes give away", highest=1).typed(
+            "share", "Largest share of records whose secret classes give away, as assess counts."
+        ),
+    }.items()
 }
 """Every rule by name."""
 
@@ -81,10 +103,10 @@ class Rule(Result):
     @property
     def passed(self) -> bool:
         """True if the table keeps the rule."""
-        if RULES[self.name].at_least:
+        kind = RULES[self.name]
+        if kind.at_least:
             return self.found >= self.limit
-        is_risk = self.name in {"max_risk", "max_attack"}  # 0.09 means 1/11 only for a risk of being named
-        return is_within(self.found, self.limit) if is_risk else judge(self.found, self.limit) == "within"
+        return is_within(self.found, self.limit) if kind.is_risk else judge(self.found, self.limit) == "within"
 
     @property
     def sentence(self) -> str:

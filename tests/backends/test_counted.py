@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incrowd import read_table
 from incrowd.backends import CountedRows, encode
-from incrowd.backends.frame_backend import arrow_backend
+from incrowd.backends.base import ArrowRows
 from incrowd.classes import assign_classes, classes_of_counted
 from incrowd.measures import measure_diversity
 from incrowd.populations.copula_fit import fit_dvine, pair_correlations
@@ -23,7 +23,7 @@ def both(rows):
     every = pa.table({name: [row[place] for row in rows] for place, name in enumerate(("a", "b", "secret"))})
     distinct = every.group_by(every.column_names).aggregate([([], "count_all")])
     return read_table(every), CountedRows(
-        arrow_backend(distinct.drop_columns("count_all")), distinct["count_all"].to_numpy()
+        ArrowRows(distinct.drop_columns("count_all")), distinct["count_all"].to_numpy()
     )
 
 

@@ -18,6 +18,7 @@ import incrowd
 from incrowd import ClassSizes, read_table
 from incrowd.backends import Backend, MemoryNeeds, encode
 from incrowd.backends.block_protection import BlockJob
+from incrowd.backends.class_parts import count_people, split_by_class
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 from incrowd.tables import Table
 from incrowd.tables.roles.column_facts import look_at_columns
@@ -179,10 +180,11 @@ def test_what_does_not_fit_is_refused_or_split_by_what_records_need(tmp_path):
     with pytest.raises(UnsupportedError, match="telling 6 records their class takes about 60 MB") as refused:
         backend.assign_classes(NAMES)
     assert refused.value.hint == ("memory",)
-    parts = list(backend.split_by_class(NAMES, ["ill"], "who"))
+    parts = list(split_by_class(backend, NAMES, ["ill"], "who"))
     assert len(parts) > 1
     assert [part.columns for part in parts] == [("age", "town", "ill", "who")] * len(parts)
-    assert as_dict(backend.count_classes(NAMES, "who")) == {1: 2, 2: 1}
+    assert as_dict(count_people(backend, NAMES, "who")) == {1: 2, 2: 1}
+    assert count_people(backend, NAMES, "who") is count_people(backend, NAMES[::-1], "who"), "counted once"
 
 
 def test_no_room_but_this_one_asks_which_engine_it_is():

@@ -10,6 +10,7 @@ import pytest
 
 from incrowd import ClassSizes, demo_table, measure, read_table
 from incrowd.backends import MemoryNeeds
+from incrowd.backends.class_parts import split_by_class
 from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError, UnsupportedError
 
@@ -71,7 +72,7 @@ def test_histories_in_parts_are_those_of_the_whole(tmp_path, seed):
     table = pa.table({**drawn, "person": generator.integers(0, 90, rows), "ill": np.arange(rows) % 3})
     names = list(CELLS)
     parts = in_little_memory(written(tmp_path, table))
-    split = parts.backend.split_by_class(names, ["ill"], "person")
+    split = split_by_class(parts.backend, names, ["ill"], "person")
     assert len(split.files) > 1
     assert sum(part.rows for part in split) == rows
     sizes = ClassSizes.from_table(parts, quasi_identifiers=names, person="person")

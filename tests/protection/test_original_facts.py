@@ -10,6 +10,7 @@ from incrowd import assess, check, protect, read_table
 from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
 from incrowd.errors import ColumnNotFoundError, InputError
+from incrowd.measures.recovering_columns import FACT_KINDS
 from incrowd.protection import Hierarchy, write_protected
 from incrowd.protection.marks import copy_release, mark_of, read_mark, remove_release
 from incrowd.protection.original_facts import facts_of_protected
@@ -295,6 +296,7 @@ def test_a_secret_that_was_changed_by_chance_is_not_judged_as_if_it_were_told(tm
         {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": "code"}]},
         {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "others": [1]}]},
         {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "missing": "no"}]},
+        {"given_back": [{**dict.fromkeys(NUMBERS, 1), "column": "code", "gives_back": "town", "missing": True}]},
         {"rows": {"kind": [1], "reason": "", "confidence": "high"}},
         {"rows": {"kind": "people", "reason": "", "confidence": "high", "person": 1}},
         {"rows": ["people"]},
@@ -314,6 +316,15 @@ def test_a_hostile_mark_is_refused_in_words(tmp_path, hostile):
     with pytest.raises(InputError, match=r"safe\.csv\.incrowd cannot be read"):
         read_mark(read_table(str(file)))
     assert answers(file, named).decision == "undecided"
+
+
+@pytest.mark.parametrize("kind", FACT_KINDS.values())
+def test_every_kind_of_fact_is_read_back_from_a_mark(tmp_path, kind):
+    _, _, safe = unrelated()
+    file = write_protected(safe, tmp_path / "safe.csv")
+    fact = kind("code", "town", 0.5, 0.25, 2, 3, 4, ("ward",))
+    mark_of(file).write_text(json.dumps(json.loads(mark_of(file).read_text()) | {"given_back": [fact.to_dict()]}))
+    assert read_mark(read_table(str(file))).given_back == (fact,)
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"kept": ' * 100_000, "\ud800", "null", "1" * 10_000])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incrowd import read_table
 from incrowd._support.addresses import masked
-from incrowd.backends.frame_backend import arrow_backend
+from incrowd.backends.base import ArrowRows
 from incrowd.backends.spark.session import open_on_spark, spark_errors
 from incrowd.backends.spark.store import written_by_spark
 from incrowd.errors import InputError
@@ -88,7 +88,7 @@ class _Java:
 def test_a_table_keeps_no_secret(address):
     import pyarrow as pa
 
-    table = Table(arrow_backend(pa.table({"a": [1]}), name="people"), source=address.format(SECRET))
+    table = Table(ArrowRows(pa.table({"a": [1]}), name="people"), source=address.format(SECRET))
     assert SECRET not in "".join([table.source, table.place, repr(table)])
 
 

@@ -12,7 +12,8 @@ from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError
 from incrowd.protection import write_protected
 from incrowd.tables import suggest_roles
-from incrowd.tables.suggest_reading import apply_scales, suggest_scales, suspect_missing_codes
+from incrowd.tables.guess_scales import apply_scales
+from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 
 
 def test_scales_follow_from_types_unless_they_are_stated():

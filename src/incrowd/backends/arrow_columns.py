@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support import frames as nw
 from incrowd.errors import InputError
 
 _FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))

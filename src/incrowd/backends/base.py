@@ -1,17 +1,21 @@
-"""Base class of all backends: rows are counted in memory if they fit into the limit, otherwise by the engine."""
+"""Base class of all backends: rows are counted in memory if they fit into the limit, otherwise by the engine.
+
+Rows that a backend derives of its own are `ArrowRows`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends.arrow_columns import plain_column
+from incrowd._support import frames as nw
+from incrowd._support.memory import default_memory
+from incrowd.backends.arrow_columns import plain_column, series_to_arrow
 from incrowd.backends.class_size_writer import written_by_duckdb
 from incrowd.backends.counts import (
     ClassCounts,
@@ -19,7 +23,6 @@ from incrowd.backends.counts import (
     ComparisonWay,
     CountedRows,
     MemoryNeeds,
-    merge_counts,
     record_without_person,
     refuse_repeated,
 )
@@ -159,14 +162,19 @@ class Backend:
     def count_classes(self, names: Sequence[str], person: str | None = None) -> ClassCounts:
         """Distinct class sizes, in people, and how many classes have each; counted once for each set of columns.
 
-        With a `person` column, two people are in one class if they have the same multiset of records.
+        With a `person` column, two people are in one class if they have the same multiset of records; `count_people` of
+        `class_parts` counts them if they do not fit into the memory limit too.
         """
+        return self.count_once(names, person, lambda: self._count_classes(self.require(names), person))
+
+    def count_once(self, names: Sequence[str], person: str | None, count: Callable[[], ClassCounts]) -> ClassCounts:
+        """The class counts by these columns of an earlier call if the rows did not change; otherwise `count()`."""
         key = (frozenset(names), person)
         cached = self._class_counts.get(key)
         if cached is not None:
             self.check_unchanged()
             return cached
-        counts = self._count_classes(self.require(names), person)
+        counts = count()
         while len(self._class_counts) >= _COUNTS_KEPT:
             self._class_counts.pop(next(iter(self._class_counts)), None)
         self._class_counts[key] = counts
@@ -177,11 +185,8 @@ class Backend:
             if self._counts_in_engine(names):
                 return count_in_engine(self, names)
             return frequencies(pack(encode_each(self, names)))
-        if self.fits_records(self.needs.record_class):
-            sizes, counts = np.unique(self.assign_classes(names, person)[1], return_counts=True)
-            return sizes, counts
-        parts = self.split_by_class(names, [], person)
-        return merge_counts(part.count_classes(names, person) for part in parts)
+        sizes, counts = np.unique(self.assign_classes(names, person)[1], return_counts=True)
+        return sizes, counts
 
     def _counts_in_engine(self, names: Sequence[str]) -> bool:
         """True if the engine, not this process, groups the rows by these columns."""
@@ -225,11 +230,9 @@ class Backend:
         distinct = distinct_in_engine(self, names, most)
         return None if distinct is None else CountedRows(self._derived(distinct[0]), distinct[1])
 
-    def _derived(self, rows: pa.Table) -> Backend:
+    def _derived(self, rows: pa.Table) -> ArrowRows:
         """A backend for rows computed from this one's, with its name, memory limit and scales."""
-        from incrowd.backends.frame_backend import arrow_backend
-
-        backend = arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
+        backend = ArrowRows(rows, name=self.name, memory=self.memory, needs=self.needs)
         backend.scales = self.scales
         return backend
 
@@ -244,12 +247,6 @@ class Backend:
     def counted_parts(self, names: Sequence[str], column: str) -> AbstractContextManager[Iterable[CountedRows]]:
         """The rows of `names` and `column`, in parts that fit into memory; rows equal in `names` are in one part."""
         return nullcontext([self.counted_rows([*names, column])])
-
-    def split_by_class(self, names: Sequence[str], others: Sequence[str], person: str | None) -> Iterable[Backend]:
-        """Split the rows on disk into parts that fit into memory; no class, and no person's history, is divided."""
-        from incrowd.backends.class_parts import split_by_class
-
-        return split_by_class(self, names, others, person)
 
     def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
         """The rows with one value of `person` for all people whose histories by `names` are equal."""
@@ -270,3 +267,24 @@ class Backend:
     def protect_blocks(self, job: BlockJob[Checked]) -> ProtectedBlocks[Checked]:
         """Protect the rows in the engine, block by block, and write them after the check has passed."""
         raise UnsupportedError("rows that can be read here are protected here, and written as a file; leave out=")
+
+
+class ArrowRows(Backend):
+    """An Arrow table in memory."""
+
+    def __init__(
+        self, rows: pa.Table, *, name: str = "the table", memory: int | None = None, needs: MemoryNeeds | None = None
+    ) -> None:
+        limit = default_memory() if memory is None else memory
+        super().__init__(rows.column_names, name=name, memory=limit, needs=needs)
+        self._frame: nw.DataFrame[Any] = nw.from_native(rows)
+
+    def _count_rows(self) -> int:
+        return len(self._frame)
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        return ((name, series_to_arrow(self._frame.get_column(name))) for name in names)
+
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The named columns, renamed c0, c1, …"""
+        return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))

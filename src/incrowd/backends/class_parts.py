@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.backends.base import Backend
-from incrowd.backends.counts import record_without_person
+from incrowd.backends.counts import ClassCounts, merge_counts, record_without_person
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.relational import comparable
@@ -73,6 +73,18 @@ def split_by_class(
         with_parts.write_parquet(str(folder), partition_by=["part"], compression="lz4")
     backend.check_unchanged()
     return ClassParts(backend, wanted, workspace, sorted(folder.rglob("*.parquet")))
+
+
+def count_people(backend: Backend, names: Sequence[str], person: str) -> ClassCounts:
+    """Class sizes in people, as `Backend.count_classes` gives them; past the memory limit, counted part by part."""
+    if backend.fits_records(backend.needs.record_class):
+        return backend.count_classes(names, person)
+
+    def count_parts() -> ClassCounts:
+        parts = split_by_class(backend, backend.require(names), [], person)
+        return merge_counts(count_people(part, names, person) for part in parts)
+
+    return backend.count_once(names, person, count_parts)
 
 
 def _by_records(keys: Sequence[str], parts: int) -> str:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd._support import frames as nw
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
 from incrowd.backends.engine_errors import engine_errors

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd._support import frames as nw
 from incrowd._support.files import file_state
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import Backend

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd._support.addresses import masked
 from incrowd.backends.frame_backend import FrameBackend
 from incrowd.errors import InputError

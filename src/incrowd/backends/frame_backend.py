@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from incrowd._support.memory import default_memory
+from incrowd._support import frames as nw
 from incrowd.backends.arrow_columns import series_to_arrow
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import MemoryNeeds
@@ -63,15 +62,6 @@ class FrameBackend(Backend):
 
     def _counts_in_engine(self, names: Sequence[str]) -> bool:
         return self._is_lazy
-
-
-def arrow_backend(
-    rows: pa.Table, *, name: str = "the table", memory: int | None = None, needs: MemoryNeeds | None = None
-) -> FrameBackend:
-    """An Arrow table as a backend."""
-    return FrameBackend(
-        nw.from_native(rows), name=name, memory=default_memory() if memory is None else memory, needs=needs
-    )
 
 
 def _compared_by_bytes(relation: duckdb.DuckDBPyRelation, names: Sequence[str]) -> duckdb.DuckDBPyRelation:

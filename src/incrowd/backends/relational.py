@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd._support import frames as nw
 from incrowd.backends.counts import ClassCounts, ColumnCounts
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.errors import InputError

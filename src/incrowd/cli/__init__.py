@@ -1,5 +1,8 @@
-"""The command line. It calls the library, prints its results, and holds no maths."""
+"""The command line. It calls the library, prints its results, and holds no maths.
 
-from incrowd.cli.app import main
+The names are listed in `__init__.pyi`; each is imported on first use, so that a verb does not import the others.
+"""
 
-__all__ = ["main"]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)

@@ -1,45 +1,23 @@
 """The `incrowd` command: the list of its verbs, and how errors become messages and exit codes."""
 
+import functools
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
 from typer import Option
 
+from incrowd import cli
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
-from incrowd.cli.assess import assess_table
-from incrowd.cli.attack import attack_release_of_table, split_table_file, synthesise_table
-from incrowd.cli.check import check_table
 from incrowd.cli.command_files import check_files
-from incrowd.cli.compare import compare_tables
-from incrowd.cli.curve import measure_curve
-from incrowd.cli.demo_data import write_demo
-from incrowd.cli.evaluate import evaluate_table
-from incrowd.cli.forecast import forecast_population
-from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.hints import with_flags
-from incrowd.cli.leak import leak_attack
-from incrowd.cli.measure import measure_table
-from incrowd.cli.population import population_of_table
-from incrowd.cli.profile import profile_table
-from incrowd.cli.protect import protect_table
-from incrowd.cli.regenerate import regenerate_table
-from incrowd.cli.serve import serve_app
 from incrowd.cli.signals import ended_by_signals
 from incrowd.errors import IncrowdError
 from incrowd.version import __version__
-
-app = typer.Typer(
-    help="How easily is a person picked out of the crowd in your data, and what makes it safe?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
 
 
 def _version(wanted: bool) -> None:
@@ -48,7 +26,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _all_commands(
     version: Annotated[
         bool, Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
@@ -57,34 +34,57 @@ def _all_commands(
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
 
 
-_VERBS: dict[str, Callable[..., None]] = {
-    "assess": assess_table,
-    "profile": profile_table,
-    "measure": measure_table,
-    "check": check_table,
-    "compare": compare_tables,
-    "protect": protect_table,
-    "evaluate": evaluate_table,
-    "regenerate": regenerate_table,
-    "frontier": frontier_of_table,
-    "attack": attack_release_of_table,
-    "split": split_table_file,
-    "synthesise": synthesise_table,
-    "population": population_of_table,
-    "curve": measure_curve,
-    "forecast": forecast_population,
-    "demo-data": write_demo,
-    "leak": leak_attack,
-    "serve": serve_app,
+_VERBS = {
+    "assess": "assess_table",
+    "profile": "profile_table",
+    "measure": "measure_table",
+    "check": "check_table",
+    "compare": "compare_tables",
+    "protect": "protect_table",
+    "evaluate": "evaluate_table",
+    "regenerate": "regenerate_table",
+    "frontier": "frontier_of_table",
+    "attack": "attack_release_of_table",
+    "split": "split_table_file",
+    "synthesise": "synthesise_table",
+    "population": "population_of_table",
+    "curve": "measure_curve",
+    "forecast": "forecast_population",
+    "demo-data": "write_demo",
+    "leak": "leak_attack",
+    "serve": "serve_app",
 }
-for _name, _verb in _VERBS.items():
-    app.command(_name)(check_files(_verb))
+"""The function of each verb; it is imported with its file when it is called, or for the list of all verbs."""
+
+
+def _app_of(verbs: Iterable[str]) -> typer.Typer:
+    """The command line with these verbs."""
+    built = typer.Typer(
+        help="How easily is a person picked out of the crowd in your data, and what makes it safe?",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    built.callback()(_all_commands)
+    for name in verbs:
+        built.command(name)(check_files(getattr(cli, _VERBS[name])))
+    return built
+
+
+@functools.cache
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: the command line with all verbs."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _app_of(_VERBS)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 fine, 1 over a stated threshold, 2 bad input."""
     given = sys.argv[1:] if arguments is None else arguments
-    run_command(lambda: app(args=_spread_groups(given), prog_name="incrowd"))
+    verbs = given[:1] if given and given[0] in _VERBS else _VERBS
+    run_command(lambda: _app_of(verbs)(args=_spread_groups(given), prog_name="incrowd"))
 
 
 def run_command(command: Callable[[], object]) -> None:

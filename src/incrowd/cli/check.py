@@ -11,7 +11,6 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
-from incrowd._support.option import Option
 from incrowd.assessment.question import Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
@@ -20,6 +19,7 @@ from incrowd.cli.declared_options import question_from, with_options, with_quest
 from incrowd.cli.hints import with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
+from incrowd.gate_rules import RULES, check_limits
 
 if TYPE_CHECKING:
     from incrowd.gate import Check
@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
 _HEAD = 4096  # bytes that hold the first element of a result
 
-_RULES: Mapping[str, Option] = {
-    name: rule.named(name)
-    for name, rule in {
-        "min_k": Option("whole", "Fewest people in a class."),
-        "max_risk": Option("share", "Highest average chance of being named, such as 0.09 or 9%."),
-        "max_uniqueness": Option("share", "Largest share of people who are unique."),
-        "max_identifiers": Option("whole", "Most columns that name people, or look like it, such as 0."),
-        "max_attack": Option("share", "Highest risk of an attack on the table; needs --original and --holdout."),
-        "min_l": Option("number", "Fewest different values in a class, for sensitive columns."),
-        "min_entropy_l": Option("number", "Fewest different values in a class by entropy: rare ones count less."),
-        "max_t": Option("number", "Farthest a class may be from the table, 0 to 1."),
-        "max_alpha": Option("number", "Largest share one value may have of a class."),
-        "max_beta": Option("number", "Largest relative gain in a value's share."),
-        "max_delta": Option("number", "Largest |ln| of a value's share over the table's."),
-        "max_given_away": Option("share", "Largest share of records whose secret classes give away, as assess counts."),
-    }.items()
-}
 _ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
 _OF_SECRETS = ("secrets", "certain")  # options of --max-given-away and of the verdict
 _OF_THE_VERDICT = ("population", "rows_are_people", "tolerate")  # options of the verdict alone
@@ -73,7 +56,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 @_reports_failure
 @opens_table
 @with_question_options(*_ROLES, "recipient", *_OF_SECRETS, *_OF_THE_VERDICT)
-@with_options(_RULES.values())
+@with_options(rule.option for rule in RULES.values())
 def check_table(
     table: options.TablePath,
     policy: Annotated[
@@ -143,7 +126,7 @@ def check_table(
 def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Question:
     """The question of the policy, with the options of the command line in place of its own."""
     saved = read_question(policy) if policy else Question()
-    limits = {name: typed[name] for name in _RULES if typed[name] is not None}
+    limits = {name: typed[name] for name in RULES if typed[name] is not None}
     question = question_from(typed, table.columns, saved).with_given(rules={**saved.rules, **limits})
     if not question.quasi_identifiers:
         raise InputError(
@@ -155,7 +138,6 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
 
 def _check(table: Table, question: Question, attacked: Mapping[str, str | None], *, judged: bool) -> Check:
     from incrowd.gate import check
-    from incrowd.gate_rules import check_limits
 
     with terminal.show_progress("counting people who look alike") as progress:
         limits: dict[str, Any] = {**check_limits(question.rules, any_of=not judged), **attacked}

@@ -53,10 +53,9 @@ def measure_table(
     force: options.Force = False,
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
+    from incrowd import evaluation, measures  # each function is imported where it is called
     from incrowd.backends.class_size_writer import check_name
     from incrowd.classes import write_class_sizes
-    from incrowd.evaluation import count_fitting_uniques, generalised_columns
-    from incrowd.measures import household_risk, measure, minimal_sets, risk_by_group, risk_by_subset
 
     if item is not None:
         _measure_items(table, person, item, known, min_k, json=json)
@@ -73,7 +72,7 @@ def measure_table(
         check_name(records)
     place = None if records is None else command_files.place_of(records)
     with terminal.show_progress("counting people who look alike") as progress:
-        measurement = measure(
+        measurement = measures.measure(
             table,
             quasi_identifiers=columns,
             sensitive=options.parse_names(sensitive, table.columns),
@@ -82,18 +81,24 @@ def measure_table(
         )
         homes = None
         if household is not None:
-            homes = household_risk(table, household=household, quasi_identifiers=columns, relationship=relationship)
-        by_group = risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
+            homes = measures.household_risk(
+                table, household=household, quasi_identifiers=columns, relationship=relationship
+            )
+        by_group = measures.risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
         by_set = (
-            risk_by_subset(table, columns, up_to=sets, person=person, progress=progress) if sets is not None else ()
+            measures.risk_by_subset(table, columns, up_to=sets, person=person, progress=progress)
+            if sets is not None
+            else ()
         )
-        single = minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None
+        single = (
+            measures.minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None
+        )
         if place is not None:
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=columns, force=force)
-        fitting = count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
+        fitting = evaluation.count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
     may_search = not fit and person is None and table.rows <= _MAX_ROWS_TO_SEARCH and table.backend.rows_are_local
-    if may_search and (coarse := generalised_columns(table, columns)):
+    if may_search and (coarse := evaluation.generalised_columns(table, columns)):
         where = ", ".join(coarse)
         terminal.note(f"masked values in {where} are counted as they are written; --fit counts what they stand for")
     for text in measurement.notes[len(table.notes) :]:

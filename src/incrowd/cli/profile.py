@@ -83,8 +83,8 @@ def _reading(table: Table, column: str) -> dict[str, object]:
 
 def _suggest_reading(table: Table, roles: Sequence[SuggestedRole]) -> dict[str, Any]:
     """Guesses about scales, missing values, dates and spellings, by key in JSON."""
+    from incrowd.tables.guess_scales import apply_scales
     from incrowd.tables.suggest_reading import (
-        apply_scales,
         find_spellings,
         suggest_scales,
         suspect_missing_codes,

@@ -26,7 +26,7 @@ from incrowd.protection.marks import is_shuffled
 from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, TableLike, read_table
-from incrowd.tables.suggest_reading import apply_scales
+from incrowd.tables.guess_scales import apply_scales
 
 
 def evaluate(

@@ -14,7 +14,7 @@ from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
-from incrowd.tables.suggest_reading import apply_scales
+from incrowd.tables.guess_scales import apply_scales
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.chance import NEARLY_ALL, is_beyond_chance
 from incrowd._support.distinct import count_numbers
 from incrowd.results import Result
 
 _FEWEST = 30  # records that share a value, below which a dependency cannot be distinguished from chance
-_NEARLY_ALL = 0.95  # share of records whose second value is determined, from which the first column gives it away
-OF_CHANCE = 0.2  # largest number of errors, as a share of the errors that chance makes
 _ALTERED = 0.01  # share of the records of one value that may be exceptions
-_BEYOND_CHANCE = 3.0  # √(errors of chance) − √errors, at least; the square root of a count has a standard error of 1/2
 _LARGE, _PARTS = 20_000, 8  # records from which groups are counted in parts, and the number of parts
 
 
@@ -54,12 +51,7 @@ class Determination(Result):
     def tells_nearly_all(self) -> bool:
         """True if the first column tells the second for nearly all records, and chance does not explain it."""
         errors, of_chance = (self.records * (1.0 - share) for share in (self.told, self.by_chance))
-        return (
-            self.records >= _FEWEST
-            and self.told >= _NEARLY_ALL
-            and errors <= OF_CHANCE * of_chance
-            and sqrt(of_chance) - sqrt(errors) >= _BEYOND_CHANCE
-        )
+        return self.records >= _FEWEST and self.told >= NEARLY_ALL and bool(is_beyond_chance(errors, of_chance))
 
     @property
     def given_away(self) -> float:
@@ -110,8 +102,8 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
 def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:
     """Number of records of the values that predict practically all of their records, beyond chance."""
     errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
-    beyond = (errors <= OF_CHANCE * of_chance) & (np.sqrt(of_chance) - np.sqrt(errors) >= _BEYOND_CHANCE)
-    return int(sizes[(sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & beyond].sum())
+    tells = (sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & is_beyond_chance(errors, of_chance)
+    return int(sizes[tells].sum())
 
 
 def _against_shuffled(
@@ -136,7 +128,7 @@ def _against_shuffled(
     for number in range(parts):
         rows = shared & (one % parts == number) if parts > 1 else shared
         told -= int(np.count_nonzero(rows)) - count(one, rows) if rows.any() else 0
-        if number < parts - 1 and told < _NEARLY_ALL * records:
+        if number < parts - 1 and told < NEARLY_ALL * records:
             return Determination(records, told / records, 1.0)
     random = np.random.default_rng(0)
     if within is None:

@@ -154,7 +154,7 @@ def count_disclosed_secrets(
         raise InputError(f"a value is common above a share of {common_above:g}; give a number from 0 to 1")
     progress("counting values within classes", 0.1)
     disclosed = []
-    skips = _SkipPatterns(table, names)
+    skips = SkipPatterns(table, names)
     for done, (column, counts, parts) in enumerate(_counts_of_columns(table, names, wanted, person, progress)):
         secret = named.get(column.name, Secret())
         structural = skips.explain(column.name, int(counts[-1])) if column.has_null else (0, ())
@@ -289,12 +289,15 @@ def _add_certain(
     np.add.at(behind_missing[1], value[is_behind], 1)
 
 
-class _SkipPatterns:
+class SkipPatterns:
     """Skip patterns: missing values that follow from one or two quasi-identifiers, those that explain most of them.
 
     A missing value follows if all records with the same values of these columns are missing (at least two records). If
     values were missing at random with rate p, a group of s records would be missing as a whole with probability p^s;
     the records expected that way must be a small share of those found.
+
+    `find_pattern` of `predicted_cells` tolerates exceptions, because a prediction makes a risk larger. Here there are
+    none: a cell that follows is left out of the records among which a value is common, which may make a risk smaller.
 
     Quasi-identifiers are encoded once for all sensitive columns. Answers are cached by the mask of missing records,
     which many columns share.

@@ -20,7 +20,7 @@ from incrowd.measures.following_columns import count_classes
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.missing_cells import common_flags
 from incrowd.measures.predicted_cells import Pattern, expect, find_behind, find_pattern
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import ExpectedValue
 from incrowd.tables import Table
 
 _PRACTICALLY_ALL = 0.99  # share of the people with a quasi-identifier's value, from which all are expected to agree
@@ -28,7 +28,7 @@ _PRACTICALLY_ALL = 0.99  # share of the people with a quasi-identifier's value, 
 
 def facts_of_expected_values(
     kept: Sequence[Coded], known: Sequence[Coded], table: Table, coarse: Sequence[str], *, person: str | None = None
-) -> Iterator[RecoveringColumn]:
+) -> Iterator[ExpectedValue]:
     """Find kept columns with a value that practically all people of some age, region or other quasi-identifier have.
 
     Args:
@@ -62,9 +62,7 @@ def facts_of_expected_values(
                 attacker_flag, expected = expect(find_behind(coverage, pattern), after[value])
                 counts = count_classes(table, [*released, attacker_flag], expected, person)
                 shares = pattern.records / flag.codes.size, pattern.determination.by_chance
-                facts.append(
-                    RecoveringColumn(column.name, one.name, *shares, *counts, k_without, follows=True, partly=True)
-                )
+                facts.append(ExpectedValue(column.name, one.name, *shares, *counts, k_without))
         worst = min(facts, key=lambda fact: fact.k, default=None)
         if worst is not None and worst.undoes:
             yield worst

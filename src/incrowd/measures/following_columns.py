@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import FollowingColumn
 from incrowd.tables import Table
 
 _Codes = NDArray[np.int64]
@@ -28,7 +29,6 @@ _SAMPLE = 1_000  # rows on which a dependency is tested first
 _ENOUGH = 20  # errors expected by chance in these rows, from which they suffice to reject a dependency
 _HOPELESS = 0.6  # share of the errors of chance, above which the dependency is rejected
 ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which a pair of columns is skipped
-_NEARLY_ALL = 0.95  # share of the records that a dependency must predict
 _ERROR_BITS = 0.29  # entropy in bits of which records are not predicted: that of a coin with chances 0.95 and 0.05
 _EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
@@ -41,7 +41,7 @@ def facts_of_following_columns(
     *,
     secrets: Sequence[str] = (),
     person: str | None = None,
-) -> Iterator[RecoveringColumn]:
+) -> Iterator[FollowingColumn]:
     """Find kept columns that follow from one or two quasi-identifiers, at least one of them coarsened.
 
     Args:
@@ -68,11 +68,9 @@ def facts_of_following_columns(
         (after,) = encode(table, [column.name])
         expected = _are_in(after, column, _expected(columns, column))[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
-        fact = RecoveringColumn(
-            *(column.name, columns[0].name, determined.told, determined.by_chance, *counted, k_without),
-            others=tuple(one.name for one in columns[1:]),
-            follows=True,
-        )
+        first, *others = (one.name for one in columns)
+        shares = determined.told, determined.by_chance
+        fact = FollowingColumn(column.name, first, *shares, *counted, k_without, tuple(others))
         if fact.undoes:
             yield fact
 
@@ -99,8 +97,8 @@ def find_telling(
 def _pairs(columns: Sequence[Coded], target: Coded, bits: Sequence[float]) -> Iterator[tuple[Coded, Coded]]:
     """Pairs of columns with few enough combinations for the rows, and with enough entropy (`bits`) for the target."""
     most = target.codes.size / ROWS_FOR_EACH
-    # Fano's inequality: the target's entropy that may remain if 1 − _NEARLY_ALL of the records are not predicted
-    needed = entropy(target) - (1 - _NEARLY_ALL) * np.log2(max(target.size, 2)) - _ERROR_BITS
+    # Fano's inequality: the target's entropy that may remain if 1 − NEARLY_ALL of the records are not predicted
+    needed = entropy(target) - (1 - NEARLY_ALL) * np.log2(max(target.size, 2)) - _ERROR_BITS
     for one, other in itertools.combinations(range(len(columns)), 2):
         if min(bits[one], bits[other]) > 0 and bits[one] + bits[other] >= needed:
             pair = columns[one], columns[other]

@@ -29,7 +29,7 @@ from incrowd.measures.following_columns import (
 )
 from incrowd.measures.label_coverage import LabelCoverage
 from incrowd.measures.predicted_cells import Flags, Pattern, expect, find_behind, find_pattern
-from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.measures.recovering_columns import FollowingMissingCells
 from incrowd.tables import Table
 from incrowd.tables.suggest_reading import find_not_asked_values
 
@@ -55,7 +55,7 @@ def facts_of_missing_cells(
     *,
     person: str | None = None,
     progress: Progress = silent,
-) -> Iterator[RecoveringColumn]:
+) -> Iterator[FollowingMissingCells]:
     """Find kept columns whose missing cells follow from one or two quasi-identifiers, at least one of them coarsened.
 
     A column that does not make the smallest class smaller by itself is counted together with the other such columns.
@@ -110,9 +110,7 @@ def facts_of_missing_cells(
             gives_back = next(one.name for one in pattern.columns if one.name in coarse)
             determined = pattern.determination
             shares = max(determined.told, pattern.records / flag.codes.size), determined.by_chance
-            fact = RecoveringColumn(
-                *(flag.name, gives_back, *shares, *min(counts), k_without), follows=True, missing=True
-            )
+            fact = FollowingMissingCells(flag.name, gives_back, *shares, *min(counts), k_without)
             if fact.undoes:
                 done.add(flag.name)
                 yield fact

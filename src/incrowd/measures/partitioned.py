@@ -11,6 +11,7 @@ import numpy as np
 
 from incrowd._support.progress import Progress
 from incrowd.backends import Backend, Coded, CountedRows, codes_among, encode
+from incrowd.backends.class_parts import split_by_class
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.errors import UnsupportedError
 from incrowd.measures.class_values import (
@@ -42,7 +43,7 @@ def class_value_partitions(
     """Each sensitive column (its values; `codes` holds the count of each value), and its class × value counts."""
     values = [_count_values(table.backend, column) for column in sensitive]
     progress("splitting the table by its classes", 0.2)
-    split = table.backend.split_by_class(names, sensitive, person)
+    split = split_by_class(table.backend, names, sensitive, person)
     for done, known in enumerate(values):
         progress(f"comparing {known.name} within classes", 0.5 + 0.5 * done / len(values))
         yield known, DiskPartitions(split, names, person, known)

@@ -5,6 +5,10 @@ holds the records whose flag one or two quasi-identifiers predict; the release i
 
 People may refuse to answer, and an attacker cannot know who refused. So a missing cell among filled ones does not
 contradict a prediction, and does not help to find anybody.
+
+`SkipPatterns` of `disclosed_secrets` asks a narrower question: which missing cells are surely no refusals. There every
+record of a group must be missing and filled cells are not predicted, because what it finds makes a risk smaller; here
+refusals are tolerated and both flags are predicted, because what is found makes a risk larger.
 """
 
 from __future__ import annotations
@@ -14,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.chance import OF_CHANCE
 from incrowd.backends import Coded
-from incrowd.measures.determination import OF_CHANCE, Determination
+from incrowd.measures.determination import Determination
 from incrowd.measures.following_columns import join_codes
 from incrowd.measures.label_coverage import LabelCoverage
 

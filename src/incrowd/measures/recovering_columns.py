@@ -1,4 +1,8 @@
-"""Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result."""
+"""Kept columns from which a coarsened quasi-identifier is recovered, and the class sizes that result.
+
+There are four kinds of facts: a column gives a quasi-identifier back; or it follows from quasi-identifiers, for all
+people or for some; or which of its cells are missing does.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import ClassVar
 
 from incrowd.results import Result
 from incrowd.wording import listed
+
+_FOLLOWS = "which follow~ from what others know"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +31,12 @@ class RecoveringColumn(Result):
         k_without: the smallest class by the quasi-identifiers alone.
         others: further columns that are needed to recover the quasi-identifier. `k` and `uniques` are then for an
             attacker who computes it from all of them.
-        follows: True for the opposite direction: the column follows from the quasi-identifier and `others`, so an
-            attacker who knows these expects its value.
-        missing: True if the attacker knows only which cells of the column are missing (a skip pattern).
-        partly: True if the column follows for some people only: no pension before 50. `told` is their share.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("undoes",)
+    _derived: ClassVar[tuple[str, ...]] = ("follows", "missing", "partly", "undoes")
+    follows: ClassVar[bool] = False
+    missing: ClassVar[bool] = False
+    partly: ClassVar[bool] = False
     column: str
     gives_back: str
     told: float
@@ -40,9 +45,6 @@ class RecoveringColumn(Result):
     uniques: int
     k_without: int
     others: tuple[str, ...] = ()
-    follows: bool = False
-    missing: bool = False
-    partly: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -52,17 +54,71 @@ class RecoveringColumn(Result):
     @property
     def telling(self) -> str:
         """The columns that give something back, in words."""
-        if self.missing:
-            return f"{self.column} is kept, and which of its cells are missing gives"
         if not self.others:
             return f"{self.column} is kept and gives"
         return f"{listed(self.others)} and {self.column} are kept and together give"
 
+    def how_it_tells(self, known: Collection[str]) -> str:
+        """How the column makes classes smaller, for a sentence; `~` stands for the s of a verb of one column."""
+        if self.others and {*self.others, self.gives_back} <= {*known}:
+            return _FOLLOWS
+        return f"which give~ back what is made coarser{', together with other columns' if self.others else ''}"
+
     def is_only_told(self, secrets: Collection[str]) -> bool:
-        """True if the fact is only reported and does not decide: it `follows`, and is partial or about a secret."""
-        return self.follows and not self.missing and (self.partly or self.column in secrets)
+        """True if the fact is only reported and does not decide."""
+        return False
 
     @property
     def undoes(self) -> bool:
         """True if knowing the column makes the smallest class smaller."""
         return self.k < self.k_without
+
+
+@dataclass(frozen=True, slots=True)
+class FollowingColumn(RecoveringColumn):
+    """The opposite direction: the column follows from `gives_back` and `others`, so an attacker expects its value."""
+
+    follows: ClassVar[bool] = True
+
+    def how_it_tells(self, known: Collection[str]) -> str:
+        """How the column makes classes smaller, for a sentence."""
+        return _FOLLOWS
+
+    def is_only_told(self, secrets: Collection[str]) -> bool:
+        """True if the column is a secret."""
+        return self.column in secrets
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedValue(FollowingColumn):
+    """A column that follows for some people only: no pension before 50. `told` is their share."""
+
+    partly: ClassVar[bool] = True
+
+    def is_only_told(self, secrets: Collection[str]) -> bool:
+        """Always True."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class FollowingMissingCells(RecoveringColumn):
+    """Which cells of the column are missing follows (a skip pattern); the attacker knows no more of the column."""
+
+    follows: ClassVar[bool] = True
+    missing: ClassVar[bool] = True
+
+    @property
+    def telling(self) -> str:
+        """What gives something back, in words."""
+        return f"{self.column} is kept, and which of its cells are missing gives"
+
+    def how_it_tells(self, known: Collection[str]) -> str:
+        """How the missing cells make classes smaller, for a sentence."""
+        return "whose missing cells tell what is made coarser"
+
+
+FACT_KINDS: dict[tuple[bool, ...], type[RecoveringColumn]] = {
+    (kind.follows, kind.missing, kind.partly): kind
+    for kind in (RecoveringColumn, FollowingColumn, ExpectedValue, FollowingMissingCells)
+}
+"""The kinds of facts by their flags, which is how they are written."""

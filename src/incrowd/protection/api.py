@@ -286,9 +286,7 @@ def _read_demand(
     """The guarantee that is asked for."""
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
-    demand = Demand(
-        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
-    )
+    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, asks_t=t is not None, beta=beta, delta=delta)
     if isinstance(options, BlankOptions):
         return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(options, PartitionOptions) and options.k_map is not None:

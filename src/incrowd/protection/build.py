@@ -65,7 +65,7 @@ class ReleaseBuilder:
                     f"histories of people are protected by the partition; {self.method!r} works on records"
                 )
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
-        if method.run is None or (method.run_by_strata is not None and self._by_bound):
+        if method.run is None or (method.run_by_strata is not None and problem.demand.asks_bound_on_t):
             return self._require_guarantee(self._run_by_strata())
         return self._require_guarantee(self._build(method.run(problem)))
 
@@ -81,11 +81,6 @@ class ReleaseBuilder:
                 hint="k",
             )
         return person
-
-    @property
-    def _by_bound(self) -> bool:
-        """True if t="bound" is asked for: the t that strata reach."""
-        return self.problem.demand.by_strata and self.problem.demand.t is None
 
     def _run_by_strata(self) -> BuiltRelease:
         """Build classes of one record of every stratum (algorithm S4) and compare their t with its bound."""
@@ -147,7 +142,7 @@ class ReleaseBuilder:
         demand, method = self.problem.demand, METHODS[self.method]
         if self.person is not None and demand.about_secrets:
             return "; no class of whole histories is better: ask for less, or protect records without a person column"
-        if demand.l is not None and (not method.reaches_l or self._by_bound):
+        if demand.l is not None and (not method.reaches_l or demand.asks_bound_on_t):
             return (
                 "; only generalise, blank and the partition (with a number for t, if with any) join classes until l is "
                 "reached"

@@ -248,7 +248,7 @@ def _check_demand(demand: Demand, method: str) -> None:
     if not METHODS[method].runs_in_cluster:
         possible = ", ".join(name for name, entry in METHODS.items() if entry.runs_in_cluster)
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")
-    if method == "partition" and demand.by_strata:
+    if method == "partition" and demand.asks_t:
         raise UnsupportedError(
             "t-closeness in a cluster is that of S4; use method='tcloseness'", hint="method=tcloseness"
         )

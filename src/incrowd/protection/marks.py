@@ -14,6 +14,7 @@ from typing import Any, get_args
 from incrowd._support.files import file_hash, written_whole
 from incrowd.errors import InputError
 from incrowd.measures import RecoveringColumn
+from incrowd.measures.recovering_columns import FACT_KINDS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, escape_formula, read_table
@@ -235,12 +236,14 @@ def _names(saved: Any) -> tuple[str, ...]:
 
 def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     """Read a `RecoveringColumn` from a mark; invalid content raises TypeError or ValueError."""
-    column = RecoveringColumn(**{name: value for name, value in saved.items() if name not in ("undoes", "others")})
-    column = replace(column, others=_names(saved.get("others", [])))
+    fields = {name: value for name, value in saved.items() if name != "undoes"}
+    flags = tuple(fields.pop(name, False) for name in ("follows", "missing", "partly"))
+    if flags not in FACT_KINDS or not all(isinstance(one, bool) for one in flags):
+        raise TypeError
+    column = FACT_KINDS[flags](**fields | {"others": _names(fields.get("others", []))})
     numbers = (column.told, column.by_chance, column.k, column.uniques, column.k_without)
     _names([column.column, column.gives_back])
-    flags = (column.follows, column.missing, column.partly)
-    if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, bool) for one in flags):
+    if not all(isinstance(one, int | float) for one in numbers):
         raise TypeError
     if not all(0 <= one <= _MOST for one in numbers):  # NaN fails too
         raise ValueError

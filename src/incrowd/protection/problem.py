@@ -36,7 +36,7 @@ class Demand:
         diversity: "distinct", "entropy" or "recursive".
         c: the c of recursive (c, l)-diversity.
         t: the largest distance of a class from the table.
-        by_strata: whether t-closeness is asked for; if t is None, the t that strata of k reach.
+        asks_t: whether t-closeness is asked for, with or without a limit t.
         beta: no sensitive value is over 1 + beta times as common in a class as in the table.
         delta: no sensitive value is over e^delta times as common, or as rare, in a class as in the table.
         wildcards: whether k counts records that match, where a null matches any value, instead of equal records.
@@ -51,7 +51,7 @@ class Demand:
     diversity: str = "distinct"
     c: float = 3.0
     t: float | None = None
-    by_strata: bool = False
+    asks_t: bool = False
     beta: float | None = None
     delta: float | None = None
     wildcards: bool = False
@@ -61,6 +61,11 @@ class Demand:
     sample: RandomSample | None = None
 
     @property
+    def asks_bound_on_t(self) -> bool:
+        """True if t-closeness is asked for without a limit: the t that strata of k reach."""
+        return self.asks_t and self.t is None
+
+    @property
     def limits_shares(self) -> bool:
         """True if β or δ limits the share of a sensitive value in a class."""
         return self.beta is not None or self.delta is not None
@@ -68,7 +73,7 @@ class Demand:
     @property
     def about_secrets(self) -> bool:
         """True if the demand concerns sensitive columns: l, t, beta or delta."""
-        return self.l is not None or self.by_strata or self.limits_shares
+        return self.l is not None or self.asks_t or self.limits_shares
 
     @property
     def smallest(self) -> int:

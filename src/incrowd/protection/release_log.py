@@ -163,7 +163,7 @@ def _why_closed(safe: Protected) -> str | None:
     reasons: Mapping[str, bool] = {
         "it promises no k": safe.guarantee.asked_k is None or bool(safe.guarantee.perturbed),
         "values were changed by chance": bool(safe.perturbed),
-        "t, beta and delta compare classes with the whole table, which would grow": demand.by_strata
+        "t, beta and delta compare classes with the whole table, which would grow": demand.asks_t
         or demand.limits_shares,
         "k-map counts people of a population, who are not kept with it": demand.k_map is not None,
         "k was counted with blanks as any value": demand.wildcards,

@@ -14,7 +14,8 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.tables import Table, suggest_roles
-from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
+from incrowd.tables.guess_scales import apply_scales
+from incrowd.tables.suggest_reading import find_replicate_weights
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import ProtectionMethod
@@ -178,7 +179,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
     if not sensitive and (demand.about_secrets or method.run is None):
         raise InputError("l-diversity, t-closeness, beta and delta need a sensitive column; name it", hint="sensitive")
-    if demand.by_strata and demand.t is None and method.run_by_strata is None:
+    if demand.asks_bound_on_t and method.run_by_strata is None:
         raise UnsupportedError(
             "the bound on t is reached by strata; use the partition, or give t", hint="method=partition"
         )
@@ -190,7 +191,7 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Pr
         raise UnsupportedError(
             "perturbed values promise no l, t, beta or delta; use the partition", hint="method=partition"
         )
-    if len(sensitive) > 1 and (method.run is None or (demand.by_strata and demand.t is None)):
+    if len(sensitive) > 1 and (method.run is None or demand.asks_bound_on_t):
         raise UnsupportedError(
             f"strata are made of one sensitive column, and {len(sensitive)} are given; use the partition with a number "
             "for t, which takes several",
@@ -256,7 +257,7 @@ def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: st
         raise UnsupportedError(
             "people who were not asked the same are kept apart as records, not as histories; leave one out"
         )
-    if (wishes.apart or wishes.restrict) and demand.by_strata and demand.t is None:
+    if (wishes.apart or wishes.restrict) and demand.asks_bound_on_t:
         raise UnsupportedError(
             "classes by strata heed no columns that stay as they are, no largest widths and nobody to be kept apart; "
             "give a number for t",

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd._support.compressed_files import ZIP
 from incrowd._support.files import file_state

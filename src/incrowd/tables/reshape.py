@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from incrowd._support.memory import require_memory
 from incrowd.backends.arrow_columns import is_text
-from incrowd.backends.frame_backend import arrow_backend
+from incrowd.backends.base import ArrowRows
 from incrowd.errors import InputError
 from incrowd.tables.infer_types import infer_type
 from incrowd.tables.table import Table
@@ -73,7 +73,7 @@ def reshape(
             not_counted.append(f"spellings that were read as one value in {listed(joined)}")
         if typed:
             notes.append(f"read as numbers or dates once their blanks were left out: {listed(typed)}")
-    changed = arrow_backend(rows, name=table.name, memory=table.memory)
+    changed = ArrowRows(rows, name=table.name, memory=table.memory)
     return replace(table, backend=changed, notes=tuple(notes), not_counted=tuple(not_counted), reading=reading)
 
 

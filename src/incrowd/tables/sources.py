@@ -8,8 +8,6 @@ import os
 import re
 import shutil
 import sys
-import urllib.error
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -147,11 +145,13 @@ def _opened(address: str) -> Iterator[Any]:
 
     try:
         if address.lower().startswith(("http://", "https://")):
+            import urllib.request  # slow to import
+
             stream: Any = urllib.request.urlopen(address, timeout=_TIMEOUT)  # its scheme was checked
         else:
             system, path = fs.FileSystem.from_uri(address)
             stream = system.open_input_stream(path)
-    except (urllib.error.URLError, OSError, ValueError, pa.ArrowException):  # their words may hold credentials
+    except (OSError, ValueError, pa.ArrowException):  # their words may hold credentials
         raise InputError(f"{masked(address)} cannot be opened; check the address and your access to it") from None
     with stream:
         yield stream

@@ -1,4 +1,4 @@
-"""Suggestions for reading a table: whole numbers that are codes, and numbers that may mean missing values."""
+"""Suggestions for reading a table: scales, spellings, and numbers that may mean missing values."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.scales import Scale, ScaleKind
+from incrowd.backends.scales import ScaleKind
 from incrowd.tables.code_systems import recognise_codes
+from incrowd.tables.guess_scales import CODED_TOPICS
 from incrowd.tables.reshape import count_spellings, holds_serial_dates
 from incrowd.tables.roles import SuggestedRole, suggest_roles
-from incrowd.tables.roles.names import find_topics, recognise_codebooks
+from incrowd.tables.roles.names import find_topics
 from incrowd.tables.roles.weights import REPLICATES
 from incrowd.tables.table import Table
-from incrowd.wording import listed
 
-_CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
-_AMOUNT = re.compile(  # names on the topics in _CODES that are amounts: years of immigration, sizes of towns, scores
-    r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
-    r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
-)
-_NOMINAL_TOPICS = _CODES | {"employment"}  # only suggested: employment may also be hours or years
+_NOMINAL_TOPICS = CODED_TOPICS | {"employment"}  # only suggested: employment may also be hours or years
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
@@ -37,36 +32,6 @@ _NOT_ASKED = frozenset(  # texts for "not asked", letters only, in the languages
     nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica
     nietvantoepassing nvt niedotyczy""".split()  # noqa: SIM905
 )
-
-
-def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
-    """Treat whole numbers as nominal codes if the column name says so and the user has not stated a scale.
-
-    A wrong guess does not weaken a guarantee: k is the same, and t by equal distances is never smaller than t by ranks.
-    The table keeps the scales. Returns the note for the user, or nothing.
-
-    >>> from incrowd import read_table
-    >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
-    >>> len(apply_scales(table, ["race", "age"])), table.scale_of("race"), table.scale_of("age")
-    (1, 'nominal', 'numeric')
-    """
-    types = table.backend.types()
-    unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
-    if unsaid:
-        codebooks = recognise_codebooks(table.columns)
-        codes = [name for name in unsaid if _is_code(name, codebooks)]
-        table.backend.scales.update(dict.fromkeys(codes, Scale("nominal")))
-        table.guessed_scales |= {*codes}
-        for name in codes:
-            table.encoded.pop(name, None)
-    taken = [name for name in columns if name in table.guessed_scales]
-    note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale if it is different"
-    return [note] if taken else []
-
-
-def _is_code(name: str, codebooks: Sequence[str]) -> bool:
-    evidence = next(iter(find_topics(name, codebooks)), None)
-    return evidence is not None and evidence.sure and evidence.topic in _CODES and not _AMOUNT.search(name.lower())
 
 
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:

@@ -9,9 +9,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
 from incrowd.backends.class_size_writer import write_with_class_sizes

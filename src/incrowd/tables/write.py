@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
 from incrowd._support.files import written_whole
 from incrowd._support.private_folders import PrivateFolder

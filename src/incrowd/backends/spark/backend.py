@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
+from incrowd.backends.base import ArrowRows
 from incrowd.backends.block_protection import BlockJob, BlockLimits, Checked, ProtectedBlocks
 from incrowd.backends.class_size_writer import CLASS_SIZE
 from incrowd.backends.counts import (
@@ -21,7 +22,7 @@ from incrowd.backends.counts import (
     record_without_person,
 )
 from incrowd.backends.engine_errors import engine_errors
-from incrowd.backends.frame_backend import FrameBackend, arrow_backend
+from incrowd.backends.frame_backend import FrameBackend
 from incrowd.backends.relational import class_counts, comparable, count_columns, count_in_engine, tally_groups
 from incrowd.backends.spark.column_types import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
@@ -268,7 +269,7 @@ class CountedParts:
                 )
             if counted.num_rows:
                 rows = counted.drop_columns("count").rename_columns(list(self._names))
-                local = arrow_backend(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
+                local = ArrowRows(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
                 yield CountedRows(local, counted["count"].to_numpy())
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.backends.base import ArrowRows
 from incrowd.backends.block_protection import ColumnValues
 from incrowd.backends.encode import encode
-from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.column_types import quote_name, schema_text
 from incrowd.errors import UnsupportedError
@@ -45,7 +45,7 @@ def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) 
     columns = []
     for number, name in enumerate(names):
         values = rows.select([name, workers.TIMES]).take(np.flatnonzero(places == number))
-        local = arrow_backend(values)
+        local = ArrowRows(values)
         local.scales = backend.scales
         (column,) = encode(local, [name])
         counts = np.zeros(column.size, dtype=np.int64)

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.backends.base import ArrowRows
 from incrowd.backends.block_protection import BlockProtection
 from incrowd.backends.encode import Coded, codes_among, encode
-from incrowd.backends.frame_backend import arrow_backend
 from incrowd.backends.row_hash import row_hashes
 from incrowd.backends.spark.kd_tree import Tree
 
@@ -26,7 +26,7 @@ PLACE, TIMES, PART, CODE = "incrowd place", "incrowd times", "incrowd part", "in
 
 def encode_by_values(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
     """Columns of some rows, with codes of the whole table's `values`."""
-    columns = encode(arrow_backend(rows), names)
+    columns = encode(ArrowRows(rows), names)
     return [Coded(part.name, codes_among(part, whole), whole) for part, whole in zip(columns, values, strict=True)]
 
 
@@ -130,4 +130,4 @@ class ProtectBlock:
 def in_one_order(rows: pa.Table) -> pa.Table:
     """Sort rows by a hash, so that classes do not depend on the order in which Spark sends the rows."""
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return rows.take(pa.array(np.argsort(row_hashes(encode(arrow_backend(rows), plain)), kind="stable")))
+    return rows.take(pa.array(np.argsort(row_hashes(encode(ArrowRows(rows), plain)), kind="stable")))

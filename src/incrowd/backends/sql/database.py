@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Any, Protocol
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from incrowd._support import frames as nw
 from incrowd._support.addresses import DATABASES, scheme_of
 from incrowd.backends.base import Backend
 from incrowd.backends.counts import ClassCounts

@@ -1,7 +1,9 @@
-"""Suggested roles of columns and rows, with reasons, for a person to confirm."""
+"""Suggested roles of columns and rows, with reasons, for a person to confirm.
 
-from incrowd.tables.roles.column_role import ROLES, SuggestedRole
-from incrowd.tables.roles.rows import RowKind, describe_rows, find_times
-from incrowd.tables.roles.suggest import suggest_roles
+The public names are listed in `__init__.pyi`; each is imported on first use, so that the topic of a name can be told
+without loading what looks at values.
+"""
 
-__all__ = ["ROLES", "RowKind", "SuggestedRole", "describe_rows", "find_times", "suggest_roles"]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)

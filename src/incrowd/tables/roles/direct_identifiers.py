@@ -87,7 +87,9 @@ def _contact(facts: ColumnFacts) -> ValueEvidence:
     reason = f"{found:,} of its cells {'has' if found == 1 else 'have'} an e-mail address or a telephone number"
     if facts.contacts:
         return ValueEvidence("identifier", "contact", f"{reason} in the text", "high")
-    return ValueEvidence("identifier", "contact", f"{reason} that many rows have, of an office or of a person", "medium")
+    return ValueEvidence(
+        "identifier", "contact", f"{reason} that many rows have, of an office or of a person", "medium"
+    )
 
 
 def find_codes(facts: ColumnFacts) -> ValueEvidence | None:

@@ -14,13 +14,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import sqrt
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.chance import NEARLY_ALL, OF_CHANCE, is_beyond_chance
 from incrowd._support.distinct import count_numbers
 from incrowd.backends import encode
 from incrowd.tables.roles.column_role import SuggestedRole
@@ -49,7 +49,6 @@ _ROWS = 20_000  # rows that are compared
 _TRIED = 60  # columns that may link rows, and attributes that are compared for each; those of people first
 _CELLS, _FEW = 20_000_000, 8  # cells of attributes in memory at once, and attributes that are always compared
 _HALF = 0.5  # share of the errors of chance, up to which two columns count as related
-_AGREE, _OF_CHANCE, _BEYOND_CHANCE = 0.95, 0.2, 3.0  # the thresholds of `measures/determination.py`
 _AT_HOME = 0.75  # share of the disagreement of chance, up to which people with one household income live together
 _EXPECTED = 10  # pairs of values that must agree by chance for a test of computed columns
 _DIFFER = 0.5  # share of the disagreement of chance, from which values count as unrelated
@@ -133,9 +132,7 @@ def groups_agree(table: Table, name: str, columns: Sequence[SuggestedRole], *, m
         usual, errors = _usual_values(codes, starts)
         pairs = codes.size - starts.size
         by_chance = pairs * _disagreement(codes)
-        is_alike = _is_constant(pairs, errors, by_chance)
-        if most is not None:
-            is_alike = errors <= most * by_chance and sqrt(by_chance) - sqrt(errors) >= _BEYOND_CHANCE
+        is_alike = _is_constant(pairs, errors, by_chance) if most is None else is_beyond_chance(errors, by_chance, most)
         if is_alike and _differs_between(usual):
             return True
     return False
@@ -290,11 +287,7 @@ def _count_errors(codes: _Codes, starts: _Codes) -> tuple[int, float, float]:
 
 def _is_constant(pairs: int, errors: float, by_chance: float) -> bool:
     """True if rows that share a value agree nearly always and far beyond chance."""
-    return (
-        errors <= (1 - _AGREE) * pairs
-        and errors <= _OF_CHANCE * by_chance
-        and sqrt(by_chance) - sqrt(errors) >= _BEYOND_CHANCE
-    )
+    return errors <= (1 - NEARLY_ALL) * pairs and bool(is_beyond_chance(errors, by_chance))
 
 
 def _differs_between(values: _Codes) -> bool:
@@ -315,7 +308,7 @@ def _follows_from(columns: Sequence[_Codes]) -> bool:
         expected *= 1 - _disagreement(codes)
         joint = np.unique(joint * (int(codes.max()) + 1) + codes, return_inverse=True)[1].astype(np.int64)
     times = np.bincount(joint)
-    return bool(np.sum(times * (times - 1)) / 2 < _OF_CHANCE * expected)
+    return bool(np.sum(times * (times - 1)) / 2 < OF_CHANCE * expected)
 
 
 def _disagreement(codes: _Codes) -> float:

@@ -75,7 +75,7 @@ def _demands_in_words(asked: ProtectionRequest, found: Solution, secrets: Sequen
             "no class makes a value nearly certain without it" if found.passes else "no trial came so far as to need it"
         )
         sentences.append(f"No l for {listed(free)}: {why}")
-    held = {name: getattr(demand, name) for name in ("l", "t", "beta", "delta")} | {"t": demand.t or demand.by_strata}
+    held = {name: getattr(demand, name) for name in ("l", "t", "beta", "delta")} | {"t": demand.t or demand.asks_t}
     sentences += [
         f"{name} = {getattr(asked, name)} was asked for, of columns that are left out: nothing is left to hold it"
         for name, value in held.items()

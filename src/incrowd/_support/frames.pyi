@@ -1,0 +1,3 @@
+"""The names of narwhals."""
+
+from narwhals.stable.v2 import *  # noqa: F403

@@ -1,0 +1,21 @@
+"""The public names of the room."""
+
+from incrowd.tables.formats.write_delimited import escape_formula as escape_formula
+from incrowd.tables.generalised import Anything as Anything
+from incrowd.tables.generalised import Choice as Choice
+from incrowd.tables.generalised import Generalised as Generalised
+from incrowd.tables.generalised import Interval as Interval
+from incrowd.tables.generalised import Prefix as Prefix
+from incrowd.tables.generalised import parse_generalised as parse_generalised
+from incrowd.tables.read import TableLike as TableLike
+from incrowd.tables.read import read_table as read_table
+from incrowd.tables.roles import ROLES as ROLES
+from incrowd.tables.roles import RowKind as RowKind
+from incrowd.tables.roles import SuggestedRole as SuggestedRole
+from incrowd.tables.roles import describe_rows as describe_rows
+from incrowd.tables.roles import find_times as find_times
+from incrowd.tables.roles import suggest_roles as suggest_roles
+from incrowd.tables.table import Table as Table
+from incrowd.tables.write import to_native as to_native
+from incrowd.tables.write import write_into as write_into
+from incrowd.tables.write import write_table as write_table
