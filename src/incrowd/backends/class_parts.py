@@ -76,13 +76,20 @@ def split_by_class(
 
 
 def count_people(backend: Backend, names: Sequence[str], person: str) -> ClassCounts:
-    """Class sizes in people, as `Backend.count_classes` gives them; past the memory limit, counted part by part."""
+    """Class sizes in people, as `Backend.count_classes` gives them; past the memory limit, counted part by part.
+
+    Raises:
+        UnsupportedError: people with one and the same history have more records than fit.
+    """
     if backend.fits_records(backend.needs.record_class):
         return backend.count_classes(names, person)
 
     def count_parts() -> ClassCounts:
         parts = split_by_class(backend, backend.require(names), [], person)
-        return merge_counts(count_people(part, names, person) for part in parts)
+        return merge_counts(
+            part.count_classes(names, person) if part.rows == backend.rows else count_people(part, names, person)
+            for part in parts
+        )
 
     return backend.count_once(names, person, count_parts)
 
