@@ -188,7 +188,9 @@ def test_what_does_not_fit_is_refused_or_split_by_what_records_need(tmp_path):
 
 
 def test_people_of_one_history_that_do_not_fit_are_refused_in_words(tmp_path):
-    pq.write_table(pa.table({"age": [30] * 12, "who": [number // 2 for number in range(12)]}), tmp_path / "same.parquet")
+    pq.write_table(
+        pa.table({"age": [30] * 12, "who": [number // 2 for number in range(12)]}), tmp_path / "same.parquet"
+    )
     backend = read_table(tmp_path / "same.parquet", memory="50MB").backend
     backend.needs = MemoryNeeds(record_class=10**7, class_value=10**7, split_record=10**7)
     with pytest.raises(UnsupportedError, match="telling 12 records their class takes about 120 MB"):
