@@ -47,7 +47,8 @@ fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.memory
 	$(BIN)/python -m tests.fuzz.soak --seconds $(or $(SECONDS),3600)
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
-	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection tests/populations/test_bounds.py tests/populations/test_crowd_estimator.py
+	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection tests/populations/test_bounds.py tests/populations/test_crowd_estimator.py \
+	  tests/decision/test_order_of_rows.py
 
 # the oldest versions that pyproject.toml allows, in an environment of their own
 floors: $(SETUP)

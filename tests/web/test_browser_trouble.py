@@ -308,6 +308,10 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
             page.click("#protection button[type=submit]")
         if place:
             answered(page, place)
+        if lens == "risk":
+            advice = page.inner_text("#todo")
+            assert "\u202e" not in advice
+            assert "x" * 60 not in advice  # a name of 10,000 letters is not what to do
         page.wait_for_function("document.documentElement.scrollWidth <= 1280")
         page.screenshot(path=shots / f"hostile-{lens}.png", full_page=True)
     page.goto(base)

@@ -339,11 +339,13 @@ class SkipPatterns:
         for groups, size, is_null, times, chosen in sets:
             if size > _MOST_GROUPS:
                 continue
-            weights = np.ones(is_null.size) if times is None else times
-            records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
-            several = np.where(records > 1, records, 0.0)  # a single record is not a pattern
-            explained = int(several[nulls == records].sum())
-            by_chance = float(several @ np.power(nulls.sum() / records.sum(), records))
+            records = np.bincount(groups, times, minlength=size)
+            nulls = np.bincount(groups[is_null], None if times is None else times[is_null], minlength=size)
+            share = nulls.sum() / records.sum()
+            several = records > 1  # a single record is not a pattern
+            records, nulls = records[several], nulls[several]
+            explained = int(records[nulls == records].sum())
+            by_chance = float(records @ np.power(share, records))
             if explained >= max(_FEWEST, best[0] + 1) and by_chance <= _BY_CHANCE * explained:
                 best = (explained, chosen)
                 if explained == missing:

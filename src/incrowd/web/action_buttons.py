@@ -10,7 +10,7 @@ from incrowd.web.fields import ChosenRole, Id, Model
 from incrowd.web.models import SettingsState, TableSettings
 from incrowd.web.protection_models import ProtectionRequest
 from incrowd.web.session_table import OpenTable
-from incrowd.wording import counted, listed
+from incrowd.wording import counted, display_names, listed, with_display_names
 
 
 class ActionChoice(Model):
@@ -46,10 +46,11 @@ class ActionDone(Model):
 
 def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
     """The actions of an assessment, each with its buttons."""
-    return [_view_action(number, action, found, table) for number, action in enumerate(found.verdict.actions)]
+    shown = display_names(one.column for one in table.columns)
+    return [_view_action(number, action, found, table, shown) for number, action in enumerate(found.verdict.actions)]
 
 
-def _view_action(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
+def _view_action(number: int, action: Action, found: Assessment, table: OpenTable, shown: dict[str, str]) -> ActionView:
     does: Literal["rows", "columns", "protect", "advice"] = "advice"
     choices: list[ActionChoice] = []
     sentence = action.sentence
@@ -63,6 +64,9 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
         apart = ", those not asked kept apart" if asked.apart else ""
         does = "protect"
         choices = [ActionChoice(label=f"Protect with classes of {asked.k:,}{without}{apart}", protection=asked)]
+    for choice in choices:
+        choice.label = with_display_names(choice.label, shown)
+    sentence = with_display_names(sentence, shown)
     return ActionView(number=number, does=does, sentence=sentence, expected=action.expected, choices=choices)
 
 

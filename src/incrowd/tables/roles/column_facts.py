@@ -239,7 +239,10 @@ def _count_contacts(counted: _Counted) -> tuple[int, int]:
         return 0, 0
     if (pc.max(pc.binary_length(texts)).as_py() or 0) < _SHORTEST:
         return 0, 0
-    worded, written, called = (pc.match_substring_regex(texts, one) for one in (_WORD, _E_MAIL, _MAYBE_CALLED))
+    written, called = (pc.match_substring_regex(texts, one) for one in (_E_MAIL, _MAYBE_CALLED))
+    if not pc.any(pc.or_(written, called)).as_py():
+        return 0, 0
+    worded = pc.match_substring_regex(texts, _WORD)
     is_prose = 2 * pc.sum(worded, min_count=0).as_py() >= len(texts)  # otherwise codes, some of which look like numbers
     called = pc.and_(called, pc.or_(worded, pc.or_(is_prose, pc.starts_with(texts, "+"))))
     likely = pc.or_(written, called)
