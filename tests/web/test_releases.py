@@ -1,6 +1,7 @@
 """What follows from results: actions that are buttons, reports of protected tables, attacks on them."""
 
 import hashlib
+import html
 import io
 
 import pytest
@@ -188,3 +189,36 @@ def test_what_cannot_be_attacked_is_refused(script, table):
     for more in ({"known": ["nobody"]}, {"secret": "nobody"}, {"known": {"x": ["nobody"]}}):
         assert script.post(f"{table}/attacks", json={"released": table[-16:], **more}).status_code == 400
     assert script.post(f"{table}/attacks", json={"released": table[-16:], "kinds": ["guessing"]}).status_code == 422
+
+
+def test_an_attack_above_the_limit_takes_back_the_yes_of_its_candidate_everywhere(script, table, done):
+    roles = {"age": "other", "sex": "quasi-identifier", "city": "other", "illness": "drop"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11})
+    (card,) = script.get(f"{table}/candidates").json()
+    assert card["decision"] == "within"
+    assert "nobody outside knows age, city, as you said (an attacker who knows them finds" in card["sentence"]
+    attacked = done(f"{table}/attacks", released=protected[-16:], kinds=["linkage"], known=["age", "sex", "city"])
+    said = script.get(f"{attacked}/result").json()["sentence"]
+    (card,) = script.get(f"{table}/candidates").json()
+    assert (card["decision"], card["headline"]) == ("exposed", "No: an attack on it succeeds")
+    assert "That is above the 9.09% accepted" in card["reason"]
+    assert card["conditions"][0] == f"It was attacked. {said}"
+    view = script.get(f"/jobs/{protected[-16:]}/view").text
+    assert "verdict exposed" in view
+    assert said in html.unescape(view)
+    new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409  # a reason is needed
+    assert script.post(f"{table}/decisions", json=new | {"note": "a trusted colleague"}).status_code == 201
+    assert said in html.unescape(script.get(f"{table}/record.html").text)
+
+
+def test_the_conditions_of_a_protection_go_on_with_its_table(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11, "sensitive": "illness", "l": 2})
+    (card,) = script.get(f"{table}/candidates").json()
+    assert card["decision"] == "within"
+    assert card["conditions"]
+    made = script.post(f"{protected}/apply").json()
+    assert made["conditions"] == card["conditions"]
+    assert script.get(table).json()["conditions"] == []

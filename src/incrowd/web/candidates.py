@@ -10,6 +10,7 @@ from incrowd.evaluation import distributions
 from incrowd.protection import METHODS
 from incrowd.web import candidate_models as models
 from incrowd.web.cells import MASK, cell_text, masked_cell
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
 from incrowd.web.protection_models import ProtectionRequest
@@ -29,7 +30,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     result, made_by = _result(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
-    verdict, perturbed = result["verdict"], result["guarantee"]["perturbed"]
+    verdict, perturbed = judge_candidate(job), result["guarantee"]["perturbed"]
     name = job.name or name_of(made_by)
     return models.Candidate(
         id=job.id,
@@ -52,7 +53,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
         reason=next(iter([*verdict["exposures"], *(verdict["reasons"] if perturbed else [])]), None),
-        conditions=verdict["inside_reasons"] if verdict["decision"] == "within" else [],
+        conditions=list_conditions(job),
         recipient=result["recipient"],
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
@@ -78,26 +79,6 @@ def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
     rows = result["suppressed_rows"]
     parts += [f"{counted(rows, 'row', 'rows')} left out"] if rows else []
     return "; ".join(parts)
-
-
-def careful_sentences(result: Mapping[str, Any]) -> list[str]:
-    """Warnings about the result of a protection: columns that undo it, and unchanged columns that name people."""
-    warnings = [] if result["verdict"]["giving_back"] else [f"Careful: {note}." for note in result["undone"]]
-    naming = [one for one in result["unchanged"] if one["nearly_unique"]]
-    if not naming:
-        return warnings
-    rows = f"{naming[0]['rows']:,} rows"
-    if len(naming) == 1:
-        (one,) = naming
-        known = "it"
-        what = f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows}"
-    else:
-        known = "one of them"
-        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in naming)
-        what = (
-            f"{len(naming):,} columns are passed on unchanged and have a different value in most of the {rows}: {names}"
-        )
-    return [*warnings, f"Careful: {what}. An attacker who knows {known} from elsewhere finds the person."]
 
 
 def name_of(made_by: ProtectionRequest) -> str:

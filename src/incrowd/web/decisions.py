@@ -7,7 +7,8 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidates import careful_sentences, describe_candidate, is_candidate, name_of
+from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
@@ -90,8 +91,8 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
 
 
 def _numbers_after(candidate: Job) -> DecidedNumbers:
-    found = candidate.answer()
-    return DecidedNumbers(**found.summary, careful=careful_sentences(found.to_json()))
+    verdict = {name: judge_candidate(candidate)[name] for name in ("decision", "headline", "recommendation")}
+    return DecidedNumbers(**candidate.answer().summary | verdict | {"conditions": list_conditions(candidate)})
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:

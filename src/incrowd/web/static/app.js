@@ -28,7 +28,7 @@ export function patch(place, children) {
 }
 
 function updateElement(old, made) {
-  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.matches(".conditions"))) old.removeAttribute(name);
+  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.closest(".condition"))) old.removeAttribute(name);
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the content security policy forbids style attributes
   old.onclick = made.onclick;

@@ -2,7 +2,8 @@
 import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
 import { announce, api, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
-import { basisInWords, conditionsElement, drawAfter, savedInWords } from "./status-bar.js";
+import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
+import { candidateConditions, conditionElements } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { currentLens } from "./lenses.js";
 import { compare, protect, solve } from "./protect.js";
@@ -50,7 +51,7 @@ function cardElement(one) {
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : conditionsElement(one.conditions),
+    one.question_changed ? null : conditionElements(candidateConditions(one)),
     one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     protectionInWords(one) === one.name ? null : make("p", { class: "small soft" }, protectionInWords(one)),
@@ -205,6 +206,10 @@ const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementByI
 showAnswersOf("frontier", frontierView, { again: () => compare().catch(showProblem), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });
 handleButtons(view, () => protect());
 onJobChange((job) => KINDS.includes(job.kind) && job.table === table && isFinished(job), refreshSoon);
+onJobChange((job) => job.kind === "attack" && job.table === table && job.state === "done", ({ question }) => { // it may change the verdict
+  refreshSoon();
+  if (view.dataset.shown === question.released) showCandidate(question.released);
+});
 
 /** Protect the table by the settings of a point of the comparison. */
 function applyPoint(index) {

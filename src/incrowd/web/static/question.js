@@ -64,8 +64,7 @@ function draw() {
     if (!input.hasAttribute("aria-invalid") && document.activeElement !== input) input.value = value === null || value === undefined ? "" : id === "population" ? count(value) : value;
   }
   const weight = withRole(bench.columns, bench.settings, "weight").find((name) => bench.settings.decided.includes(name));
-  unknown.hidden = bench.settings.population !== null;
-  unknown.textContent = weight ? `Unknown: as many as the weights in ${shorten(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
+  unknown.textContent = bench.settings.population !== null ? `By this number you say that an attacker does not know who of these ${count(bench.settings.population)} people is in the table. Where somebody may know it, empty the field.` : weight ? `Unknown: as many as the weights in ${shorten(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
   drawGroups();
 }
 
