@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Literal
 
-from incrowd.evaluation import distributions
 from incrowd.protection import METHODS
 from incrowd.web import candidate_models as models
 from incrowd.web.cells import MASK, cell_text, masked_cell
@@ -137,30 +136,25 @@ def distinct_name(name: str, taken: Collection[str]) -> str:
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
     """Two candidates side by side: numbers, and the distributions of the quasi-identifiers that both release."""
     a, b = describe_candidate(first, table), describe_candidate(second, table)
-    releases = [_release(job) for job in (first, second)]
-    names = [name for name in table.table.columns if all(_is_changed_in(one, name) for one in releases)]
-    compared = [distributions(table.table, one.table, columns=names) if names else () for one in releases]
+    ones, others = ({one["column"]: one for one in _result(job)["distributions"]} for job in (first, second))
     return models.Pair(
         a=a,
         b=b,
         numbers=[_compare(*entry) for entry in _numbers(_result(first), _result(second))],
         columns=[
             models.ComparedColumn(
-                column=one.column,
-                groups=list(one.groups),
-                original=list(one.before),
-                a=list(one.after),
-                b=list(other.after),
-                distance_a=one.distance,
-                distance_b=other.distance,
+                column=name,
+                groups=ones[name]["groups"],
+                original=ones[name]["before"],
+                a=ones[name]["after"],
+                b=others[name]["after"],
+                distance_a=ones[name]["distance"],
+                distance_b=others[name]["distance"],
             )
-            for one, other in zip(*compared, strict=True)
+            for name in table.table.columns
+            if name in ones and name in others
         ],
     )
-
-
-def _is_changed_in(release: Release, name: str) -> bool:
-    return name in release.quasi_identifiers and name in release.table.columns
 
 
 def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:

@@ -122,6 +122,20 @@ class ProtectionRequest(_Declared):
                 parse_step(read_names(step.column), step.action, files=False)
         return self
 
+    def without_columns(self, gone: Collection[str]) -> ProtectionRequest:
+        """The request without what it asks of some columns; without a sensitive column, l and t go too."""
+        kept: dict[str, Any] = {"sensitive": [name for name in self.secrets if name not in gone] or None}
+        for name, option in _ASKED.items():
+            value = getattr(self, name)
+            if option.kind == "columns" and name != "sensitive":
+                kept[name] = [one for one in value if one not in gone]
+            elif isinstance(value, dict):
+                kept[name] = {one: given for one, given in value.items() if one not in gone}
+        kept["steps"] = [step for step in self.steps if not {*columns_of_step(step.column, gone)} & {*gone}]
+        if self.secrets and kept["sensitive"] is None:
+            kept |= {"l": None, "t": None, "diverse": []}
+        return self.model_copy(update=kept)
+
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that the request names, for a table with these columns."""
         given = [(_ASKED[name].kind, value) for name, value in self.given_options().items()]
