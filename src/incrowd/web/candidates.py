@@ -19,6 +19,9 @@ from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
 
 
+_OUTPUTS = {"bounds": "bounds", "midpoint": "midpoints", "mean": "means", "mode": "commonest values"}
+
+
 def is_candidate(job: Job) -> bool:
     """True if a job made a protected table."""
     return job.state == "done" and job.outcome is not None and job.outcome.release is not None
@@ -87,12 +90,15 @@ def name_of(made_by: ProtectionRequest) -> str:
     'partition, k = 11, l = 2'
     >>> name_of(ProtectionRequest(k=11, leave_out=["note"]))
     'partition, k = 11, without note'
+    >>> name_of(ProtectionRequest(k=11, output="midpoint"))
+    'partition, k = 11, midpoints'
     """
     parts = [METHODS[made_by.method].label]
     if METHODS[made_by.method].guarantees_k:
         parts.append(f"k = {made_by.k:,}")
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
+    parts += [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
     parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
     parts += [f"those not asked about {_few(made_by.apart)} apart"] if made_by.apart else []
     return ", ".join(parts)

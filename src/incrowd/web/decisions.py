@@ -135,7 +135,7 @@ def record_page(decision: RecordedDecision) -> str:
         kept_secret = decision.protection.secrets
         question += [("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items()]
         question += [("protected by", name_of(decision.protection))]
-        question += [("kept secret", listed(kept_secret))] if kept_secret else []
+        question += [("kept secret", ", ".join(kept_secret))] if kept_secret else []
         gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}
         left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
         question += [("left out", ", ".join(left_out))] if left_out else []

@@ -15,10 +15,10 @@ test("the button that searches can be pressed again where the search did not sta
 });
 test("charts are drawn where that of the class sizes is not there", () => {
   for (const sizes of [{}, { "class-sizes": { layer: [{ encoding: { color: {} } }] } }]) {
-    const block = { textContent: JSON.stringify({ ...sizes, drivers: {} }) };
+    const block = { textContent: JSON.stringify({ ...sizes, drivers: { data: { values: Array(sizes["class-sizes"] ? 25 : 2) } } }) };
     lowerCharts({ querySelector: () => block });
     const made = JSON.parse(block.textContent);
-    assert.equal(made.drivers.height, 150);
-    assert.equal(made["class-sizes"]?.layer[0].encoding.color.legend.columns, sizes["class-sizes"] && 3);
+    assert.equal(made.drivers.height, sizes["class-sizes"] ? 350 : 150); // 25 names have room
+    assert.equal(made["class-sizes"]?.layer[0].encoding.color.legend.columns, sizes["class-sizes"] && 2);
   }
 });

@@ -36,7 +36,7 @@ export function changeSettings(changes, sent = changes) {
     refused = true;
     showProblem(error);
     useSettings(await loadSettings());
-  });
+  }).catch(showProblem); // no answer at all
   return saving;
 }
 

@@ -10,6 +10,7 @@ import { compare, protect, refuse, solve } from "./protect.js";
 import { coarseningInWords, valueFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
+const OUTPUTS = { bounds: "two columns", midpoint: "midpoints", mean: "means", mode: "commonest values" };
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
@@ -29,6 +30,7 @@ export function protectionInWords({ protection }) {
   if (apart.length) parts.push(`people not asked about ${named(apart)} kept apart`);
   if (l) parts.push(`l = ${l}${protection.diverse?.length ? ` for ${named(protection.diverse)}` : ""}`);
   if (t) parts.push(`t = ${t}`);
+  if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
   const coarsened = method === "perturb" ? {} : protection.hierarchies; // by chance: no hierarchy is used
   for (const name of new Set([...Object.keys(coarsened), ...Object.keys(protection.importance)])) parts.push(`${shorten(name, 20)} by ${coarseningInWords(valueFor(coarsened, name), valueFor(protection.importance, name))}`);
@@ -48,7 +50,7 @@ function cardElement(one) {
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
     make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
   return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale },
-    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 40))),
+    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 80))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,

@@ -65,8 +65,8 @@ export function drawAssessing(isRunning) {
   assessing = isRunning;
   if (assessing) {
     assessed = null;
-    fillTile("report", "–", "being assessed", "open");
   }
+  if (!assessed) fillTile("report", "–", assessing ? "being assessed" : "after an assessment", "open");
   drawRisk();
 }
 onChange("settings", () => { drawColumns(); drawLimit(); });

@@ -17,7 +17,7 @@ import { initProject } from "./project.js";
 import { enableForm } from "./protect.js";
 import { limits } from "./question.js";
 import { startTour } from "./tour.js";
-import { initVerdict } from "./verdict.js";
+import { assess, initVerdict } from "./verdict.js";
 
 const panes = document.getElementById("bench");
 
@@ -32,6 +32,7 @@ for (const button of document.querySelectorAll("#panes button")) button.addEvent
 document.getElementById("tile-columns").addEventListener("click", () => pane("columns", showUndecided));
 document.getElementById("tile-limit").addEventListener("click", () => pane("protect", () => document.getElementById("recipient").focus()));
 for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => showLens(name)));
+for (const name of ["risk", "report"]) document.getElementById(`tile-${name}`).addEventListener("click", ({ currentTarget }) => { if (currentTarget.dataset.state === "stale") assess(); });
 document.addEventListener("protecting", () => pane("middle"));
 document.addEventListener("comparing", () => pane("middle"));
 document.addEventListener("click", (event) => {
