@@ -56,7 +56,7 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     page.click("#more-ways summary")
     page.fill("#k-map", "30")
     page.click("#solve")
-    expect(page.locator("#problem")).to_contain_text("choose a table of everybody")
+    expect(page.locator("#refused")).to_contain_text("choose a table of everybody")
     page.select_option("#k-map-people", everybody)
     page.click("#solve")
     expect(page.locator("#shelf .candidate")).to_contain_text("k-map = 30 in another table")

@@ -359,7 +359,10 @@ def test_a_project_on_a_file_without_one_secret_keeps_the_others_and_says_so():
     fitting = asked.without_columns({"pay"})
     assert (fitting.k, fitting.secrets, fitting.l) == (7, ["faith"], 2)
     assert (fitting.importance, fitting.leave_out) == ({"age": 3}, [])
-    assert (asked.without_columns({"pay", "faith"}).sensitive, asked.without_columns({"pay", "faith"}).l) == (None, None)
+    assert (asked.without_columns({"pay", "faith"}).sensitive, asked.without_columns({"pay", "faith"}).l) == (
+        None,
+        None,
+    )
     steps = ProtectionRequest(method="perturb", steps=[ColumnStep(column="age+pay", action="noise=0.1")])
     assert steps.without_columns({"pay"}).steps == []
 

@@ -18,7 +18,6 @@ from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
 
-
 _OUTPUTS = {"bounds": "bounds", "midpoint": "midpoints", "mean": "means", "mode": "commonest values"}
 
 
@@ -98,7 +97,9 @@ def name_of(made_by: ProtectionRequest) -> str:
         parts.append(f"k = {made_by.k:,}")
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
-    parts += [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
+    parts += (
+        [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
+    )
     parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
     parts += [f"those not asked about {_few(made_by.apart)} apart"] if made_by.apart else []
     return ", ".join(parts)

@@ -109,6 +109,9 @@ class ProtectionRequest(_Declared):
     def given_options(self) -> dict[str, Any]:
         """The options that differ from their defaults, as `protect` takes them; a table is an id."""
         values = {name: getattr(self, name) for name in _ASKED}
+        values |= {
+            name: int(value) for name, value in values.items() if isinstance(value, float) and value.is_integer()
+        }
         values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
         return {name: value for name, value in values.items() if value not in (None, [], {}, _ASKED[name].default)}
 

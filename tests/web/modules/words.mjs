@@ -20,6 +20,7 @@ test("a long text is shortened, and says so", () => {
   assert.equal([...shorten("a".repeat(99), 10)].length <= 10, true);
   assert.match(shorten("a".repeat(99), 10), /…$/);
   assert.match(sentence("it is so"), /^It is so\.$/);
+  assert.equal(sentence("l must be 1 or more"), "l must be 1 or more."); // a symbol keeps its case
 });
 test("only the newest question is answered", () => {
   const asked = requestCounter(), first = asked(), second = asked();

@@ -58,7 +58,7 @@ function showProgress(job, place) {
 function retryElement(job, again, kept) {
   const button = make("button", { type: "button", onclick: again }, "Try again"), older = kept ? " What you see below is older." : "";
   if (job.state === "cancelled") return make("p", { class: "row instead" }, `Cancelled.${older}`, button);
-  return make("div", { class: "instead" }, make("p", { class: "note" }, sentence(job.message || "this did not work") + older), make("p", { class: "row" }, button));
+  return make("div", { class: "instead" }, make("p", { class: "note" }, sentence(job.message || "this did not work") + older), make("p", { class: "row" }, button, ["protection", "solution"].includes(job.kind) ? null : make("a", { class: "button quiet", href: "#columns" }, "Change the roles")));
 }
 
 /**

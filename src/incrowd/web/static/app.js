@@ -79,7 +79,7 @@ export async function readProject(file) {
 /** A message of the library as a sentence: a capital letter, a full stop. */
 export function sentence(text) {
   const trimmed = String(text).trim();
-  const first = /^[a-z]+[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // the name of a file keeps its case
+  const first = /^[a-z]{2,}[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // the name of a file, l, k and t keep their case
   return first + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
 }
 
