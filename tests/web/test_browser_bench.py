@@ -56,7 +56,7 @@ def test_a_k_map_is_asked_for_in_the_form_by_a_table_of_everybody(opened, base):
     page.click("#more-ways summary")
     page.fill("#k-map", "30")
     page.click("#solve")
-    expect(page.locator("#problem")).to_contain_text("choose a table of everybody")
+    expect(page.locator("#refused")).to_contain_text("choose a table of everybody")
     page.select_option("#k-map-people", everybody)
     page.click("#solve")
     expect(page.locator("#shelf .candidate")).to_contain_text("k-map = 30 in another table")
@@ -78,7 +78,7 @@ def test_a_leak_is_held_against_the_limits_of_the_recipient_of_now(opened, base)
 def test_nothing_that_is_chosen_or_in_focus_is_behind_the_bar_or_the_buttons(opened, base):
     page = opened()
     look(page, base, demo(page, rows=300))
-    expect(page.locator("#population-unknown")).to_be_hidden()  # it is known
+    expect(page.locator("#population-unknown")).to_contain_text("By this number you say that an attacker does not know")
     page.click("#more-ways summary")
     fields = page.locator("#protection :is(input, select, summary):visible")
     for place in range(fields.count()):

@@ -55,7 +55,7 @@ def test_who_was_not_asked_is_kept_apart_by_the_advice_and_the_form_shows_it(ope
     page.select_option("#method", "generalise")
     expect(page.locator("#apart")).to_be_visible()  # what is asked for stays in sight
     page.click("#protection button[type=submit]")
-    expect(page.locator("#problem")).to_contain_text("Choose the partition")
+    expect(page.locator("#refused")).to_contain_text("Choose the partition")
     page.select_option("#method", "partition")
     page.click("#apart .chip >> text=works")
     page.click("#protection button[type=submit]")

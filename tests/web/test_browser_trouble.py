@@ -132,7 +132,7 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     page.wait_for_selector("#suggested:visible")
     page.select_option("#sensitive", "")
     page.click("#protection button[type=submit]")
-    page.wait_for_selector("#problem >> text=Choose the column that l = 2 is about")
+    page.wait_for_selector("#refused >> text=Choose the column that l = 2 is about")
     page.select_option("#sensitive", "charge")
     without = page.eval_on_selector_all(
         "#method option:not([hidden])", "all => all.map((one) => [one.value, one.dataset.inputs.split(' ')])"
@@ -142,8 +142,10 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     page.select_option("#method", method)
     expect(page.locator("#l")).to_be_visible()  # what is asked for stays in sight
     page.click("#protection button[type=submit]")
-    page.wait_for_selector("#problem >> text=makes no promise of l = 2")
+    page.wait_for_selector("#refused >> text=makes no promise of l = 2")
     assert ask(page, "GET", "/jobs") == []
+    kept = ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]
+    assert (kept["sensitive"], kept["l"]) == ("charge", 2)  # saved without a protection
     page.select_option("#method", "partition")
     page.click("#compare")
     answered(page, "#frontier-view")

@@ -389,3 +389,21 @@ def test_a_release_comes_back_in_the_dialect_of_the_upload(script, wait_for):
     plain = script.get(f"/api/v1/jobs/{job['id']}/table").text.splitlines()
     assert plain[0] == '"âge","sexe","ville","prime"'
     assert {line.split(",")[-1] for line in plain[1:]} == {f"{n}.25" for n in range(7)}
+
+
+def test_candidates_by_groups_of_values_are_compared(script, table, protect):
+    groups = [[one, "south" if one in "AB" else "north"] for one in "ABCDE"]
+    by_groups = protect(k=5, hierarchies={"city": groups}, method="generalise")
+    other = protect(k=5)
+    pair = script.post(f"{table}/candidates/compare", json={"a": by_groups, "b": other})
+    assert pair.status_code == 200, pair.text
+    assert "city" in [one["column"] for one in pair.json()["columns"]]
+
+
+def test_a_refused_protection_names_methods_as_the_form_does(script, table, wait_for):
+    script.patch(f"{table}/settings", json={"roles": {"age": "quasi-identifier"}})
+    asked = {"method": "coarsen", "resolution": 8, "importance": {"age": 2}}
+    job = wait_for(script, script.post(f"{table}/protections", json={"protection": asked}).json())
+    assert job["state"] == "failed"
+    assert "“same ranges for everybody” takes no wishes" in job["message"]
+    assert "“partition”, “one coding for all” and “fewest cells blanked” do" in job["message"]

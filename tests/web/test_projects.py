@@ -10,6 +10,8 @@ from incrowd.wording import percent
 
 pytest.importorskip("fastapi")
 
+from incrowd.web.protection_models import ColumnStep, ProtectionRequest
+
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], ["flu", "secretitis", "cold"][n % 3]) for n in range(120)]
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "other", "illness": "sensitive"}
 
@@ -350,3 +352,33 @@ def test_a_candidate_that_cannot_be_made_as_it_was_says_why(script, table):
         (6, False, "the table of everybody that it counted in is not open"),
     ]
     assert "gone: city" in saved["changed"]
+
+
+def test_a_project_on_a_file_without_one_secret_keeps_the_others_and_says_so():
+    asked = ProtectionRequest(k=7, sensitive=["pay", "faith"], l=2, importance={"pay": 2, "age": 3}, leave_out=["pay"])
+    fitting = asked.without_columns({"pay"})
+    assert (fitting.k, fitting.secrets, fitting.l) == (7, ["faith"], 2)
+    assert (fitting.importance, fitting.leave_out) == ({"age": 3}, [])
+    assert (asked.without_columns({"pay", "faith"}).sensitive, asked.without_columns({"pay", "faith"}).l) == (
+        None,
+        None,
+    )
+    steps = ProtectionRequest(method="perturb", steps=[ColumnStep(column="age+pay", action="noise=0.1")])
+    assert steps.without_columns({"pay"}).steps == []
+
+
+def test_a_reopened_project_tells_which_demands_are_gone(script):
+    rows = "".join(f"{20 + n % 9},{n % 3},{n % 4}\n" for n in range(60))
+
+    def opened(names):
+        content = io.BytesIO(f"{names}\n{rows}".encode())
+        return f"/api/v1/tables/{script.post('/api/v1/tables', files={'file': ('people.csv', content)}).json()['id']}"
+
+    first, second = opened("age,pay,faith"), opened("age,income,faith")
+    roles = {"age": "quasi-identifier", "pay": "sensitive", "faith": "sensitive"}
+    demands = {"k": 7, "sensitive": ["pay", "faith"], "l": 2}
+    script.put(f"{first}/settings", json={"roles": roles, "protection": demands})
+    loaded = script.post(f"{second}/project", json=script.get(f"{first}/project").json()).json()
+    kept = loaded["settings"]["settings"]["protection"]
+    assert (kept["k"], kept["sensitive"], kept["l"]) == (7, ["faith"], 2)
+    assert any(line.startswith("no longer kept secret, because the column is gone: pay") for line in loaded["changed"])

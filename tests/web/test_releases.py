@@ -1,6 +1,7 @@
 """What follows from results: actions that are buttons, reports of protected tables, attacks on them."""
 
 import hashlib
+import html
 import io
 
 import pytest
@@ -66,11 +67,33 @@ def test_advice_confirms_nothing_that_has_no_reason(script, done):
     opened = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
     assessed = done(f"/api/v1/tables/{opened['id']}/assessments", protection=False)
     (judged,) = [one for one in script.get(f"{assessed}/actions").json() if one["does"] == "columns"]
+    assert judged["sentence"].startswith("Judge 3 columns. For 1 of them a role is suggested: sex. ")  # 1 and 2 are 3
     assert "Nothing is suggested for answer_a, answer_b: a person must decide" in judged["sentence"]
     (choice,) = judged["choices"]
     assert choice["settings"]["roles"] == {"sex": "quasi-identifier"}
     answer = script.post(f"{assessed}/actions/{judged['number']}", json={"choice": 0})
     assert answer.json()["settings"]["settings"]["decided"] == ["sex"]
+
+
+def test_no_advice_asks_for_roles_that_every_column_has(script, table, done):
+    roles = dict.fromkeys(NAMES, "other") | {"sex": "quasi-identifier"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    actions = script.get(f"{done(f'{table}/assessments', protection=True)}/actions").json()
+    assert [one for one in actions if one["does"] == "columns"] == []
+    assert not any("Give every column a role" in one["sentence"] for one in actions)
+
+
+def test_the_record_names_every_secret(script, done):
+    names = [f"secret_{number}" for number in range(10)]
+    rows = "".join(",".join([str(n % 4), *(str(n * k % 5) for k in range(1, 11))]) + "\n" for n in range(120))
+    content = io.BytesIO((",".join(["age", *names]) + "\n" + rows).encode())
+    address = f"/api/v1/tables/{script.post('/api/v1/tables', files={'file': ('all.csv', content)}).json()['id']}"
+    roles = {"age": "quasi-identifier"} | dict.fromkeys(names, "sensitive")
+    script.put(f"{address}/settings", json={"roles": roles, "rows_are_people": True})
+    protected = done(f"{address}/protections", protection={"k": 5, "sensitive": names})
+    new = {"decision": "later", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{address}/decisions", json=new).status_code == 201
+    assert f"<td>kept secret</td><td>{', '.join(names)}</td>" in script.get(f"{address}/record.html").text
 
 
 def test_advice_on_other_settings_is_not_taken(script, table, done):
@@ -188,3 +211,36 @@ def test_what_cannot_be_attacked_is_refused(script, table):
     for more in ({"known": ["nobody"]}, {"secret": "nobody"}, {"known": {"x": ["nobody"]}}):
         assert script.post(f"{table}/attacks", json={"released": table[-16:], **more}).status_code == 400
     assert script.post(f"{table}/attacks", json={"released": table[-16:], "kinds": ["guessing"]}).status_code == 422
+
+
+def test_an_attack_above_the_limit_takes_back_the_yes_of_its_candidate_everywhere(script, table, done):
+    roles = {"age": "other", "sex": "quasi-identifier", "city": "other", "illness": "drop"}
+    script.put(f"{table}/settings", json={"roles": roles, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11})
+    (card,) = script.get(f"{table}/candidates").json()
+    assert card["decision"] == "within"
+    assert "nobody outside knows age, city, as you said (an attacker who knows them finds" in card["sentence"]
+    attacked = done(f"{table}/attacks", released=protected[-16:], kinds=["linkage"], known=["age", "sex", "city"])
+    said = script.get(f"{attacked}/result").json()["sentence"]
+    (card,) = script.get(f"{table}/candidates").json()
+    assert (card["decision"], card["headline"]) == ("exposed", "No: an attack on it succeeds")
+    assert "That is above the 9.09% accepted" in card["reason"]
+    assert card["conditions"][0] == f"It was attacked. {said}"
+    view = script.get(f"/jobs/{protected[-16:]}/view").text
+    assert "verdict exposed" in view
+    assert said in html.unescape(view)
+    new = {"decision": "release", "by": "A. Reviewer", "candidate": protected[-16:]}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409  # a reason is needed
+    assert script.post(f"{table}/decisions", json=new | {"note": "a trusted colleague"}).status_code == 201
+    assert said in html.unescape(script.get(f"{table}/record.html").text)
+
+
+def test_the_conditions_of_a_protection_go_on_with_its_table(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11, "sensitive": "illness", "l": 2})
+    (card,) = script.get(f"{table}/candidates").json()
+    assert card["decision"] == "within"
+    assert card["conditions"]
+    made = script.post(f"{protected}/apply").json()
+    assert made["conditions"] == card["conditions"]
+    assert script.get(table).json()["conditions"] == []

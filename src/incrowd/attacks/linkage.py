@@ -42,7 +42,7 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
     populations, notes = carry_to_populations(setting, lambda one: _rank_records(one, own, targets), curve)
     dropped = int(np.count_nonzero(own < 0))
     if dropped:
-        notes.append(f"{counted(dropped, 'person is', 'people are')} not in the release and cannot be linked")
+        notes.append(f"{counted(dropped, 'record is', 'records are')} not in the release and cannot be linked")
     rate = wilson(float(successes.sum()), targets.size, everybody=int(np.count_nonzero(own >= 0)))
     return replace(
         setting.result(

@@ -57,7 +57,8 @@ def _view_action(number: int, action: Action, found: Assessment, table: OpenTabl
     if "rows_are_people" in action.hint:
         does, choices = "rows", _row_choices(found, table)
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
-        does, choices, sentence = "columns", *_column_choices(table)
+        if {*table.table.columns} - {*table.settings.decided}:
+            does, choices, sentence = "columns", *_column_choices(table)
     elif action.protection is not None:
         asked = ProtectionRequest(**action.protection)
         without = f" without {counted(gone, 'column', 'columns')}" if (gone := len(asked.leave_out)) else ""
@@ -87,8 +88,6 @@ def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     """
     decided, current = {*table.settings.decided}, table.settings.roles
     undecided = [one for one in table.columns if one.column not in decided]
-    if not undecided:
-        return [], "Give every column a role in the list."
     roles: dict[str, ChosenRole] = {
         one.column: current[one.column]
         for one in undecided
@@ -100,6 +99,7 @@ def _column_choices(table: OpenTable) -> tuple[list[ActionChoice], str]:
     choices = []
     if roles:
         columns = counted(len(roles), "column", "columns")
+        sentence += f". For {len(roles):,} of them a role is suggested" if left else ""
         sentence += f": {listed(roles)}. Confirm what is suggested, or give another role in the list"
         label = f"Confirm all suggestions ({columns})" if not left else f"Confirm {columns} with a reason"
         choices = [ActionChoice(label=label, settings=TableSettings(roles=roles))]

@@ -23,9 +23,9 @@ class Candidate(Model):
 
     `risk` is the average risk among the people of `basis`, `highest` that of the person at highest risk among those of
     `highest_basis`. `reason` is the main reason against a release other than the limits; `conditions` are what a yes
-    depends on. `detail_words` say of what `detail` is a share, and what is left out. `columns` counts those of the
-    original; `perturbed` columns are changed by chance, and there is no guarantee on classes then. `when_saved` are its
-    numbers in the project that was reopened.
+    depends on, with warnings and the results of attacks. `detail_words` say of what `detail` is a share, and what is
+    left out. `columns` counts those of the original; `perturbed` columns are changed by chance, and there is no
+    guarantee on classes then. `when_saved` are its numbers in the project that was reopened.
     """
 
     id: str

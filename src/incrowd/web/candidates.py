@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Literal
 
-from incrowd.evaluation import distributions
 from incrowd.protection import METHODS
 from incrowd.web import candidate_models as models
 from incrowd.web.cells import MASK, cell_text, masked_cell
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
 from incrowd.web.protection_models import ProtectionRequest
@@ -17,6 +17,8 @@ from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, number
+
+_OUTPUTS = {"bounds": "bounds", "midpoint": "midpoints", "mean": "means", "mode": "commonest values"}
 
 
 def is_candidate(job: Job) -> bool:
@@ -29,7 +31,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
     result, made_by = _result(job), _made_by(job)
     reopened = table.history.reopened
     earlier = next((run for run in reopened.runs if run.protection == asked_by(job)), None) if reopened else None
-    verdict, perturbed = result["verdict"], result["guarantee"]["perturbed"]
+    verdict, perturbed = judge_candidate(job), result["guarantee"]["perturbed"]
     name = job.name or name_of(made_by)
     return models.Candidate(
         id=job.id,
@@ -52,7 +54,7 @@ def describe_candidate(job: Job, table: OpenTable) -> models.Candidate:
         headline=verdict["headline"],
         sentence=verdict["recommendation"],
         reason=next(iter([*verdict["exposures"], *(verdict["reasons"] if perturbed else [])]), None),
-        conditions=verdict["inside_reasons"] if verdict["decision"] == "within" else [],
+        conditions=list_conditions(job),
         recipient=result["recipient"],
         rows=result["rows"],
         suppressed_rows=result["suppressed_rows"],
@@ -80,26 +82,6 @@ def detail_in_words(result: Mapping[str, Any], columns: int) -> str:
     return "; ".join(parts)
 
 
-def careful_sentences(result: Mapping[str, Any]) -> list[str]:
-    """Warnings about the result of a protection: columns that undo it, and unchanged columns that name people."""
-    warnings = [] if result["verdict"]["giving_back"] else [f"Careful: {note}." for note in result["undone"]]
-    naming = [one for one in result["unchanged"] if one["nearly_unique"]]
-    if not naming:
-        return warnings
-    rows = f"{naming[0]['rows']:,} rows"
-    if len(naming) == 1:
-        (one,) = naming
-        known = "it"
-        what = f"{one['column']} is passed on unchanged and has {one['distinct']:,} different values in {rows}"
-    else:
-        known = "one of them"
-        names = ", ".join(f"{one['column']} ({one['distinct']:,})" for one in naming)
-        what = (
-            f"{len(naming):,} columns are passed on unchanged and have a different value in most of the {rows}: {names}"
-        )
-    return [*warnings, f"Careful: {what}. An attacker who knows {known} from elsewhere finds the person."]
-
-
 def name_of(made_by: ProtectionRequest) -> str:
     """A name that says how a table was protected.
 
@@ -107,12 +89,17 @@ def name_of(made_by: ProtectionRequest) -> str:
     'partition, k = 11, l = 2'
     >>> name_of(ProtectionRequest(k=11, leave_out=["note"]))
     'partition, k = 11, without note'
+    >>> name_of(ProtectionRequest(k=11, output="midpoint"))
+    'partition, k = 11, midpoints'
     """
     parts = [METHODS[made_by.method].label]
     if METHODS[made_by.method].guarantees_k:
         parts.append(f"k = {made_by.k:,}")
     parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
     parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
+    parts += (
+        [_OUTPUTS[made_by.output] if isinstance(made_by.output, str) else "written by column"] if made_by.output else []
+    )
     parts += [f"without {_few(made_by.leave_out)}"] if made_by.leave_out else []
     parts += [f"those not asked about {_few(made_by.apart)} apart"] if made_by.apart else []
     return ", ".join(parts)
@@ -156,30 +143,25 @@ def distinct_name(name: str, taken: Collection[str]) -> str:
 def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
     """Two candidates side by side: numbers, and the distributions of the quasi-identifiers that both release."""
     a, b = describe_candidate(first, table), describe_candidate(second, table)
-    releases = [_release(job) for job in (first, second)]
-    names = [name for name in table.table.columns if all(_is_changed_in(one, name) for one in releases)]
-    compared = [distributions(table.table, one.table, columns=names) if names else () for one in releases]
+    ones, others = ({one["column"]: one for one in _result(job)["distributions"]} for job in (first, second))
     return models.Pair(
         a=a,
         b=b,
         numbers=[_compare(*entry) for entry in _numbers(_result(first), _result(second))],
         columns=[
             models.ComparedColumn(
-                column=one.column,
-                groups=list(one.groups),
-                original=list(one.before),
-                a=list(one.after),
-                b=list(other.after),
-                distance_a=one.distance,
-                distance_b=other.distance,
+                column=name,
+                groups=ones[name]["groups"],
+                original=ones[name]["before"],
+                a=ones[name]["after"],
+                b=others[name]["after"],
+                distance_a=ones[name]["distance"],
+                distance_b=others[name]["distance"],
             )
-            for one, other in zip(*compared, strict=True)
+            for name in table.table.columns
+            if name in ones and name in others
         ],
     )
-
-
-def _is_changed_in(release: Release, name: str) -> bool:
-    return name in release.quasi_identifiers and name in release.table.columns
 
 
 def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:

@@ -7,7 +7,8 @@ from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
 from incrowd.reports.template_values import TEMPLATES
-from incrowd.web.candidates import careful_sentences, describe_candidate, is_candidate, name_of
+from incrowd.web.candidates import describe_candidate, is_candidate, name_of
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.web.downloads import release_hashes
 from incrowd.web.fields import ROLE_WORDS
 from incrowd.web.jobs import Job
@@ -90,8 +91,8 @@ def _hash_files(candidate: Job, name: str, table: OpenTable) -> dict[str, str]:
 
 
 def _numbers_after(candidate: Job) -> DecidedNumbers:
-    found = candidate.answer()
-    return DecidedNumbers(**found.summary, careful=careful_sentences(found.to_json()))
+    verdict = {name: judge_candidate(candidate)[name] for name in ("decision", "headline", "recommendation")}
+    return DecidedNumbers(**candidate.answer().summary | verdict | {"conditions": list_conditions(candidate)})
 
 
 def _numbers_before(assessed: Job | None, candidate: Job | None) -> DecidedNumbers | None:
@@ -134,7 +135,7 @@ def record_page(decision: RecordedDecision) -> str:
         kept_secret = decision.protection.secrets
         question += [("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items()]
         question += [("protected by", name_of(decision.protection))]
-        question += [("kept secret", listed(kept_secret))] if kept_secret else []
+        question += [("kept secret", ", ".join(kept_secret))] if kept_secret else []
         gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}
         left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
         question += [("left out", ", ".join(left_out))] if left_out else []

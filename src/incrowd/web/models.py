@@ -119,7 +119,10 @@ class ColumnInfo(Model):
 
 
 class TableInfo(Model):
-    """An open table, without cells. `sheets` are the names of the tables in its file, if there are several."""
+    """An open table, without cells. `sheets` are the names of the tables in its file, if there are several.
+
+    `conditions` are those of the protection that made the table, if one did.
+    """
 
     id: str
     name: str
@@ -130,6 +133,7 @@ class TableInfo(Model):
     sheets: list[str]
     sheet: str | None
     reading: Reading
+    conditions: list[str]
 
 
 class Preview(Model):

@@ -86,8 +86,8 @@ class DecidedNumbers(Model):
 
     `risk` and `highest` are the average and the highest risk of the verdict, about the people of its `basis`: the
     table, or a population. `correctness` is the average risk within the table, `detail` the share of the
-    quasi-identifiers' detail that protection kept. `conditions` are what a yes depends on, `careful` are warnings about
-    a candidate.
+    quasi-identifiers' detail that protection kept. `conditions` are what a yes depends on, with warnings about a
+    candidate; `careful` are those in decisions of the first versions.
     """
 
     decision: Short | None = None

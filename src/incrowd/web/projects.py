@@ -169,6 +169,11 @@ def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -
         yield f"there were {project.table.rows:,} rows and are {table.table.rows:,}"
     if gone := [name for name in was if name not in kinds]:
         yield f"gone: {listed(gone)}"
+    asked = project.settings.protection
+    if dropped := [name for name in asked.secrets if name not in kinds]:
+        yield f"no longer kept secret, because the column is gone: {listed(dropped)}; see “Keep secret”"
+    if dropped := {*asked.named(kinds)} - {*kinds, *asked.secrets}:
+        yield f"the protection asks nothing more of {listed(sorted(dropped))}, which are gone"
     if new := [name for name in kinds if name not in was]:
         yield f"new, and not decided: {listed(new)}"
     if other := [name for name, kind in kinds.items() if name in was and was[name].type != kind]:

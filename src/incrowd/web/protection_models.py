@@ -109,6 +109,9 @@ class ProtectionRequest(_Declared):
     def given_options(self) -> dict[str, Any]:
         """The options that differ from their defaults, as `protect` takes them; a table is an id."""
         values = {name: getattr(self, name) for name in _ASKED}
+        values |= {
+            name: int(value) for name, value in values.items() if isinstance(value, float) and value.is_integer()
+        }
         values |= {"sensitive": self.secrets, "steps": [(step.column, step.action) for step in self.steps]}
         return {name: value for name, value in values.items() if value not in (None, [], {}, _ASKED[name].default)}
 
@@ -121,6 +124,20 @@ class ProtectionRequest(_Declared):
             if self.method == "perturb":
                 parse_step(read_names(step.column), step.action, files=False)
         return self
+
+    def without_columns(self, gone: Collection[str]) -> ProtectionRequest:
+        """The request without what it asks of some columns; without a sensitive column, l and t go too."""
+        kept: dict[str, Any] = {"sensitive": [name for name in self.secrets if name not in gone] or None}
+        for name, option in _ASKED.items():
+            value = getattr(self, name)
+            if option.kind == "columns" and name != "sensitive":
+                kept[name] = [one for one in value if one not in gone]
+            elif isinstance(value, dict):
+                kept[name] = {one: given for one, given in value.items() if one not in gone}
+        kept["steps"] = [step for step in self.steps if not {*columns_of_step(step.column, gone)} & {*gone}]
+        if self.secrets and kept["sensitive"] is None:
+            kept |= {"l": None, "t": None, "diverse": []}
+        return self.model_copy(update=kept)
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that the request names, for a table with these columns."""

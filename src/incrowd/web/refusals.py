@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import IncrowdError
+from incrowd.protection import METHODS
 
 _MUST = {
-    "less_than_equal": "at most {le:g}",
-    "less_than": "below {lt:g}",
-    "greater_than_equal": "{ge:g} or more",
-    "greater_than": "above {gt:g}",
+    "less_than_equal": "at most {le:,.15g}",
+    "less_than": "below {lt:,.15g}",
+    "greater_than_equal": "{ge:,.15g} or more",
+    "greater_than": "above {gt:,.15g}",
     "literal_error": "{expected}",
     "too_long": "a list of at most {max_length}",
     "too_short": "a list of at least {min_length}",
@@ -43,8 +44,22 @@ class Refusal(IncrowdError):  # noqa: N818
 
 
 def public_words(error: Exception) -> str:
-    """The message of an error, without paths of files in the server's private directory."""
-    return re.sub(r"cannot write .*[/\\][^/\\:]+:", "this server cannot write a file:", str(error))
+    """The message of an error in the app's words, without paths of files in the server's private directory."""
+    return method_labels(re.sub(r"cannot write .*[/\\][^/\\:]+:", "this server cannot write a file:", str(error)))
+
+
+def method_labels(text: str) -> str:
+    """A message with the labels of methods that it names: one in quotes, or several in a list.
+
+    >>> method_labels("'coarsen' takes no wishes; partition, generalise and blank do")
+    '“same ranges for everybody” takes no wishes; “partition”, “one coding for all” and “fewest cells blanked” do'
+    """
+    name = "|".join(METHODS)
+
+    def label(match: re.Match[str]) -> str:
+        return re.sub(rf"'?\b({name})\b'?", lambda found: f"“{METHODS[found[1]].label}”", match[0])
+
+    return re.sub(rf"'(?:{name})'|\b(?:{name})(?:(?:, | and | or )(?:{name}))+\b", label, text)
 
 
 def not_found(what: str) -> Refusal:

@@ -9,7 +9,8 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable
 from incrowd.reports.template_values import plain_document, plain_table, safe_json
-from incrowd.web.candidates import careful_sentences, detail_in_words
+from incrowd.web.candidates import detail_in_words
+from incrowd.web.conditions import judge_candidate, list_conditions
 from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
     columns = [one.column for one in table.columns] if table else []
     shown = display_names(columns)
     result, figures = outcome.to_json(), outcome.to_figures()
+    if "undone" in result:  # of a protection
+        result = result | {"verdict": judge_candidate(job)}
     undone = result.get("undone", [])  # shown first, as warnings
     notes = [
         *(note for note in result.get("notes", []) if note not in undone),
@@ -73,7 +76,7 @@ def _figure_context(session: Session, job: Job) -> dict[str, Any]:
     if "frontier" in specs:
         specs["frontier"] = _with_limit(specs["frontier"], result["limits"])
     return {
-        "careful": with_display_names(careful_sentences(result), shown) if "undone" in result else [],
+        "conditions": with_display_names(list_conditions(job), shown) if "undone" in result else [],
         "detail": detail_in_words(result, len(columns)) if "undone" in result else "",
         "result": with_display_names(result, shown),
         "data": safe_json(result),

@@ -16,6 +16,7 @@ from typing import Any
 from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.marks import copy_release
 from incrowd.tables import write_table
+from incrowd.web.conditions import list_conditions
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
@@ -174,7 +175,9 @@ class Server:
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = copy_release(outcome.file, folder / "protected.parquet")
             name = job.source.source.protected_file
-            source = TableSource("protection", name, before=(made_by.cli,), script=made_by.python)
+            source = TableSource(
+                "protection", name, before=(made_by.cli,), script=made_by.python, conditions=tuple(list_conditions(job))
+            )
             return self._add(session, file, f"protected {job.source.name}", source, folder, job.settings)
 
     def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:

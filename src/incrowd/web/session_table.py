@@ -72,6 +72,7 @@ class TableSource:
     before: tuple[str, ...] = ()  # commands that make the file
     script: str = ""  # Python that makes the file
     how: dict[str, Any] = field(default_factory=dict)  # options of `read_table`
+    conditions: tuple[str, ...] = ()  # of the yes about the protection that made the table
 
     @property
     def opened(self) -> str:
@@ -180,6 +181,7 @@ class OpenTable:
             notes=list(self.table.notes),
             sheets=self.sheets,
             sheet=self.source.how.get("sheet"),
+            conditions=list(self.source.conditions),
             reading=models.Reading(**self.source.how),
         )
 

@@ -141,13 +141,14 @@ class TableHistory:
         columns, settled = {*self._table.columns}, {*settled}
         groups = {label: [name for name in names if name in columns] for label, names in settings.groups.items()}
         protection = settings.protection
+        gone = {*protection.named(columns)} - columns
         fitting = {
             "roles": {name: role for name, role in settings.roles.items() if name in settled},
             "decided": [name for name in settings.decided if name in settled],
             "groups": {label: names for label, names in groups.items() if names},
             "strata": settings.strata if settings.strata in columns else None,
             "cluster": settings.cluster if settings.cluster in columns else None,
-            "protection": protection if {*protection.named(columns)} <= columns else ProtectionRequest(k=protection.k),
+            "protection": protection.without_columns(gone) if gone else protection,
         }
         return settings.model_copy(update=fitting)
 

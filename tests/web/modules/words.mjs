@@ -7,7 +7,7 @@ const { basisInWords, savedInWords } = await import("./status-bar.js");
 const { protectionInWords } = await import("./candidates.js");
 const { formatNumber } = await import("./comparison.js");
 const { cellInWords } = await import("./tour.js");
-const { newestJob } = await import("./answers.js");
+const { newestJob, stageInWords } = await import("./answers.js");
 
 test("numbers are written as the report writes them", () => {
   assert.deepEqual([count(1234567), count(2.6)], ["1,234,567", "3"]);
@@ -20,6 +20,7 @@ test("a long text is shortened, and says so", () => {
   assert.equal([...shorten("a".repeat(99), 10)].length <= 10, true);
   assert.match(shorten("a".repeat(99), 10), /…$/);
   assert.match(sentence("it is so"), /^It is so\.$/);
+  assert.equal(sentence("l must be 1 or more"), "l must be 1 or more."); // a symbol keeps its case
 });
 test("only the newest question is answered", () => {
   const asked = requestCounter(), first = asked(), second = asked();
@@ -27,6 +28,10 @@ test("only the newest question is answered", () => {
 });
 test("work is over when it is done, failed or cancelled", () => {
   assert.deepEqual(["waiting", "running", "done", "failed", "cancelled"].map((state) => isFinished({ state })), [false, false, true, true, true]);
+});
+test("work that runs says what it does and how far it is", () => {
+  assert.equal(stageInWords({ stage: "", state: "waiting", progress: null }), "Waiting for other work…");
+  assert.equal(stageInWords({ stage: "counting classes", state: "running", progress: 0.429 }), "Counting classes… 42% done");
 });
 test("the newest job of a kind is found, of this table alone", () => {
   const job = (id, kind, created, table = "0123456789abcdef") => ({ id, kind, created, table });
@@ -44,6 +49,7 @@ test("a card says what made it", () => {
   assert.equal(protectionInWords({ protection }), "partition, k = 11, 3 columns kept secret, note left out, l = 2");
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "coarsen", resolution: 8 } }), "coarsen, 8 parts");
   assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", steps: [{ column: "age+pay", action: "noise=0.2" }, { column: "sex", action: "pram=0.8" }] } }), "perturb, age+pay: noise=0.2; sex: pram=0.8"); // no class is promised
+  assert.equal(protectionInWords({ protection: { ...protection, sensitive: null, leave_out: [], l: null, method: "perturb", hierarchies: { age: "cuts:18" } } }), "perturb"); // it uses no hierarchy
 });
 test("the neighbour of the tour is told in words, not in codes", () => {
   assert.deepEqual([["age_yrs", "44"], ["sex", "2"], ["race", "1"], ["patzip", "90012"], ["sex", "4"]].map(([name, cell]) => cellInWords(name, cell)), ["44 years old", "a woman", "White", "lives in ZIP code 90012", "sex of code 4"]);

@@ -12,6 +12,7 @@ async function showAnswer(job, place, form = "", placed = () => {}) {
   const opened = new Set([...place.querySelectorAll("details.fold[open]")].map((one) => one.id));
   place.innerHTML = made; // rendered by this app's templates, which escape everything
   place.dataset.job = job.id;
+  place.removeAttribute("data-older");
   place.classList.remove("fading");
   for (const one of place.querySelectorAll("details.fold")) one.open = opened.has(one.id);
   placed(place);
@@ -35,11 +36,14 @@ export function focusOn(title) {
 
 export const embeddedJson = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");
 
+/** The stage of a job, and how far it is. */
+export const stageInWords = ({ stage, state, progress }) => `${sentence(stage || (state === "waiting" ? "waiting for other work" : "working")).replace(/\.$/, "…")}${progress ? ` ${Math.floor(100 * progress)}% done` : ""}`;
+
 /** Show the progress of a job. */
 function showProgress(job, place) {
   const old = place.querySelector(".waiting");
   const made = make("div", { class: "waiting", "data-job": job.id },
-    make("span", {}, sentence(job.stage || (job.state === "waiting" ? "waiting for other work" : "working")).replace(/\.$/, "…")),
+    make("span", {}, stageInWords(job)),
     progressBar(job),
     make("div", {}, make("button", { type: "button", class: "quiet", onclick: () => cancelJob(job) }, "Cancel")));
   if (old) {
@@ -50,20 +54,20 @@ function showProgress(job, place) {
   } else place.prepend(made);
 }
 
-/** What a page shows in place of the result of a failed or cancelled job. */
-function retryElement(job, again) {
-  const button = make("button", { type: "button", onclick: again }, "Try again");
-  if (job.state === "cancelled") return make("p", { class: "row instead" }, "Cancelled.", button);
-  return make("div", { class: "instead" }, make("p", { class: "note" }, sentence(job.message || "this did not work")), make("p", { class: "row" }, make("a", { class: "button", href: "#columns" }, "Change the roles"), button));
+/** What a page shows in place of the result of a failed or cancelled job; an older result stays below it. */
+function retryElement(job, again, kept) {
+  const button = make("button", { type: "button", onclick: again }, "Try again"), older = kept ? " What you see below is older." : "";
+  if (job.state === "cancelled") return make("p", { class: "row instead" }, `Cancelled.${older}`, button);
+  return make("div", { class: "instead" }, make("p", { class: "note" }, sentence(job.message || "this did not work") + older), make("p", { class: "row" }, button, ["protection", "solution"].includes(job.kind) ? null : make("a", { class: "button quiet", href: "#columns" }, "Change the roles")));
 }
 
 /**
  * Show the progress and results of jobs of a kind in `place`; returns a function that shows a given job there.
  *
  * `waits` is the place of the progress (null: none). `placed` is called with every result, also unfinished ones, `shown`
- * with the job of a finished one, `restale` when the shown result becomes stale or current again (default: show it again).
+ * with the job of a finished one, `failed` with a failed one, `restale` when the shown result becomes stale or current again (default: show it again).
  */
-export function showAnswersOf(kind, place, { form = "", again = null, shown = () => {}, placed = () => {}, restale = null, quiet = false, silent = quiet, waits = place } = {}) {
+export function showAnswersOf(kind, place, { form = "", again = null, shown = () => {}, placed = () => {}, failed = () => {}, restale = null, quiet = false, silent = quiet, waits = place } = {}) {
   let latest = null;
   const put = (job) => showAnswer(job, place, form, placed);
   async function ended(job) { // show the last finished result, or else the part that the job has found
@@ -77,8 +81,10 @@ export function showAnswersOf(kind, place, { form = "", again = null, shown = ()
     }
     if (latest.id !== job.id) return;
     if (whole) latest = whole;
-    if (again && kept) place.prepend(retryElement(job, again));
-    else if (again && !place.dataset.shown) place.replaceChildren(retryElement(job, again));
+    if (again && kept) place.prepend(retryElement(job, again, kept));
+    else if (again && !place.dataset.shown) place.replaceChildren(retryElement(job, again, null));
+    place.toggleAttribute("data-older", kept !== null);
+    if (job.state === "failed") failed(job);
   }
   async function running(job) {
     place.setAttribute("aria-busy", "true");

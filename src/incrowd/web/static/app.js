@@ -28,7 +28,7 @@ export function patch(place, children) {
 }
 
 function updateElement(old, made) {
-  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.matches(".conditions"))) old.removeAttribute(name);
+  for (const name of old.getAttributeNames()) if (name !== "style" && !made.hasAttribute(name) && !(name === "open" && old.closest(".condition"))) old.removeAttribute(name);
   for (const name of made.getAttributeNames()) if (name !== "style" && old.getAttribute(name) !== made.getAttribute(name)) old.setAttribute(name, made.getAttribute(name));
   old.style.cssText = made.style.cssText; // the content security policy forbids style attributes
   old.onclick = made.onclick;
@@ -58,7 +58,7 @@ export async function api(method, path, body) {
   try {
     answer = await fetch("/api/v1" + path, options);
   } catch {
-    throw new Error("The app does not answer. Is incrowd still running? Start it again, and open the address that incrowd serve prints: it has a new key.");
+    throw new Error("The app does not answer. Is incrowd still running? Start it again and reload this page; if it then asks for a key, open the address that incrowd serve prints.");
   }
   const text = await answer.text();
   let said = null;
@@ -79,7 +79,7 @@ export async function readProject(file) {
 /** A message of the library as a sentence: a capital letter, a full stop. */
 export function sentence(text) {
   const trimmed = String(text).trim();
-  const first = /^[a-z]+[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // the name of a file keeps its case
+  const first = /^[a-z]{2,}[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // the name of a file, l, k and t keep their case
   return first + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
 }
 
@@ -170,10 +170,11 @@ function showTray() {
   const tray = document.getElementById("jobs");
   const open = [...knownJobs.values()].filter((job) => !isFinished(job) && !isShownInPage(job) && job.kind !== "leak");
   tray.hidden = open.length === 0;
-  tray.replaceChildren(make("h2", {}, "In the background"), make("ul", {}, open.map((job) => make("li", {},
-    make("div", { class: "line" }, make("span", {}, `${JOB_NAMES[job.kind] || job.kind}${job.stage ? ": " + job.stage : "…"}`),
+  const folded = tray.querySelector("details")?.open === false || (!tray.childElementCount && innerWidth < 1060), elsewhere = (job) => (job.table === table ? "" : ` (${document.querySelector(`#pick-table option[value="${job.table}"]`)?.textContent ?? "another table"})`);
+  tray.replaceChildren(make("details", { open: !folded }, make("summary", {}, `In the background (${open.length})`), make("ul", {}, open.map((job) => make("li", {},
+    make("div", { class: "line" }, make("span", {}, `${JOB_NAMES[job.kind] || job.kind}${elsewhere(job)}${job.stage ? ": " + job.stage : "…"}`),
       make("button", { type: "button", onclick: () => cancelJob(job), "aria-label": `Cancel: ${JOB_NAMES[job.kind] || job.kind}` }, "Cancel")),
-    progressBar(job)))));
+    progressBar(job))))));
 }
 
 document.addEventListener("lens-shown", showTray); // progress that one lens shows is listed under the others

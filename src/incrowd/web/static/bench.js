@@ -1,5 +1,5 @@
 // The state of the workbench: the open table with its columns, settings and counts. Listeners are notified of changes.
-import { api, debounced, loadSettings, refreshJobs, saveSettings, showProblem, table } from "./app.js";
+import { api, clearProblem, debounced, loadSettings, refreshJobs, saveSettings, showProblem, table } from "./app.js";
 import { smallestClass } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
 
@@ -26,6 +26,7 @@ function useSettings(saved) {
 
 /** Show a change at once and save it; changes are saved in order. `sent` is the part to send if it differs from what is shown. */
 export function changeSettings(changes, sent = changes) {
+  clearProblem(); // a problem before this change is over, or is told again
   bench.settings = { ...bench.settings, ...changes };
   notify("settings");
   if (["roles", "groups", "decided"].some((name) => name in changes)) countClasses();
@@ -35,7 +36,7 @@ export function changeSettings(changes, sent = changes) {
     refused = true;
     showProblem(error);
     useSettings(await loadSettings());
-  });
+  }).catch(showProblem); // no answer at all
   return saving;
 }
 

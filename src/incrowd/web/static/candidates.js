@@ -1,14 +1,16 @@
 // The candidates: a card for each protected table, with its settings, remaining risk and detail. Two can be pinned and compared.
 import { embeddedJson, focusOn, showAnswersOf } from "./answers.js";
-import { announce, api, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, shorten, showProblem, startJob, table } from "./app.js";
+import { announce, api, count, debounced, isFinished, make, onJobChange, patch, percent, requestCounter, sentence, shorten, showProblem, startJob, table } from "./app.js";
 import { bench, saveAndUse } from "./bench.js";
-import { basisInWords, conditionsElement, drawAfter, savedInWords } from "./status-bar.js";
+import { basisInWords, drawAfter, savedInWords } from "./status-bar.js";
+import { candidateConditions, conditionElements } from "./conditions.js";
 import { comparePinned } from "./comparison.js";
 import { currentLens } from "./lenses.js";
-import { compare, protect, solve } from "./protect.js";
+import { compare, protect, refuse, solve } from "./protect.js";
 import { coarseningInWords, valueFor } from "./ways.js";
 
 const KINDS = ["protection", "solution"];
+const OUTPUTS = { bounds: "two columns", midpoint: "midpoints", mean: "means", mode: "commonest values" };
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), frontierView = document.getElementById("frontier-view"), section = document.getElementById("shelf-section");
 const reports = new Map(); // jobs of reports by candidate
@@ -28,8 +30,10 @@ export function protectionInWords({ protection }) {
   if (apart.length) parts.push(`people not asked about ${named(apart)} kept apart`);
   if (l) parts.push(`l = ${l}${protection.diverse?.length ? ` for ${named(protection.diverse)}` : ""}`);
   if (t) parts.push(`t = ${t}`);
+  if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");
   if (protection.k_map) parts.push(`k-map = ${count(protection.k_map)} ${protection.population_table ? "in another table" : "by an estimate"}`);
-  for (const name of new Set([...Object.keys(protection.hierarchies), ...Object.keys(protection.importance)])) parts.push(`${shorten(name, 20)} by ${coarseningInWords(valueFor(protection.hierarchies, name), valueFor(protection.importance, name))}`);
+  const coarsened = method === "perturb" ? {} : protection.hierarchies; // by chance: no hierarchy is used
+  for (const name of new Set([...Object.keys(coarsened), ...Object.keys(protection.importance)])) parts.push(`${shorten(name, 20)} by ${coarseningInWords(valueFor(coarsened, name), valueFor(protection.importance, name))}`);
   return parts.join(", ");
 }
 
@@ -45,12 +49,12 @@ function cardElement(one) {
   const meters = make("div", { class: "meters" },
     make("span", { class: "soft" }, "risk"), meter("risk", one.highest), make("span", {}, `${percent(one.highest)} at most, ${basisInWords(one.highest_basis)}`),
     make("span", { class: "soft" }, "detail"), meter("detail", one.detail), make("span", {}, `${percent(one.detail)} kept ${one.detail_words}`));
-  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
-    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 40))),
+  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no", "data-stale": one.stale },
+    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.question_changed ? "↻" : STAMPS[one.decision]), make("bdi", {}, shorten(one.name, 80))),
     make("p", { class: "small soft" }, one.question_changed ? "roles, scales or the recipient have changed since: protect again" : one.headline),
     one.stale && !one.question_changed ? make("p", { class: "small soft" }, "other settings than those in the form") : null,
     one.reason && !one.question_changed ? make("p", { class: "small" }, one.reason) : null,
-    one.question_changed ? null : conditionsElement(one.conditions),
+    one.question_changed ? null : conditionElements(candidateConditions(one)),
     one.when_saved ? make("p", { class: "small soft" }, one.when_saved.highest === one.highest && one.when_saved.detail === one.detail ? "made again: the same as when it was saved" : `when it was saved: ${savedInWords(one.when_saved)}`) : null,
     meters,
     protectionInWords(one) === one.name ? null : make("p", { class: "small soft" }, protectionInWords(one)),
@@ -172,7 +176,7 @@ export function handleButtons(place, again) {
     try {
       if (button.matches(".solve")) {
         await solve();
-        button.disabled = false; // it may not have started: a field is wrong, or the settings are not kept
+        button.disabled = false;
         return;
       }
       if (button.matches(".apply")) {
@@ -184,7 +188,11 @@ export function handleButtons(place, again) {
         await saveAndUse({ roles: Object.fromEntries(unchanged.filter((one) => one.nearly_unique).map((one) => [one.column, "identifier"])) });
       }
       await again();
-    } catch (error) { showProblem(error); button.disabled = false; }
+    } catch (error) { // told beside the button
+      button.parentElement.querySelector(".wrong")?.remove();
+      button.after(make("span", { class: "wrong small", role: "alert" }, error.message));
+      button.disabled = false;
+    }
   });
 }
 
@@ -196,22 +204,30 @@ function focusIfAwaited(kind, title) {
 }
 document.addEventListener("protecting", () => { awaited = "protection"; picked = null; });
 document.addEventListener("comparing", () => { awaited = "frontier"; });
+document.addEventListener("protection-refused", () => view.toggleAttribute("data-older", Boolean(view.dataset.shown)));
 
-const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), shown: (job) => {
+const showJob = showAnswersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), failed: (job) => {
+  refuse(new Error(sentence(job.message || "this did not work")));
+  focusIfAwaited("protection", view.querySelector(".instead .note"));
+}, shown: (job) => {
   refreshSoon();
   focusIfAwaited("protection", view.querySelector(".verdict h2"));
   document.dispatchEvent(new CustomEvent("candidate-shown", { detail: job.id }));
 } });
-showAnswersOf("frontier", frontierView, { again: () => compare().catch(showProblem), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });
+showAnswersOf("frontier", frontierView, { again: () => compare().catch(refuse), shown: () => focusIfAwaited("frontier", frontierView.querySelector("h2")) });
 handleButtons(view, () => protect());
 onJobChange((job) => KINDS.includes(job.kind) && job.table === table && isFinished(job), refreshSoon);
+onJobChange((job) => job.kind === "attack" && job.table === table && job.state === "done", ({ question }) => { // it may change the verdict
+  refreshSoon();
+  if (view.dataset.shown === question.released) showCandidate(question.released);
+});
 
 /** Protect the table by the settings of a point of the comparison. */
 function applyPoint(index) {
   const point = embeddedJson(frontierView, "result").points[index];
   announce(`Applying ${point.words}, ${point.setting}.`);
   const emptied = Object.keys(bench.settings.protection).map((name) => [name, null]); // only the options of the point
-  protect({ ...Object.fromEntries(emptied), ...point.protection }).catch(showProblem);
+  protect({ ...Object.fromEntries(emptied), ...point.protection }).catch(refuse);
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;
@@ -221,5 +237,5 @@ document.addEventListener("drawn", (event) => {
 frontierView.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-point]");
   if (button) applyPoint(Number(button.dataset.point));
-  if (event.target.closest("button.renew")) compare().catch(showProblem);
+  if (event.target.closest("button.renew")) compare().catch(refuse);
 });

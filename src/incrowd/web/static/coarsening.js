@@ -1,7 +1,7 @@
 // The dialog for the hierarchy of a column, by cut points, groups of values, a rule or a file, and for its importance.
 import { announce, api, count, debounced, make, shorten, showProblem, table } from "./app.js";
 import { parseNumber } from "./numbers.js";
-import { bench, changeSettings, knownColumns, onChange } from "./bench.js";
+import { bench, knownColumns, onChange, saveAndUse } from "./bench.js";
 import { cutEditor } from "./cut-editor.js";
 import { fromRule, toRule } from "./cuts.js";
 import { groupEditor } from "./group-editor.js";
@@ -41,11 +41,11 @@ async function apply(event) {
   try {
     const question = editedHierarchy(), mine = column.name;
     const weight = parseNumber(dialog.querySelector("#importance").value);
-    if (weight !== null && weight < 0) throw new Error("Importance is 0 or more.");
+    if (weight !== null && !(weight >= 0 && weight <= 1e12)) throw new Error("Importance is from 0 to 1,000,000,000,000.");
     const along = question === null ? null : (await requestHierarchy(question)).hierarchy;
     if (!dialog.open || column.name !== mine) return; // the dialog was closed, or opened for another column
     const importance = withValue(bench.settings.protection.importance, mine, weight === 1 ? null : weight), hierarchies = withValue(bench.settings.protection.hierarchies, mine, along);
-    changeSettings({ protection: { ...bench.settings.protection, hierarchies, importance } }, { protection: { hierarchies, importance } });
+    await saveAndUse({ protection: { hierarchies, importance } }); // a refusal leaves the dialog as it is
     announce(`${shorten(mine, 40)}: ${coarseningInWords(valueFor(hierarchies, mine), valueFor(importance, mine))}.`);
     dialog.close();
   } catch (error) { wrong.textContent = error.message; }

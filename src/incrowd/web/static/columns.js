@@ -25,6 +25,7 @@ function rowElement(column) {
 }
 
 function draw() {
+  if (filter.value === "undecided" && !search.value && !undecided(bench.columns, bench.settings).length) filter.value = "all"; // the last one is decided
   const shown = shownColumns(bench.columns, bench.settings, { search: search.value, filter: filter.value, order: order.value, adds: addedRisk });
   names = shown.map((column) => column.name);
   state.selected = new Set([...state.selected].filter((name) => names.includes(name)));
@@ -134,5 +135,4 @@ export function showUndecided() {
   search.value = "";
   draw();
   if (names.length) focusColumn(names[0], "one");
-  else filter.value = "all", draw();
 }

@@ -39,8 +39,8 @@ function addedElement(column) {
   if (!found) return null;
   const people = count(Math.abs(found.added_uniques)), right = count(Math.abs(found.added_correctness) * (bench.counts?.people ?? bench.info.rows));
   return make("p", { class: "added" }, bench.settings.roles[column.name] === "quasi-identifier"
-    ? `Because others know it, ${people} more people are alone, and about ${right} more are guessed right.`
-    : `If others knew it, ${people} more people would be alone, and about ${right} more be guessed right.`);
+    ? `Because others know it, ${people} more people are alone, and about ${right} more are guessed right, before protection.`
+    : `If others knew it, ${people} more people would be alone, and about ${right} more be guessed right, before protection.`);
 }
 
 async function draw(column) {

@@ -8,6 +8,8 @@ export function parseNumber(text) {
   if (!plain) return null;
   const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? MULTIPLES.get(word[1].toLowerCase()) : undefined;
   if (times) plain = plain.slice(0, word.index + 1);
+  const parts = plain.match(/^(\d+)\/([1-9]\d*)$/); // 1/3
+  if (parts) return Number(parts[1]) / Number(parts[2]);
   const share = plain.endsWith("%");
   if (share) plain = plain.slice(0, -1);
   if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000

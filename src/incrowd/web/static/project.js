@@ -1,6 +1,6 @@
 // The project file, decisions, and the audit trail.
 import { announce, api, clearProblem, count, make, readProject, requestCounter, shorten, showProblem, table } from "./app.js";
-import { conditionsElement } from "./status-bar.js";
+import { candidateConditions, conditionElements } from "./conditions.js";
 import { reportElement } from "./candidates.js";
 import { allSaved, reloadSettings } from "./bench.js";
 import { onLens } from "./lenses.js";
@@ -27,7 +27,7 @@ which.addEventListener("change", () => { picked = true; drawConditions(); });
 /** Show the conditions of a yes and the report of the chosen candidate, beside the form of the decision. */
 function drawConditions() {
   const chosen = candidates.find((one) => one.id === which.value && !one.question_changed);
-  conditions.replaceChildren(...(chosen ? [conditionsElement(chosen.conditions), make("p", {}, make("span", { class: "small" }, "Report of this protected table: "), reportElement(chosen))] : []).filter(Boolean));
+  conditions.replaceChildren(...(chosen ? [...conditionElements(candidateConditions(chosen)), make("p", {}, make("span", { class: "small" }, "Report of this protected table: "), reportElement(chosen))] : []));
 }
 document.addEventListener("report-changed", drawConditions);
 const countRequest = requestCounter();

@@ -1,7 +1,8 @@
 // The form for protecting the table.
 import { announce, api, clearProblem, make, shorten, showProblem, startJob, table } from "./app.js";
 import { parseNumber } from "./numbers.js";
-import { allSaved, bench, classSize, onChange, saveAndUse } from "./bench.js";
+import { allSaved, bench, changeSettings, classSize, onChange, saveAndUse } from "./bench.js";
+import { checkDemands, readDemands } from "./demands.js";
 import { showLens } from "./lenses.js";
 import { fillTables } from "./other-tables.js";
 import { focusWrongField } from "./question.js";
@@ -11,7 +12,7 @@ const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l"), kMap = document.getElementById("k-map"), everybody = document.getElementById("k-map-people");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive"), output = document.getElementById("output");
 const apart = document.getElementById("apart"), leftOut = document.getElementById("leave-out");
-const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
+const columns = document.getElementById("column-limits"), refused = document.getElementById("refused"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
@@ -41,15 +42,31 @@ const SOLVING = `solving ${table}`; // the key of the search that this tab has s
 
 const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"], map: ["k_map"], perturbation: ["perturbation"] }; // parts of the form and the inputs they serve
 
+/** A method of the list: its label, and the inputs that it takes. */
+const methodOf = (option) => ({ label: option.textContent, inputs: option.dataset.inputs.split(" ") });
 /** True if the chosen method takes an input. */
-function methodTakes(input) { return method.selectedOptions[0].dataset.inputs.split(" ").includes(input); }
+function methodTakes(input) { return methodOf(method.selectedOptions[0]).inputs.includes(input); }
+
+/** Say beside the buttons why nothing was made; older results are marked as older. */
+export function refuse(error) {
+  refused.textContent = error.message;
+  document.dispatchEvent(new CustomEvent("protection-refused"));
+}
+/** Refuse to start a job while a field is wrong or a change is not saved. */
+async function canStart() {
+  clearProblem();
+  refused.textContent = "";
+  if (focusWrongField()) throw new Error("A number above is not right: see the field that is marked.");
+  if (!(await allSaved())) throw new Error("A change before this was not accepted. Look at the settings, and press again.");
+}
 
 function showFittingFields() {
   document.getElementById("k-said").textContent = k.value;
   document.dispatchEvent(new CustomEvent("class-size", { detail: Number(k.value) }));
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
-  document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help;
-  form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !methodTakes("t") && !t.value && !l.value; }); // a field that is filled stays visible
+  const unused = !methodTakes("hierarchies") && Object.keys(knownColumnOptions().hierarchies).length;
+  document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help + (unused ? " How columns are made coarser, as you set it, is not used." : "");
+  form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !methodTakes("t") && !methodTakes("l") && !t.value && !l.value && !sensitive.value; }); // a field that is filled stays visible
   form.querySelector(".for-apart").hidden = !apart.childElementCount || (!methodTakes("apart") && !checkedColumns(apart).length);
   form.querySelector(".for-left").hidden = !leftOut.childElementCount;
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(methodTakes); });
@@ -125,20 +142,8 @@ function readForm() {
     Object.assign(wanted, { steps, top, bottom });
   }
   if (methodTakes("perturbation")) wanted.steps = readSteps();
-  for (const [name, field] of [["t", t], ["l", l]]) {
-    if (!field.value.trim()) continue;
-    if (!methodTakes(name)) throw new Error(`This method makes no promise of ${name} = ${field.value.trim().slice(0, 20)}. Choose another method, or empty that field.`);
-    if (!sensitive.value) throw new Error(`Choose the column that ${name} = ${field.value.trim().slice(0, 20)} is about (“Keep secret”), or empty that field.`);
-  }
-  if (methodTakes("t") && sensitive.value) {
-    wanted.sensitive = columnLists.get(sensitive.value) ?? sensitive.value;
-    const closeness = t.value.trim().toLowerCase() === "bound" ? "bound" : parseNumber(t.value);
-    if (closeness !== null && closeness !== "bound" && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1, or the word bound.");
-    if (closeness !== null) wanted.t = closeness;
-    const different = methodTakes("l") ? parseNumber(l.value) : null;
-    if (different !== null && !(different >= 1)) throw new Error("The number of different values (l) is 1 or more.");
-    if (different !== null) wanted.l = different;
-  }
+  Object.assign(wanted, formDemands());
+  checkDemands(wanted, Object.keys(wanted.importance), methodOf(method.selectedOptions[0]), [...method.options].map(methodOf));
   wanted.diverse = (bench.settings.protection.diverse ?? []).filter((name) => [wanted.sensitive ?? []].flat().includes(name)); // only of columns that are kept secret
   const covered = methodTakes("k_map") ? parseNumber(kMap.value) : null;
   if (covered !== null && !(Number.isInteger(covered) && covered >= 1)) throw new Error("The people of the population who fit (k-map) are a whole number of 1 or more.");
@@ -147,24 +152,31 @@ function readForm() {
   return wanted;
 }
 
+/** The demands on secrets, which are saved with any method: one that cannot keep them says so when it is used. */
+const formDemands = () => readDemands({ secrets: columnLists.get(sensitive.value) ?? [sensitive.value].filter(Boolean), l: l.value, t: t.value });
+for (const field of [sensitive, l, t]) field.addEventListener("change", () => {
+  let demands = null;
+  try { demands = formDemands(); } catch { return; } // Protect says what is wrong
+  changeSettings({ protection: { ...bench.settings.protection, ...demands } }, { protection: demands });
+});
+
 /** Options that are cleared unless the request has them; other options stay. */
 const CLEARED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, k_map: null, population_table: null, suppress: null, aim: null, output: null };
 /** Save the settings, start a protection by them, and show the candidates. */
 export async function protect(wanted = null) {
-  clearProblem();
-  if (focusWrongField() || !(await allSaved())) return;
+  await canStart();
   untouched = false;
   if (wanted) await saveAndUse({ protection: { ...CLEARED, ...(wanted.l ? {} : { diversity: null, c: null }), ...wanted } });
   await startJob(`/tables/${table}/protections`, {});
   showLens("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));
 }
-form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(readForm()); } catch (error) { showProblem(error); } });
-form.addEventListener("input", (event) => { if (event.target === sensitive || event.target === l) suggested.hidden = true; showFittingFields(); });
+form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(readForm()); } catch (error) { refuse(error); } });
+form.addEventListener("input", (event) => { refused.textContent = ""; if (event.target === sensitive || event.target === l) suggested.hidden = true; showFittingFields(); });
 
 /** Start a comparison of all methods, with the class size of the form among the compared ones. */
 export async function compare() {
-  if (!(await allSaved())) return;
+  await canStart();
   const sizes = [3, 5, classSize(), 2 * classSize(), ...(methodTakes("k") ? [Number(k.value)] : [])];
   const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.info.rows / 2)).sort((a, b) => a - b);
   const secret = columnLists.get(sensitive.value) ?? (sensitive.value || null), { hierarchies, importance } = knownColumnOptions(), demands = { hierarchies, importance, apart: checkedColumns(apart), leave_out: checkedColumns(leftOut), l: secret ? parseNumber(l.value) : null };
@@ -174,8 +186,7 @@ export async function compare() {
 }
 /** Start the search for the least loss that passes, with the demands of the form; suggested values are no demands. */
 export async function solve() {
-  clearProblem();
-  if (focusWrongField() || !(await allSaved())) return;
+  await canStart();
   const protection = readForm();
   if (!suggested.hidden) { delete protection.sensitive; delete protection.l; }
   untouched = false;
@@ -193,8 +204,8 @@ document.addEventListener("candidate-shown", async (event) => {
   } catch (error) { showProblem(error); }
 });
 more.addEventListener("toggle", () => { if (more.open) fillTables([everybody]).catch(showProblem); });
-document.getElementById("solve").addEventListener("click", () => solve().catch(showProblem));
-document.getElementById("compare").addEventListener("click", () => compare().catch(showProblem));
+document.getElementById("solve").addEventListener("click", () => solve().catch(refuse));
+document.getElementById("compare").addEventListener("click", () => compare().catch(refuse));
 
 /** Fill the lists of columns by the current roles; the choices stay. */
 function fillLists() {
@@ -215,10 +226,12 @@ function drawKept(keptApart, gone) {
   drawChips(leftOut, kept, gone);
 }
 
-/** Select the sensitive columns of the settings. */
-function fillSecrets() {
+/** Fill in the demands on secrets of the settings. */
+function fillDemands() {
   const names = [bench.settings.protection.sensitive ?? []].flat(), value = names.length > 1 ? listValue(names) : names[0] ?? "";
   selectOption(sensitive, value, namesOf(value));
+  l.value = bench.settings.protection.l ?? "";
+  t.value = bench.settings.protection.t ?? "";
 }
 
 /** Fill the form from the settings. */
@@ -228,9 +241,7 @@ function fill() {
   k.max = String(Math.max(50, kept.k));
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") selectOption(resolution, String(kept.resolution));
-  fillSecrets();
-  l.value = kept.l ?? "";
-  t.value = kept.t ?? "";
+  fillDemands();
   kMap.value = kept.k_map ?? "";
   if (typeof (kept.output ?? "") === "string") selectOption(output, kept.output ?? "");
   else selectOption(output, BY_COLUMN, "by column, as a script has set it");
@@ -258,12 +269,12 @@ function suggest() {
 
 /** Update the form after a change of the settings; what was typed stays unless its settings have changed. */
 function followSettings() {
-  const roles = JSON.stringify(bench.columns.map((column) => bench.settings.roles[column.name])), kept = JSON.stringify({ ...bench.settings.protection, hierarchies: null, importance: null, sensitive: null, diverse: null }); // these have their own dialog, or follow the roles
-  const secrets = JSON.stringify(bench.settings.protection.sensitive), had = sensitive.options.length > 1;
+  const roles = JSON.stringify(bench.columns.map((column) => bench.settings.roles[column.name])), kept = JSON.stringify({ ...bench.settings.protection, hierarchies: null, importance: null, sensitive: null, diverse: null, l: null, t: null }); // these have their own dialog, or are compared below
+  const { sensitive: asked, l: askedL, t: askedT } = bench.settings.protection, secrets = JSON.stringify([asked, askedL, askedT]), had = sensitive.options.length > 1;
   const asks = `${bench.settings.recipient} ${bench.settings.highest}`;
   if (roles !== listed) fillLists();
   if (kept !== filled) fill();
-  else if (secrets !== keptSecret) fillSecrets();
+  else if (secrets !== keptSecret) fillDemands();
   if ((untouched || !had) && (roles !== listed || kept !== filled || asks !== form.dataset.asks)) suggest();
   [listed, filled, keptSecret, form.dataset.asks] = [roles, kept, secrets, asks];
   showFittingFields();

@@ -3,6 +3,7 @@ import { bench, changeSettings, knownColumns, onChange } from "./bench.js";
 import { count, make, percent, shorten } from "./app.js";
 import { parseNumber } from "./numbers.js";
 import { filledGroups, withRole } from "./roles.js";
+import { readSecretValues } from "./secret-values.js";
 
 const recipient = document.getElementById("recipient"), help = document.getElementById("recipient-help"), groups = document.getElementById("groups");
 const secrets = document.getElementById("secrets"), rowsArePeople = document.getElementById("rows-are-people");
@@ -17,29 +18,33 @@ function clearError(input) {
   document.getElementById(`${input.id}-wrong`).textContent = "";
 }
 
+function showError(input, error) {
+  input.setAttribute("aria-invalid", "true");
+  input.setAttribute("aria-errormessage", `${input.id}-wrong`);
+  document.getElementById(`${input.id}-wrong`).textContent = error.message;
+}
+
 /** A field whose number is saved when it is changed; a wrong number stays, with the error beside it. */
 function numberField(id, check) {
-  const input = document.getElementById(id), wrong = make("p", { class: "wrong small", id: `${id}-wrong`, role: "alert" });
-  input.after(wrong);
+  const input = document.getElementById(id);
+  input.after(make("p", { class: "wrong small", id: `${id}-wrong`, role: "alert" }));
   input.addEventListener("change", () => {
     try {
-      const value = parseNumber(input.value);
+      let value = parseNumber(input.value);
       if (value !== null) check(value);
       clearError(input);
+      if (id === "tolerate" && value === 0) value = null; // none, as without it
       if (value !== (bench.settings[id] ?? null)) changeSettings({ [id]: value });
-    } catch (error) {
-      input.setAttribute("aria-invalid", "true");
-      input.setAttribute("aria-errormessage", wrong.id);
-      wrong.textContent = error.message;
-    }
+    } catch (error) { showError(input, error); }
   });
 }
 numberField("population", (value) => {
   const people = bench.counts?.people ?? 1;
   if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000 or 3.2 million.");
+  if (value > 1e12) throw new Error("The population has at most 1,000,000,000,000 people.");
   if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
 });
-for (const name of ["threshold", "highest", "tolerate"]) numberField(name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05 or 5%."); });
+for (const name of ["threshold", "highest", "tolerate"]) numberField(name, (value) => { if (!(value > 0 && value <= 1) && !(name === "tolerate" && value === 0)) throw new Error("A limit is above 0 and at most 1, such as 0.05, 5% or 1/20."); });
 
 /** Focus a field with a wrong number; true if there is one. No job is started then. */
 export function focusWrongField() {
@@ -58,14 +63,13 @@ function draw() {
     if (list.options.length !== bench.columns.length + 1) list.replaceChildren(list.options[0], ...bench.columns.map(({ name }) => make("option", { value: name }, shorten(name, 40))));
     list.value = bench.settings[list.id] ?? "";
   }
-  if (document.activeElement !== secrets) secrets.value = (bench.settings.secrets || []).join("\n");
+  if (document.activeElement !== secrets && !secrets.hasAttribute("aria-invalid")) secrets.value = (bench.settings.secrets || []).join("\n");
   for (const id of FIELDS) {
     const input = document.getElementById(id), value = bench.settings[id];
     if (!input.hasAttribute("aria-invalid") && document.activeElement !== input) input.value = value === null || value === undefined ? "" : id === "population" ? count(value) : value;
   }
   const weight = withRole(bench.columns, bench.settings, "weight").find((name) => bench.settings.decided.includes(name));
-  unknown.hidden = bench.settings.population !== null;
-  unknown.textContent = weight ? `Unknown: as many as the weights in ${shorten(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
+  unknown.textContent = bench.settings.population !== null ? `By this number you say that an attacker does not know who of these ${count(bench.settings.population)} people is in the table. Where somebody may know it, empty the field.` : weight ? `Unknown: as many as the weights in ${shorten(weight, 30)} add up to.` : "Unknown: the attacker is taken to know who is in the table.";
   drawGroups();
 }
 
@@ -112,7 +116,15 @@ document.getElementById("add-group").addEventListener("click", () => editGroups(
 for (const list of drawnBy) list.addEventListener("change", () => changeSettings({ [list.id]: list.value || null }));
 recipient.addEventListener("change", () => changeSettings({ recipient: recipient.value }));
 rowsArePeople.addEventListener("change", () => changeSettings({ rows_are_people: rowsArePeople.checked }));
-secrets.addEventListener("change", () => changeSettings({ secrets: secrets.value.split("\n").map((line) => line.trim()).filter(Boolean) }));
+const wrongSecrets = make("p", { class: "wrong small", id: "secrets-wrong", role: "alert" });
+secrets.after(wrongSecrets);
+secrets.addEventListener("change", () => {
+  try {
+    const values = readSecretValues(secrets.value, bench.columns.map(({ name }) => name));
+    clearError(secrets);
+    changeSettings({ secrets: values });
+  } catch (error) { showError(secrets, error); }
+});
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("settings-restored", () => document.querySelectorAll("#question [aria-invalid]").forEach(clearError));
 onChange("settings", draw);

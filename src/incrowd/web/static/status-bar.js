@@ -1,17 +1,12 @@
 // The status bar: the state of each step, the risk before and after protection, the limit, and the detail that is kept.
 import { bench, classSize, highestAccepted, onChange } from "./bench.js";
-import { count, make, percent, shorten } from "./app.js";
+import { count, percent, shorten } from "./app.js";
 import { undecided } from "./roles.js";
 
 const BASES = { table: "in the table", population: "in the population", attacks: "by attacks" };
 export const basisInWords = (basis) => BASES[basis] ?? BASES.table;
 /** The numbers of a candidate when it was saved. */
 export const savedInWords = ({ headline, highest, detail }) => `${headline}; ${percent(highest)} at most · ${percent(detail)} detail kept`;
-/** The conditions of a yes, folded into one line; null without conditions. */
-export function conditionsElement(sentences) {
-  if (!sentences.length) return null;
-  return make("details", { class: "conditions small" }, make("summary", {}, sentences.length > 1 ? `yes, on ${count(sentences.length)} conditions` : "yes, on one condition"), sentences.map((one) => make("p", {}, one)));
-}
 const tile = (name) => document.getElementById(`tile-${name}`);
 let assessing = false, assessed = null, risk = null; // the assessment whose verdict is shown, and its highest risk
 
@@ -34,7 +29,9 @@ function drawRisk() {
   const found = bench.counts;
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done", judged = state === "done" && risk.highest !== null ? risk : null;
   const words = `${basisInWords(judged?.basis)}; ${{ open: assessing ? "being assessed" : "not assessed yet", stale: "assess again", done: "assessed" }[state]}`;
-  fillTile("risk", judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
+  const ifs = judged?.decision === "within" ? [...judged.conditions, ...bench.info.conditions] : [];
+  tile("risk").toggleAttribute("data-ifs", ifs.length > 0);
+  fillTile("risk", judged ? percent(judged.highest) : bench.isCounting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state, ifs);
 }
 
 function drawAfter(candidate) {
@@ -68,8 +65,8 @@ export function drawAssessing(isRunning) {
   assessing = isRunning;
   if (assessing) {
     assessed = null;
-    fillTile("report", "–", "being assessed", "open");
   }
+  if (!assessed) fillTile("report", "–", assessing ? "being assessed" : "after an assessment", "open");
   drawRisk();
 }
 onChange("settings", () => { drawColumns(); drawLimit(); });

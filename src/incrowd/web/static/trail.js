@@ -2,7 +2,7 @@
 import { ROLES } from "./roles.js";
 
 export const DECISIONS = { release: "goes out", refuse: "does not go out", later: "is decided later" };
-const DONE = { assessment: "assessed", protection: "protected", solution: "least loss searched", release: "report of a protected table made", frontier: "methods compared" };
+const DONE = { assessment: "assessed", protection: "protected", solution: "least loss searched", release: "report of a protected table made", frontier: "methods compared", attack: "attacked" };
 const CALLED = { population: "people in the population", strata: "column of the strata", cluster: "column of the clusters", threshold: "average risk accepted", highest: "highest risk accepted", tolerate: "secrets that may be certain", certain: "share that makes certain", rows_are_people: "every row is a person" };
 
 const namesInWords = (names) => (names.length > 3 ? `${names.length} columns` : names.join(", "));
@@ -24,7 +24,7 @@ function changesInWords(details) {
 export function stepInWords({ what, details = {} }) {
   const [, kind] = /^(\w+) done$/.exec(what) ?? [], [, decision] = /^decided: (\w+)$/.exec(what) ?? [];
   if (decision) return `decided: ${DECISIONS[decision] ?? decision}${details.by ? `, says ${valueInWords(details.by)}` : ""}`;
-  if (kind) return `${DONE[kind] ?? what}${typeof details.headline === "string" ? `: ${details.headline}` : ""}`;
+  if (kind) return `${DONE[kind] ?? what}${typeof (details.headline ?? details.sentence) === "string" ? `: ${details.headline ?? details.sentence}` : ""}`;
   const changed = ["settings changed", "undone", "done again"].includes(what) ? changesInWords(details) : "";
   return changed ? (what === "settings changed" ? changed : `${what}: ${changed}`) : what;
 }

@@ -40,8 +40,8 @@ function moveVerdict(shown) {
 /** Lower the charts of the overview, so that they are visible together. */
 export function lowerCharts(shown) {
   const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
-  for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = 150;
-  for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 3 };
+  for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = Math.max(150, name === "drivers" ? 14 * (specs[name].data?.values?.length ?? 0) : 0); // every attribute has its name
+  for (const { encoding } of [specs["class-sizes"], ...specs["class-sizes"]?.layer ?? []].filter(Boolean)) if (encoding?.color) encoding.color.legend = { title: null, columns: 2 };
   block.textContent = JSON.stringify(specs);
 }
 

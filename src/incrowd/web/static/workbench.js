@@ -2,6 +2,7 @@
 import { newestJob } from "./answers.js";
 import { make, resumeJobs, sentence, showProblem } from "./app.js";
 import { bench, openTable } from "./bench.js";
+import { conditionElements } from "./conditions.js";
 import { initAttack } from "./attack.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
@@ -16,7 +17,7 @@ import { initProject } from "./project.js";
 import { enableForm } from "./protect.js";
 import { limits } from "./question.js";
 import { startTour } from "./tour.js";
-import { initVerdict } from "./verdict.js";
+import { assess, initVerdict } from "./verdict.js";
 
 const panes = document.getElementById("bench");
 
@@ -31,7 +32,7 @@ for (const button of document.querySelectorAll("#panes button")) button.addEvent
 document.getElementById("tile-columns").addEventListener("click", () => pane("columns", showUndecided));
 document.getElementById("tile-limit").addEventListener("click", () => pane("protect", () => document.getElementById("recipient").focus()));
 for (const [tile, name] of [["risk", "risk"], ["after", "candidates"], ["detail", "candidates"], ["report", "report"]]) document.getElementById(`tile-${tile}`).addEventListener("click", () => pane("middle", () => showLens(name)));
-document.getElementById("tile-after").addEventListener("click", () => document.querySelector("#shelf [data-current=yes] details.conditions")?.setAttribute("open", ""));
+for (const name of ["risk", "report"]) document.getElementById(`tile-${name}`).addEventListener("click", ({ currentTarget }) => { if (currentTarget.dataset.state === "stale") assess(); });
 document.addEventListener("protecting", () => pane("middle"));
 document.addEventListener("comparing", () => pane("middle"));
 document.addEventListener("click", (event) => {
@@ -40,17 +41,18 @@ document.addEventListener("click", (event) => {
   pane("columns", () => document.querySelector("#columns [tabindex='0']")?.focus());
 });
 
-/** Show the notes on the reading of the file: the first one, with the others folded. */
-function drawNotes(notes) {
-  const [first, ...rest] = notes.map(sentence);
+/** Show the conditions of the protection that made the table, and the notes on the reading of its file: the first one, with the others folded. */
+function drawNotes({ notes, conditions }) {
+  const place = document.getElementById("notes"), [first, ...rest] = notes.map(sentence);
+  if (conditions.length) place.append(make("section", { class: "note", "aria-label": "Conditions of the protection" }, make("p", {}, "This table was made by a protection. What was said of it holds on:"), conditionElements(conditions)));
   if (!first) return;
   const more = rest.length ? make("details", { class: "note" }, make("summary", {}, `${first} And ${rest.length} more.`), make("ul", {}, rest.map((note) => make("li", {}, note)))) : make("p", { class: "note" }, first);
-  document.getElementById("notes").replaceChildren(more);
+  place.append(more);
 }
 
 try {
   await openTable(limits);
-  drawNotes(bench.info.notes);
+  drawNotes(bench.info);
   const jobs = await resumeJobs();
   enableForm(Boolean(newestJob(jobs, ["protection", "solution"])));
   initVerdict(jobs);

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from incrowd._support.progress import Progress
+from incrowd.assessment.sections.attacks import judge_attacks
 from incrowd.attacks import ReleaseAttacks, attack_release
 from incrowd.figures.attack_charts import attack_plot
 from incrowd.reports import DataTable, Figure
@@ -12,6 +14,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.table_question import decided_question
 from incrowd.wording import percent_interval
 
 _MAX_EXPOSED = 20  # listed records that several attacks find, the most exposed first
@@ -34,7 +37,7 @@ def attack_options(table: OpenTable, question: models.AttackQuestion, holdout: A
 
 def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any, kept_rows: Any, holdout: Any) -> Task:
     """Attack a release of a table with every requested attack that can be run."""
-    options = attack_options(table, question, holdout)
+    options, judged_by = attack_options(table, question, holdout), decided_question(table)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         found = attack_release(table.table, released, **options, kept_rows=kept_rows, progress=progress)
@@ -46,7 +49,9 @@ def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any
             "exposed": {"people": len(exposed), "rows": [one.to_dict() for one in exposed[:_MAX_EXPOSED]]},
         }
         figures = as_figures([_figure(found)] if found.attacks else [], table.table.columns)
-        return Outcome(found, lambda: result, lambda: figures, summary={"sentence": found.sentence})
+        above = judge_attacks(replace(judged_by, released=question.released), found).over
+        summary = {"sentence": found.sentence, "released": question.released, "above_limit": list(above)}
+        return Outcome(found, lambda: result, lambda: figures, summary=summary)
 
     return run
 

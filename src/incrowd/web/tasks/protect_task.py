@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluation import Evaluation, distributions
+from incrowd.evaluation.column_distributions import ColumnDistribution
 from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
@@ -105,7 +106,10 @@ class OutcomeMaker:
         progress("comparing distributions", 0.7)
         # classes of a perturbed table are no guarantee, so they are not drawn
         sizes = [] if safe.guarantee.perturbed else [_sizes_figure(before, safe.classes)]
-        figures = as_figures([*sizes, *_distribution_figures(table, safe)], table.table.columns)
+        changes = distributions(
+            table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies
+        )
+        figures = as_figures([*sizes, *_distribution_figures(changes)], table.table.columns)
         if verdict is None:
             progress("judging the protected table", 0.8)
             verdict = judge_protected(safe, self.question, progress=part(progress, 0.8, 0.9))
@@ -120,6 +124,7 @@ class OutcomeMaker:
             "recipient": self._recipient,
             **basis_of(table, self._about).after(safe.classes),
             "verdict": verdict.to_dict(),
+            "distributions": [one.to_dict() for one in changes],
             "unchanged": _unchanged(table, safe, self._roles),
             "file_format": upload_ending(table),
             "written": describe_text(safe.table, Path(f"table.{upload_ending(table)}"), table.table.codebook),
@@ -212,9 +217,8 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
 
 
-def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
+def _distribution_figures(changes: Sequence[ColumnDistribution]) -> list[Figure]:
     """A figure for each quasi-identifier, the most changed first."""
-    changes = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
     return [
         Figure(
             f"before-after-{number}",
