@@ -57,6 +57,16 @@ def missing_codes(folder):
     )
 
 
+def missing_codes_of_a_column(folder):
+    (folder / "people.csv").write_text(TEXT + "Ulm,-8\n" * 11 + "Ulm,-9\n" * 11, encoding="utf-8")
+    return folder / "people.csv", {"null": "sex=-8,-9"}, "perhaps several codes for a missing value"
+
+
+def a_missing_code_and_empty_cells(folder):
+    (folder / "people.csv").write_text(TEXT + "Ulm,-8\n" * 11 + "Ulm,\n" * 11, encoding="utf-8")
+    return folder / "people.csv", {"null": "sex=-8"}, "perhaps several codes for a missing value"
+
+
 def spellings(folder):
     (folder / "people.csv").write_text(TEXT + "Ulm,F\n", encoding="utf-8")
     return folder / "people.csv", {"fold": True}, "spellings that were read as one value in sex"
@@ -93,7 +103,10 @@ def codes(folder):
     return folder / "people.sav", {}, "codes that were read as one missing value in town"
 
 
-MAKERS = [workbook, archive, skipped_line, row_names, missing_codes, spellings, metadata, database, fixed_width, codes]
+MAKERS = [
+    *(workbook, archive, skipped_line, row_names, missing_codes, missing_codes_of_a_column),
+    *(a_missing_code_and_empty_cells, spellings, metadata, database, fixed_width, codes),
+]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -117,3 +130,11 @@ def test_a_file_of_one_table_holds_no_more(tmp_path):
     for path in (plain, tmp_path / "people.zip"):
         assert read_table(path).not_counted == ()
         assert assess(path, **ASKED, protection=False).verdict.decision == "within"
+
+
+def test_one_code_of_a_column_without_empty_cells_is_no_other_content(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(TEXT + "Ulm,refused\n" * 11, encoding="utf-8")
+    table = read_table(path, null="sex=refused")
+    assert table.not_counted == ()
+    assert assess(table, **ASKED, protection=False).verdict.decision == "within"

@@ -222,6 +222,16 @@ def list_internal_reasons(
             f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing in {counted(missing, 'record', 'records')} "
             f"because of {listed(follows_from)}; that is no secret."
         )
+    untold = [
+        f"{column.column} ({counted(column.undeclared_missing, 'record', 'records')})"
+        for column in (evidence.secrets.columns if evidence.secrets else ())
+        if column.undeclared_missing
+    ]
+    if untold:
+        yield Advice(
+            f"Words and codes for a missing value (such as refused, unknown or -9) count as missing in "
+            f"{listed(untold)}, though nobody declared them: they hide nobody whose class otherwise has one value."
+        )
     usual = [
         f"{one.column} ({one.reason})"
         for one in roles.suggested

@@ -1,9 +1,10 @@
 """Attribute disclosure that is news: sensitive values that a class discloses and that nobody could have guessed.
 
 A value is certain in a class if (nearly) everybody in it has that value. A missing value does not protect: if most of a
-class have a value, the people without one are expected to have the same. A certain value is not news if it is missing,
-or if most people of the table have it. Structural missing values (skip patterns: a question for children is missing for
-adults) follow from the quasi-identifiers. They are recognised and do not count among "most people".
+class have a value, the people without one are expected to have the same. Nor does a word or code for a missing value
+that nobody declared ("refused", -9). A certain value is not news if it is missing, or if most people of the table have
+it. Structural missing values (skip patterns: a question for children is missing for adults) follow from the
+quasi-identifiers. They are recognised and do not count among "most people".
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from incrowd.measures.secret_values import Secret
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
 from incrowd.tables.reshape import fold_spellings
+from incrowd.tables.untold_values import find_untold_values
 
 _POINTS = re.compile(r"(?<=[^\W\d_])\.")  # H.I.V., but not 1.5
 _BY_CHANCE = 0.01  # largest share of the records of a skip pattern that is expected by chance
@@ -50,6 +52,8 @@ class DisclosedColumn(Result):
       `missing_follows_from` imply it.
     - `certain`: records whose value (or, with a named secret, whose having it) is certain from the class.
     - `certain_missing`, `certain_common`: of `certain`, the records without a value, and with a value that most have.
+    - `undeclared_missing`: records with a word or code for a missing value ("refused", -9) that nobody declared. They
+      count like missing values; a number or an abbreviation, which may also be a value, counts as a value besides.
     - `spellings`: values that differ from another value only in case, blanks, Unicode form or points, and count as
       that value.
     - `behind_missing`, `classes_behind_missing`: records with a value in classes in which all who have a value have the
@@ -72,6 +76,7 @@ class DisclosedColumn(Result):
     spellings: int = 0
     behind_missing: int = 0
     classes_behind_missing: int = 0
+    undeclared_missing: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
@@ -195,19 +200,25 @@ def _column(
     applicable = records if null_is_secret else max(records - structural[0], 1)
     holders = secret.holders(column.values, column.name)
     values = _join_spellings(column) if holders is None else holders.astype(np.int64)  # 0 not secret, 1 secret
+    untold, surely = find_untold_values(column.values)
+    if null_is_secret:
+        untold, surely = np.zeros_like(untold), np.zeros_like(surely)
+    elif holders is not None:
+        untold &= ~holders
+    elif surely.any():
+        values[surely] = np.flatnonzero(surely)[-1]  # the null, if there is one
+    undeclared = int(tally[untold].sum()) - (missing if column.has_null and untold[-1] else 0)
     size = len(column.values) if holders is None else 2
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
     certain, confident = np.zeros(tally.size, dtype=np.int64), np.zeros(tally.size)
     behind_missing = np.zeros((2, tally.size), dtype=np.int64)
-    null_is_value = null_is_secret or not column.has_null or (holders is not None and holders[-1])
-    null = -1 if null_is_value else len(column.values) - 1
     for part in parts:
-        _add_certain(part, values, null, certain_from, certain, confident, behind_missing)
+        _add_certain(part, values, untold, certain_from, certain, confident, behind_missing)
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
         certain[0], behind_missing[:, 0] = 0, 0
     else:
-        is_missing[-1] = column.has_null and not null_is_secret
+        is_missing[values[surely]] = True
         is_common = (tally > common_above * applicable) & ~is_missing
     may_be_news = ~is_missing & ~is_common
     news = may_be_news & (certain > 0)
@@ -225,9 +236,10 @@ def _column(
         certain_common=int(certain[is_common].sum()),
         base_rate=base_rate,
         rise=float(confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
-        spellings=0 if holders is not None else int(np.count_nonzero(values != np.arange(size))),
+        spellings=0 if holders is not None else int(np.count_nonzero((values != np.arange(size)) & ~surely)),
         behind_missing=int(behind_missing[0, may_be_news].sum()),
         classes_behind_missing=int(behind_missing[1, may_be_news].sum()),
+        undeclared_missing=undeclared,
     )
 
 
@@ -247,7 +259,7 @@ def _join_spellings(column: Coded) -> NDArray[np.int64]:
 def _add_certain(
     part: ClassValueCounts,
     values: NDArray[np.int64],
-    null: int,
+    untold: NDArray[np.bool_],
     certain_from: float,
     certain: NDArray[np.int64],
     confident: NDArray[np.float64],
@@ -258,7 +270,7 @@ def _add_certain(
     Args:
         part: counts of class × value pairs.
         values: the value of each code; codes with one value (spellings) are counted together.
-        null: the code of a missing value that is not secret, -1 if there is none. If most of a class are filled, people
+        untold: the codes that stand for a missing value that is not secret. If most of a class are filled, people
             without a value count by the rule of succession.
         certain_from: the share of a class from which a value is certain.
         certain: sums of records by value, added to here.
@@ -270,21 +282,23 @@ def _add_certain(
     codes = codes.astype(np.int64)
     starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
     lengths = np.diff(np.append(starts, codes.size))
+    is_told = ~untold[codes]
     people, filled = (
-        np.repeat(np.add.reduceat(counts, starts), lengths) for counts in (part.counts, part.counts * (codes != null))
+        np.repeat(np.add.reduceat(counts, starts), lengths) for counts in (part.counts, part.counts * is_told)
     )
-    missing = np.where((2 * filled > people) & (codes != null), people - filled, 0)
+    missing = np.where((2 * filled > people) & is_told, people - filled, 0)
     value, counts = values[codes], part.counts
     if np.any(values != np.arange(values.size)):
         class_index = np.cumsum(np.bincount(starts, minlength=codes.size)) - 1
         _, first, place = np.unique(class_index * values.size + value, return_index=True, return_inverse=True)
         counts = np.bincount(place, weights=counts).astype(np.int64)
-        value, people, filled, missing = value[first], people[first], filled[first], missing[first]
+        value, people, filled = value[first], people[first], filled[first]
+        missing, is_told = missing[first], is_told[first]
     share = (counts + missing * (counts + 1) / (filled + 2)) / people
     is_certain = share >= certain_from * (1 - 1e-12)
     np.add.at(certain, value[is_certain], counts[is_certain])
     np.add.at(confident, value[is_certain], counts[is_certain] * share[is_certain])
-    is_behind = ~is_certain & (counts == filled) & (filled < people)
+    is_behind = ~is_certain & is_told & (counts == filled) & (filled < people)
     np.add.at(behind_missing[0], value[is_behind], counts[is_behind])
     np.add.at(behind_missing[1], value[is_behind], 1)
 

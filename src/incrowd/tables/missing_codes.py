@@ -169,6 +169,24 @@ def note_unused(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     ]
 
 
+def find_merged(counts: Mapping[str, Mapping[str, int]], nulls: Mapping[str, int]) -> list[str]:
+    """Columns in which several codes, or a code and empty cells, were read as one missing value.
+
+    Args:
+        counts: the cells of each code, by column.
+        nulls: the missing values of each column, those of the codes included.
+
+    >>> find_merged({"age": {"-9": 3, "-8": 0}, "ill": {"-9": 3}, "pay": {"97-99": 3}}, {"age": 3, "ill": 4, "pay": 3})
+    ['ill', 'pay']
+    """
+    return [
+        name
+        for name, codes in counts.items()
+        if sum(map(bool, codes.values())) + (nulls[name] > sum(codes.values())) > 1
+        or any(times and _SPAN.fullmatch(code) for code, times in codes.items())
+    ]
+
+
 def _holds(cells: pa.Array, code: str) -> pa.Array:
     """Mark the cells that equal the code, or lie in the range that it names."""
     is_text = pa.types.is_string(cells.type)

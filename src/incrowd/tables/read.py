@@ -24,15 +24,16 @@ from incrowd.tables.file_codebook import FileCodebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.formats.file_format import describe_others
 from incrowd.tables.infer_types import TypeInference, infer_type
-from incrowd.tables.missing_codes import MissingCodes, add_counts, note_unused
+from incrowd.tables.missing_codes import MissingCodes, add_counts, find_merged, note_unused
 from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
-_MERGED = ("perhaps several codes for a missing value, which were counted as one value",)
+_MERGED = "perhaps several codes for a missing value, which were counted as one value"
 
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
 
@@ -221,7 +222,7 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     opened = Table(
         rows,
         notes=(*contents.notes, *note_unused(contents.code_counts)),
-        not_counted=(*files.not_counted, *contents.not_counted, *(_MERGED if options.null else ())),
+        not_counted=(*files.not_counted, *contents.not_counted),
         source=source,
         reading=options.given() | ({"allow_network": True} if allow_network else {}),
         codebook=add_counts(contents.codebook, contents.code_counts),
@@ -229,6 +230,12 @@ def _open_file(source: str, options: ReadOptions, changes: dict[str, Any], *, al
     )
     if contents.code_counts:
         opened.require(list(contents.code_counts))
+    if options.missing.everywhere:  # these are not counted one by one
+        opened = replace(opened, not_counted=(*opened.not_counted, f"{_MERGED} (a code of one column is counted)"))
+    elif contents.code_counts:
+        nulls = {name: column.null_count for name, column in opened.read(list(contents.code_counts))}
+        if merged := find_merged(contents.code_counts, nulls):
+            opened = replace(opened, not_counted=(*opened.not_counted, f"{_MERGED} in {listed(merged)}"))
     return reshape(opened, **changes, infer_types=known.infers_types)
 
 

@@ -22,16 +22,21 @@ _NOMINAL_TOPICS = CODED_TOPICS | {"employment"}  # only suggested: employment ma
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
-_HIGH_CODES = tuple({base - 2, base - 1, base} for base in (99, 999, 9_999))
+_NINES = (99, 999, 9_999, 99_999, 999_999, 9_999_999, 99_999_999)
+_HIGH_CODES = (  # 97 to 99, 997 to 999; from three digits also 777, 888 and 999
+    *({base - 2, base - 1, base} for base in _NINES),
+    *({base // 9 * 7, base // 9 * 8, base} for base in _NINES[1:]),
+)
 _FEWEST_RECORDS = 10  # records with a code, at least; a rarer number may be the value of a person
 _AT_ONCE = 10_000  # texts that are Python objects at once
 _FAR_BELOW = 0.7  # share of the lowest high code; no other number may be above it
-_NOT_ASKED = frozenset(  # texts for "not asked", letters only, in the languages of `suggest_roles`
+NOT_ASKED = frozenset(
     """notapplicable inapplicable nonapplicable doesnotapply notasked skipped skip validskip legitimateskip iap niu
     notinuniverse na sansobjet nonconcerné nonconcernée nonposé nonposée entfällt trifftnichtzu nichtzutreffend
     nichtgefragt noaplica noprocede noaplicable nãoseaplica nãoaplicável nonapplicabile nonsiapplica
     nietvantoepassing nvt niedotyczy""".split()  # noqa: SIM905
 )
+"""Texts for "not asked", letters only, in the languages of `suggest_roles`."""
 
 
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:
@@ -141,7 +146,7 @@ def suspect_missing_codes(table: Table, columns: Sequence[str] | None = None) ->
     names = [name for name in names if pa.types.is_integer(types[name]) or pa.types.is_floating(types[name])]
     codes: dict[str, tuple[int, ...]] = {}
     for name, column in _cells(table, names):
-        found = _codes_among(column.unique())
+        found = codes_among(column.unique())
         found = {code for code in found if pc.sum(pc.equal(column, code)).as_py() >= _FEWEST_RECORDS}
         if found:
             codes[name] = tuple(sorted(int(code) for code in found))
@@ -165,7 +170,7 @@ def find_not_asked_values(values: pa.Array) -> pa.BooleanArray:
         return pc.or_(is_missing, pc.is_in(values, value_set=pa.array(sorted({*usual, *_high_codes(values)}), kind)))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         codes = pa.array([".", *map(str, _MISSING_CODES)], kind)
-        says_so = pc.is_in(_letters(values), value_set=pa.array(sorted(_NOT_ASKED), kind))
+        says_so = pc.is_in(_letters(values), value_set=pa.array(sorted(NOT_ASKED), kind))
         says_so = pc.or_(says_so, pc.is_in(pc.utf8_trim_whitespace(values), value_set=codes))
         return pc.or_(is_missing, says_so)
     return is_missing
@@ -179,7 +184,7 @@ def _letters(values: pa.Array) -> pa.Array:
     return pa.array(texts, values.type)
 
 
-def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
+def codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
     """The numbers among a column's values that usually mean a missing value."""
     signed = not pa.types.is_unsigned_integer(values.type)
     negative = values.filter(pc.fill_null(pc.less(values, 0), False)).to_pylist() if signed else []
@@ -190,11 +195,12 @@ def _codes_among(values: pa.Array | pa.ChunkedArray) -> set[float]:
 def _high_codes(values: pa.Array | pa.ChunkedArray) -> list[float]:
     """The codes among the highest numbers of a column, if all other numbers are far below."""
     highest = pc.max(values).as_py()
-    family = next((codes for codes in _HIGH_CODES if highest in codes), None)
-    if family is None:
-        return []
-    top = values.filter(pc.fill_null(pc.greater_equal(values, _FAR_BELOW * min(family)), False)).to_pylist()
-    return [float(code) for code in top] if {*top} <= family else []
+    for family in _HIGH_CODES:
+        if highest in family:
+            top = values.filter(pc.fill_null(pc.greater_equal(values, _FAR_BELOW * min(family)), False)).to_pylist()
+            if {*top} <= family:
+                return [float(code) for code in top]
+    return []
 
 
 def _all_usual(codes: Sequence[float]) -> bool:

@@ -1,0 +1,93 @@
+"""What classes tell of a secret where somebody refused, where one record deviates, and what was tolerated."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from incrowd.assessment import Question, judge_release
+from incrowd.tables.untold_values import find_untold_values
+
+ASKED = {"quasi_identifiers": ["age", "town"], "sensitive": ["illness"], "rows_are_people": True}
+WORDS = ["refused", "no answer", "unknown", "keine Angabe", "ne sait pas", "No sabe / no contesta", "não respondeu"]
+WORDS += ["non risponde", "geen antwoord", "odmowa odpowiedzi", "-9", "9: Refused", "DK", "?", ""]
+
+
+def people(illness_of, classes=60, each=11):
+    """Classes of equal people, each with the values that `illness_of` gives the class."""
+    values = [illness_of(number) for number in range(classes)]
+    return {
+        "age": [20 + number for number in range(classes) for _ in range(each)],
+        "town": [f"T{number % 5}" for number in range(classes) for _ in range(each)],
+        "illness": [value for members in values for value in members],
+    }
+
+
+def judged(table, **asked):
+    return judge_release(table, Question(**{**ASKED, **asked}, recipient="public"))
+
+
+def with_a_refusal(word, secret="HIV", others=("flu", "asthma", "none")):
+    draw = np.random.default_rng(7)
+
+    def illness_of(number):
+        if number < 8:
+            return [secret] * 10 + [word]
+        return [others[place] for place in draw.integers(0, 3, 10)] + [word]
+
+    return people(illness_of)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_for_a_refusal_hides_nobody(word):
+    verdict = judged(with_a_refusal(word))
+    assert verdict.decision == "exposed"
+    assert verdict.disclosed == ("illness",)
+    assert judged(with_a_refusal(word), secrets=["illness=HIV"]).decision == "exposed"
+    assert any("nobody declared them" in str(one) for one in verdict.internal_reasons)
+
+
+@pytest.mark.parametrize("code", [99_999, -9, -1, 999_998, 77_777])
+def test_a_number_for_a_refusal_hides_nobody(code):
+    table = with_a_refusal(code, 5_000, (1_000, 2_000, 3_000))
+    assert judged(table).decision == "exposed"
+
+
+def test_a_class_of_refusals_gives_nothing_away():
+    def illness_of(number):
+        return ["refused"] * 11 if number < 3 else ["flu", "asthma", "none", "cold"] * 2 + ["flu", "asthma", "none"]
+
+    verdict = judged(people(illness_of))
+    assert verdict.decision == "within"
+    assert any("nobody declared them" in str(one) for one in verdict.conditions)
+
+
+def test_a_refusal_that_is_named_as_the_secret_is_a_value():
+    table = with_a_refusal("refused")
+    assert judged(table, secrets=["illness=refused"]).decision == "within"
+    assert judged(table, secrets=["illness=HIV,refused"]).decision == "exposed"
+
+
+def test_a_scale_from_minus_one_to_one_has_no_code():
+    table = people(lambda number: [(number % 2) * 2 - 1] * 4 + [0] * 7)
+    assert judged(table).decision == "within"
+
+
+def test_answers_are_no_refusals():
+    import pyarrow as pa
+
+    answers = [
+        "none",
+        "no",
+        "nose",
+        "other",
+        "unknown virus",
+        "refused treatment",
+        "+",
+        "-",
+        "normal",
+        "Ulm",
+        "refugee",
+    ]
+    may_be, surely = find_untold_values(pa.array(answers))
+    assert not may_be.any()
+    assert not surely.any()
