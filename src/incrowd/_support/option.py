@@ -54,6 +54,7 @@ class Option:
         choices: accepted words, or words for numbers.
         empty: word that a user types to say that there are no such columns.
         by_role: True if the app asks for the option as the role of a column.
+        decides: True if the verdict on a table depends on it: every command that gives a verdict takes it.
     """
 
     kind: OptionKind
@@ -70,6 +71,7 @@ class Option:
     choices: tuple[str, ...] = ()
     empty: str | None = None
     by_role: bool = False
+    decides: bool = False
     name: str = ""
 
     @property
@@ -95,12 +97,14 @@ def option(kind: OptionKind, help_text: str = "", **spelling: Any) -> Any:
     return field(default=declared.default, metadata={"option": declared})
 
 
-column = partial(option, "text", section="columns")
+column = partial(option, "text", section="columns", decides=True)
 """Declare a field that names one column."""
-columns = partial(option, "columns", section="columns", default=())
+columns = partial(option, "columns", section="columns", default=(), decides=True)
 """Declare a field that names columns."""
 ask = partial(option, section="question")
 """Declare a field that says what is asked."""
+decide = partial(ask, decides=True)
+"""Declare a field that says what is asked and that the verdict depends on."""
 reading = partial(option, reading=True)
 """Declare a field that says how the table is read."""
 

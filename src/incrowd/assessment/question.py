@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._support.option import Option, ask, column, columns, option, options_of, reading
+from incrowd._support.option import Option, ask, column, columns, decide, option, options_of, reading
 from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
@@ -60,24 +60,26 @@ class Question:
     identifiers: Sequence[str] = columns("Columns that name people, besides those that look so.", typed="identifier")
     drop: Sequence[str] = columns("Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("Columns that nobody outside can know, whatever they look like.")
-    population: int | None = ask("people", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = ask("text", f"Who is to get it: {choices()}.")
-    threshold: float | None = ask("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
-    highest: float | None = ask(
+    population: int | None = decide("people", "How many people the table was drawn from: 60000000, 6e7.")
+    recipient: str | None = decide("text", f"Who is to get it: {choices()}.")
+    threshold: float | None = decide("share", "Another limit on the average risk than the recipient's: 0.2 or 20%.")
+    highest: float | None = decide(
         "share", "Another limit on the person at highest risk than the recipient's: 0.2 or 20%."
     )
-    secrets: Sequence[str] = ask(
+    secrets: Sequence[str] = decide(
         "texts",
         "Values of a sensitive column that are secret: illness=HIV,AIDS, income>100000 or income<0. Repeats.",
         default=(),
         typed="secret",
     )
-    certain: float | None = ask(
+    certain: float | None = decide(
         "share",
         f"Share of a class with one value from which that secret counts as known. Default: {chosen_percent(_CERTAIN)}.",
     )
-    tolerate: float | None = ask("share", "Share of records whose secret may be known: 1%. Default: 0.")
-    rows_are_people: bool = ask("switch", "Every row is another person, whatever the table looks like.", default=False)
+    tolerate: float | None = decide("share", "Share of records whose secret may be known: 1%. Default: 0.")
+    rows_are_people: bool = decide(
+        "switch", "Every row is another person, whatever the table looks like.", default=False
+    )
     original: str | None = ask("text", "The table this one was made from: it tells what kept columns give back.")
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
@@ -281,6 +283,9 @@ OPTIONS: tuple[Option, ...] = options_of(Question)
 """Every option of a question, in the order of its fields."""
 
 _NO_RELEASE: Mapping[str, Any] = {"released": None, "holdout": None, "kept_rows": None, "synthetic": False}
+
+DECIDING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.decides)
+"""The options that the verdict on a table depends on; `assess`, `check` and `protect` take all of them."""
 
 READING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.reading)
 """The options that say how a table is read."""

@@ -11,12 +11,12 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
-from incrowd.assessment.question import Question
+from incrowd.assessment.question import DECIDING, Question
 from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import Input, Output
 from incrowd.cli.declared_options import question_from, with_options, with_question_options
-from incrowd.cli.hints import with_flags
+from incrowd.cli.hints import flag, with_flags
 from incrowd.cli.open_tables import opens_table
 from incrowd.errors import IncrowdError, InputError
 from incrowd.gate_rules import RULES, check_limits
@@ -30,7 +30,9 @@ _HEAD = 4096  # bytes that hold the first element of a result
 
 _ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
 _OF_SECRETS = ("secrets", "certain")  # options of --max-given-away and of the verdict
-_OF_THE_VERDICT = ("population", "rows_are_people", "tolerate")  # options of the verdict alone
+_OF_THE_VERDICT = tuple(  # options of the verdict alone
+    option.name for option in DECIDING if option.name not in (*_ROLES, *_OF_SECRETS, "recipient")
+)
 
 
 def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
@@ -55,7 +57,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @opens_table
-@with_question_options(*_ROLES, "recipient", *_OF_SECRETS, *_OF_THE_VERDICT)
+@with_question_options(*(option.name for option in DECIDING))
 @with_options(rule.option for rule in RULES.values())
 def check_table(
     table: options.TablePath,
@@ -96,7 +98,7 @@ def check_table(
     if "max_given_away" not in question.rules:
         unused += [name for name in _OF_SECRETS if typed[name]]
     if question.recipient is None and unused:
-        raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
+        raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")
     attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
     result = _check(table, question, attacked, judged=question.recipient is not None)
     if junit is not None:

@@ -13,10 +13,10 @@ from typer import Option
 
 from incrowd._support.addresses import masked
 from incrowd._support.progress import Progress, part
-from incrowd.assessment.question import Question
+from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import command_files, options, protect_modes, terminal
-from incrowd.cli.declared_options import PROTECT, read_protect_options, with_options
-from incrowd.cli.hints import words_typed
+from incrowd.cli.declared_options import PROTECT, question_from, read_protect_options, with_options
+from incrowd.cli.hints import flag, words_typed
 from incrowd.cli.open_tables import opens_table
 from incrowd.cli.prompts import note_missing_codes, suggest_command
 from incrowd.cli.protect_text import WrittenRelease, show, to_json
@@ -31,15 +31,19 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 
+_OWN = ("recipient", "highest", "rows_are_people")  # options of the verdict with words of their own here
+_VERDICT = tuple(option for option in DECIDING if option.flag not in {option.flag for option in PROTECT})
+_OF_THE_VERDICT = tuple(option.name for option in _VERDICT)
 _IN_QUESTION = frozenset(
     {"table", "quasi_identifiers", "sensitive", "identifiers", "leave_out", "other", "person", "household"}
-    | {"recipient", "highest"}
+    | {*_OF_THE_VERDICT}
 )  # a household is suggested as --person, which the methods treat alike
 
 _ADVICE_SECONDS = 300.0  # after which the search for a protection with a yes stops
 
 
 @opens_table
+@with_options((option for option in _VERDICT if option.name not in _OWN), after=_OWN)
 @with_options(PROTECT, after=("table", "out"))
 def protect_table(
     table: options.TablePath,
@@ -89,15 +93,20 @@ def protect_table(
     ] = False,
     force: options.Force = False,
     json: options.Json = False,
-    **of_protect: Any,
+    **declared_elsewhere: Any,
 ) -> None:
-    """Protect a table, check the written file, and show what it cost."""
-    typed = {name: value for name, value in locals().items() if name != "of_protect"} | of_protect
+    """Protect a table, check the written file, and show what it cost.
+
+    Options of the verdict (--secret, --certain, --tolerate, --weight and others) need --recipient or --highest.
+    """
+    typed = {name: value for name, value in locals().items() if name != "declared_elsewhere"} | declared_elsewhere
+    of_protect = {option.name: typed[option.name] for option in PROTECT}
     declared = inspect.signature(protect_table).parameters
+    verdict = question_from({name: typed[name] for name in _OF_THE_VERDICT}, table.columns)
     if append is not None:
         protect_modes.refuse_other_options(typed, declared, protect_modes.OF_APPENDING)
         wishes = read_protect_options(of_protect, table.columns)
-        protect_modes.append(table, append, out, delay, wishes, recipient, force=force, json=json)
+        protect_modes.append(table, append, out, delay, wishes, _judged(verdict), force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
@@ -122,10 +131,10 @@ def protect_table(
             raise InputError("a class is made of whole households or of whole histories; give --household or --person")
         arguments["person"] = household
     if "quasi_identifiers" not in arguments:
-        _suggest_roles(table, arguments, recipient, highest, words_typed(typed, declared, without=_IN_QUESTION))
+        _suggest_roles(table, arguments, verdict, words_typed(typed, declared, without=_IN_QUESTION))
     arguments["quasi_identifiers"] = options.quasi_identifiers(of_protect["quasi_identifiers"], table)
     note_missing_codes(table, [*arguments["quasi_identifiers"], *arguments.get("sensitive", ())])
-    question = _read_question(arguments, recipient, highest, rows_are_people=rows_are_people)
+    question = _read_question(arguments, verdict)
     if "k_map" not in arguments:
         arguments.pop("population", None)  # without k-map only the verdict uses it
     release = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
@@ -148,46 +157,56 @@ def _note_dialect(table: Table, safe: Protected, out: str) -> None:
         terminal.note(f"{masked(out)} has {dialect}")
 
 
-def _suggest_roles(
-    table: Table, arguments: Mapping[str, Any], recipient: str | None, highest: float | None, typed: Sequence[str]
-) -> None:
+def _suggest_roles(table: Table, arguments: Mapping[str, Any], verdict: Question, typed: Sequence[str]) -> None:
     """Refuse a command without quasi-identifiers, with a command that has the suggested roles, if there are any."""
     from incrowd.assessment import propose_roles
 
     roles = propose_roles(table)
     if roles.quasi_identifiers:
-        named = {"drop": arguments.get("leave_out"), "recipient": recipient, "highest": highest}
+        named = {"drop": arguments.get("leave_out")}
         named |= {name: arguments.get(name) for name in ("person", "sensitive", "other", "identifiers")}
-        question = Question().with_given(**named)
+        question = verdict.with_given(**named)
         advice = suggest_command(table, question, roles, *typed, verb="protect")
         raise InputError(f"say what others may know about a person (--qi), and what the other columns are. {advice}")
 
 
-def _read_question(
-    arguments: Mapping[str, Any], recipient: str | None, highest: float | None, *, rows_are_people: bool
-) -> Question | None:
+def _judged(verdict: Question) -> Question | None:
+    """The question of the options for the verdict; None without a recipient and a limit.
+
+    Raises:
+        InputError: an option for the verdict is given without them, or one makes no sense.
+    """
+    if verdict.recipient is None and verdict.highest is None:
+        unused = [option.name for option, _ in verdict.given_options()]
+        if unused:
+            raise InputError(
+                f"{flag(unused[0])} is for the verdict on the release; name who is to get it (--recipient)"
+            )
+        return None
+    _ = verdict.limits, verdict.tolerated, verdict.certain_from  # refused before any work
+    return verdict
+
+
+def _read_question(arguments: Mapping[str, Any], verdict: Question) -> Question | None:
     """The question of `assess` about the release; None without a recipient and a limit."""
     population = arguments.get("population")
-    if recipient is None and highest is None:
-        if rows_are_people:
-            raise InputError("--rows-are-people tells a verdict what a row is; add --recipient")
+    judged = _judged(verdict)
+    if judged is None:
         if population is not None and "k_map" not in arguments:
             raise InputError(
                 "--population says how many people the table was drawn from, for the verdict or for k-map; add "
                 "--recipient or --k-map"
             )
         return None
-    question = Question(
+    question = replace(
+        judged,
         quasi_identifiers=arguments["quasi_identifiers"],
         sensitive=arguments.get("sensitive", ()),
         person=arguments.get("person"),
         other=arguments.get("other", ()),
         population=population,
-        recipient=recipient,
-        highest=highest,
-        rows_are_people=rows_are_people,
     )
-    _ = question.limits  # refuses an unknown recipient or an impossible limit before any work
+    _ = question.named_secrets  # refuses a secret of a column that is not sensitive
     return question
 
 

@@ -12,6 +12,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.assessment.command_line import to_command
+from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import terminal
 from incrowd.cli.assess_text import show_verdict
 from incrowd.cli.hints import flag, options_typed
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 _WISHES = WishKeywords.__annotations__
-OF_APPENDING = {"table", "out", "append", "delay", "person", "recipient", "force", "json", *_WISHES}
+OF_APPENDING = {"table", "out", "append", "delay", "person", "force", "json", *_WISHES} | {
+    option.name for option in DECIDING if option.section == "question" and option.name != "population"
+}
 """The options of `--append`."""
 OF_SETS = {
     *("table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchies", "population"),
@@ -49,24 +52,25 @@ def append(
     out: str,
     delay: int | None,
     given: Mapping[str, Any],
-    recipient: str | None,
+    judged: Question | None,
     *,
     force: bool,
     json: bool,
 ) -> None:
     """Append a batch to a release; print what joined, waits and is left out, and the verdict or how to get one."""
-    from incrowd.assessment import Question, judge_release
+    from incrowd.assessment import judge_release
     from incrowd.protection import append_release
 
     with terminal.show_progress("protecting") as progress:
         appended = append_release(table, release, out, delay=delay, force=force, progress=progress, **given)
-    question = Question(
+    question = replace(
+        judged or Question(),
         quasi_identifiers=appended.log.released,
         sensitive=appended.log.sensitive,
         other=given.get("other", ()),
         source=out,
     )
-    verdict = None if recipient is None else judge_release(out, replace(question, recipient=recipient))
+    verdict = None if judged is None else judge_release(out, question)
     is_refused = verdict is not None and verdict.decision != "within"
     if json:
         judged = {} if verdict is None else {"verdict": verdict.to_dict()}
