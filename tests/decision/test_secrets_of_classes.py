@@ -1,9 +1,12 @@
 """What classes tell of a secret where somebody refused, where one record deviates, and what was tolerated."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.cli.running import run
 
+from incrowd import InputError
 from incrowd.assessment import Question, judge_release
 from incrowd.tables.untold_values import find_untold_values
 
@@ -73,8 +76,6 @@ def test_a_scale_from_minus_one_to_one_has_no_code():
 
 
 def test_answers_are_no_refusals():
-    import pyarrow as pa
-
     answers = [
         "none",
         "no",
@@ -91,3 +92,39 @@ def test_answers_are_no_refusals():
     may_be, surely = find_untold_values(pa.array(answers))
     assert not may_be.any()
     assert not surely.any()
+
+
+@pytest.mark.parametrize("share", [1, 1.0, 0.6, -0.1, float("nan")])
+def test_a_tolerated_share_that_is_meant_as_a_percentage_is_refused(share):
+    with pytest.raises(InputError, match=r"1% or 0\.01"):
+        judged(with_a_refusal("refused"), tolerate=share)
+
+
+def test_a_tolerated_share_is_refused_on_the_command_line_and_in_a_settings_file(capsys, tmp_path):
+    file = tmp_path / "people.csv"
+    pd.DataFrame(with_a_refusal("refused")).to_csv(file, index=False)
+    settings = tmp_path / "incrowd.toml"
+    settings.write_text(
+        '[columns]\nquasi_identifiers = ["age", "town"]\nsensitive = ["illness"]\n[question]\ntolerate = 1\n'
+    )
+    asked = ["--qi", "age,town", "--sensitive", "illness", "--recipient", "public", "--tolerate", "1"]
+    for words in (
+        ["assess", file, *asked],
+        ["check", file, *asked],
+        ["protect", file, *asked, "--out", tmp_path / "safe.csv"],
+        ["assess", file, "--config", settings],
+    ):
+        code, _, err = run(capsys, *words)
+        assert (code, "1% or 0.01" in " ".join(err.split())) == (2, True), words
+
+
+def test_a_yes_says_what_was_tolerated():
+    def illness_of(number):
+        return ["HIV"] * 11 if number == 7 else ["flu", "asthma", "none", "cold"] * 2 + ["flu", "asthma", "none"]
+
+    assert judged(people(illness_of)).decision == "exposed"
+    verdict = judged(people(illness_of), tolerate=0.02)
+    assert verdict.decision == "within"
+    (said,) = [str(one) for one in verdict.conditions if "You accept" in str(one)]
+    assert "2% of the records" in said
+    assert "illness (11 records, 1.67%)" in said

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 _CERTAIN = 0.95  # default share of a class with one value, from which the value counts as known: 19 of 20 people
+_MOST_TOLERATED = 0.5  # share of the records whose secret may be known: a larger one is a slip (1 for 1%)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ class Question:
         "share",
         f"Share of a class with one value from which that secret counts as known. Default: {chosen_percent(_CERTAIN)}.",
     )
-    tolerate: float | None = decide("share", "Share of records whose secret may be known: 1%. Default: 0.")
+    tolerate: float | None = decide("share", "Share of records whose secret may be known: 1% or 0.01. Default: 0.")
     rows_are_people: bool = decide(
         "switch", "Every row is another person, whatever the table looks like.", default=False
     )
@@ -147,11 +148,15 @@ class Question:
         """The share of records whose secret may be known.
 
         Raises:
-            InputError: it is not from 0 to 1.
+            InputError: it is below 0 or above one half; 1 would tolerate every record.
         """
         share = 0.0 if self.tolerate is None else self.tolerate
-        if not 0 <= share <= 1:
-            raise InputError(f"a tolerated share of {share:g}; give a number from 0 to 1, or a percentage")
+        if not 0 <= share <= _MOST_TOLERATED:
+            raise InputError(
+                f"a tolerated share of {chosen_percent(share)}; write 1% or 0.01 for one record in a hundred, at most "
+                f"{chosen_percent(_MOST_TOLERATED)}",
+                hint="tolerate",
+            )
         return share
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.protection.release_warnings import describe_expected, describe_row_order
 from incrowd.recipients import Limits
-from incrowd.wording import Advice, counted, listed, people, percent, two_digits
+from incrowd.wording import Advice, chosen_percent, counted, listed, people, percent, two_digits
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -221,6 +221,17 @@ def list_internal_reasons(
         yield Advice(
             f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing in {counted(missing, 'record', 'records')} "
             f"because of {listed(follows_from)}; that is no secret."
+        )
+    if question.tolerated and evidence.secrets:
+        known = [
+            f"{column.column} ({counted(column.news, 'record', 'records')}, {percent(column.news_share)})"
+            for column in evidence.secrets.columns
+            if column.news
+        ]
+        yield Advice(
+            f"You accept that the secret of {chosen_percent(question.tolerated)} of the records is known, for each "
+            f"sensitive column. It is known in {listed(known) if known else 'no record'}",
+            ("tolerate",),
         )
     untold = [
         f"{column.column} ({counted(column.undeclared_missing, 'record', 'records')})"

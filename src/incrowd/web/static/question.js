@@ -44,7 +44,8 @@ numberField("population", (value) => {
   if (value > 1e12) throw new Error("The population has at most 1,000,000,000,000 people.");
   if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
 });
-for (const name of ["threshold", "highest", "tolerate"]) numberField(name, (value) => { if (!(value > 0 && value <= 1) && !(name === "tolerate" && value === 0)) throw new Error("A limit is above 0 and at most 1, such as 0.05, 5% or 1/20."); });
+numberField("tolerate", (value) => { if (!(value >= 0 && value <= 0.5)) throw new Error("The share is at most 0.5: write 1% or 0.01 for one record in a hundred."); });
+for (const name of ["threshold", "highest"]) numberField(name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05, 5% or 1/20."); });
 
 /** Focus a field with a wrong number; true if there is one. No job is started then. */
 export function focusWrongField() {
