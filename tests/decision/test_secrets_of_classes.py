@@ -7,7 +7,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import InputError
-from incrowd.assessment import Question, judge_release
+from incrowd.assessment import Question, find_release, judge_release
 from incrowd.tables.untold_values import find_untold_values
 
 ASKED = {"quasi_identifiers": ["age", "town"], "sensitive": ["illness"], "rows_are_people": True}
@@ -128,3 +128,59 @@ def test_a_yes_says_what_was_tolerated():
     (said,) = [str(one) for one in verdict.conditions if "You accept" in str(one)]
     assert "2% of the records" in said
     assert "illness (11 records, 1.67%)" in said
+
+
+def mostly(count, each=11, classes=60):
+    """Twelve classes in which `count` of `each` people have HIV, and others in which nobody has it."""
+    rest = ["flu", "asthma", "none", "cancer"]
+
+    def illness_of(number):
+        ill = count if number < 12 else 0
+        return ["HIV"] * ill + [rest[(number + place) % 4] for place in range(each - ill)]
+
+    return people(illness_of, classes, each)
+
+
+def likely_in(verdict):
+    return [str(one) for one in verdict.conditions if "Not certain, but likely" in str(one)]
+
+
+def test_a_yes_says_which_secrets_are_likely():
+    verdict = judged(mostly(10))
+    assert verdict.decision == "within"
+    (said,) = likely_in(verdict)
+    assert "illness (up to 90.9% of a class; 120 records)" in said
+    assert "95%" in said
+    assert next(one for one in verdict.conditions if str(one) == said).hint == ("certain",)
+    assert likely_in(judged(mostly(8)))
+    assert not likely_in(judged(mostly(7)))  # below two thirds
+
+
+def test_a_value_that_is_not_much_more_common_than_in_the_table_is_not_told():
+    def illness_of(number):
+        return ["flu"] * (8 if number % 2 else 4) + ["asthma"] * 3 + ["none"] * (0 if number % 2 else 4)
+
+    assert not likely_in(judged(people(illness_of)))  # 73% of a class, 55% of the table
+
+
+@pytest.mark.parametrize("each", [3, 11, 15, 19])
+def test_one_deviating_record_does_not_hide_a_named_secret(each):
+    asked = {"secrets": ["illness=HIV"], "highest": 1 / 3}
+    for count in (each, each - 1):
+        assert judged(mostly(count, each), **asked).disclosed == ("illness",), count
+    assert judged(mostly(each - 2, each), **asked).decision == "within"
+    assert judged(mostly(each - 1, each), **asked, certain=1.0).decision == "within"
+
+
+def test_a_secret_that_is_not_named_may_be_hidden_by_one_record():
+    assert judged(mostly(11)).decision == "exposed"
+    assert judged(mostly(10)).decision == "within"
+
+
+def test_protection_hides_a_named_secret_behind_two_records():
+    table = pa.table(mostly(10))
+    question = Question(**ASKED, secrets=["illness=HIV"], recipient="public")
+    found = find_release(table, question, quasi_identifiers=ASKED["quasi_identifiers"], sensitive=["illness"])
+    assert found.passes
+    assert found.protected.removed == ()
+    assert found.verdict.decision == "within"

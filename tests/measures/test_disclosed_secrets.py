@@ -38,8 +38,10 @@ def counted_plainly(rows, structural, *, secret, null_is_secret, certain_from, c
                 alike, everywhere = (sum(one in secret for one in among) for among in (members, values))
             else:
                 continue
+            deviates = alike < len(filled) and secret is not None and certain_from < 1
             alike += 0 if hides else (len(members) - len(filled)) * (alike + 1) / (len(filled) + 2)
-            if alike < certain_from * len(members) * (1 - 1e-12):
+            among = len(members) - (deviates and 2 * alike > len(members))  # one who has another value knows it
+            if alike < certain_from * among * (1 - 1e-12):
                 continue
             certain += 1
             if secret is None and value is None and not null_is_secret:
@@ -48,7 +50,7 @@ def counted_plainly(rows, structural, *, secret, null_is_secret, certain_from, c
                 common += 1
             else:
                 base.append(everywhere / asked)
-                sure.append(alike / len(members))
+                sure.append(alike / among)
     return certain, missing, common, base, sure
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.evidence import MOST_ALONE
 from incrowd.classes import ClassSizes
-from incrowd.wording import Advice, counted, listed, people
+from incrowd.wording import Advice, chosen_percent, counted, listed, people, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.sections.section import AssessmentState
@@ -47,7 +47,22 @@ def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
             f"This yes counts on the missing values of {listed(behind)}: in these classes all who have a value have "
             "the same one."
         )
-    internal_reasons = (*map(Advice, reasons), *verdict.internal_reasons)
+    likely = [
+        f"{one.column} (up to {percent(one.likely_share)} of a class; {counted(one.likely, 'record', 'records')})"
+        for one in (disclosed.columns if disclosed is not None else ())
+        if one.likely
+    ]
+    advice = [Advice(reason) for reason in reasons]
+    if likely:
+        advice.append(
+            Advice(
+                f"Not certain, but likely: in some classes most people share one value of {listed(likely)} that far "
+                "fewer people of the table have, or that you named. It counts as known from "
+                f"{chosen_percent(work.question.certain_from)} of a class; set another share",
+                ("certain",),
+            )
+        )
+    internal_reasons = (*advice, *verdict.internal_reasons)
     return replace(verdict, found_if_declared=uniques, internal_reasons=internal_reasons)
 
 

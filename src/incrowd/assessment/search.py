@@ -12,7 +12,7 @@ revises the plan by what the verdict found until one passes. `find_least` does s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
@@ -95,19 +95,24 @@ class Plan:
         removed, values = (*self.removed, *secrets), max(self.asked_l or 2, 2) if left else None
         return replace(self, removed=removed, l=values, diverse=left, apart=apart, gave_up=True)
 
-    def demand(self, certain: float) -> SecretDemand:
+    def demand(self, certain: float, named: Collection[str] = ()) -> SecretDemand:
         """The options of `protect` that make secrets differ, so that none is nearly certain in a class.
 
-        No value reaches the share of a class from which it counts as `certain`: (c, l)-diversity bounds it.
+        No value reaches the share of a class from which it counts as `certain`: (c, l)-diversity bounds it. Of a
+        `named` secret it is the share among the others of somebody who does not have it: two such people are needed.
 
         >>> Plan(11, l=2, diverse=("illness",)).demand(0.95), Plan(11).demand(0.95)
         ({'l': 2, 'diversity': 'recursive', 'c': 19.0}, {})
+        >>> Plan(11, l=2, diverse=("illness",)).demand(0.95, {"illness"})
+        {'l': 2, 'diversity': 'recursive', 'c': 9.5}
         """
         if not self.diverse or self.l is None:
             return {}
         if certain == 1:
             return {"l": self.l}
         c = certain / (1 - certain)  # a share below s is a ratio below s / (1 - s)
+        if {*named} & {*self.diverse}:
+            c = min(c / 2, self.k - 1)
         return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
     @property

@@ -229,7 +229,9 @@ class _Search:
         given = self.options
         secrets, diverse = left(self._secrets), left(plan.diverse)
         is_asked = any(given.get(name) is not None for name in _VALUES)
-        demand: SecretDemand = {"l": plan.l} if is_asked else plan.demand(self.question.certain_from)
+        demand: SecretDemand = (
+            {"l": plan.l} if is_asked else plan.demand(self.question.certain_from, self.question.named_secrets)
+        )
         options: SearchKeywords = {
             **given,
             "apart": left(list(dict.fromkeys([*(given.get("apart") or ()), *plan.apart]))),

@@ -179,7 +179,7 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
         apart=plan.apart,
         warn=False,
         progress=progress,
-        **plan.demand(work.question.certain_from),
+        **plan.demand(work.question.certain_from, work.question.named_secrets),
     )
     return read_table(safe.table), lambda: float(safe.evaluate(progress=progress).granularity), safe.shuffled
 
@@ -187,7 +187,7 @@ def _protected(work: AssessmentState, plan: Plan, progress: Progress) -> tuple[T
 def protect_settings(work: AssessmentState, plan: Plan) -> dict[str, Any]:
     """Keyword arguments of `protect` for a plan: class size, demands on secrets, columns left out and kept apart."""
     secrets = [name for name in work.roles.sensitive if name not in plan.removed]
-    asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from)}
+    asked = {"k": plan.k, "sensitive": secrets, **plan.demand(work.question.certain_from, work.question.named_secrets)}
     if {*plan.diverse} != {*secrets}:
         asked["diverse"] = list(plan.diverse)
     asked |= {"leave_out": list(plan.removed), "apart": list(plan.apart)}

@@ -179,9 +179,7 @@ def _judged(verdict: Question) -> Question | None:
     if verdict.recipient is None and verdict.highest is None:
         unused = [option.name for option, _ in verdict.given_options()]
         if unused:
-            raise InputError(
-                f"{flag(unused[0])} is for the verdict on the release; name who is to get it (--recipient)"
-            )
+            raise InputError(f"{flag(unused[0])} is for the verdict on the release; add --recipient")
         return None
     _ = verdict.limits, verdict.tolerated, verdict.certain_from  # refused before any work
     return verdict

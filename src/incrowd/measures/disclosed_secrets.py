@@ -39,6 +39,7 @@ from incrowd.tables.untold_values import find_untold_values
 
 _POINTS = re.compile(r"(?<=[^\W\d_])\.")  # H.I.V., but not 1.5
 _BY_CHANCE = 0.01  # largest share of the records of a skip pattern that is expected by chance
+_LIKELY, _TIMES_THE_TABLE = 2 / 3, 2  # share of a class, and times that of the table, from which a value is likely
 _FEWEST = 10  # records of a skip pattern, in groups of at least two
 _MOST_GROUPS = 1 << 24  # combinations of values of two columns, above which no skip pattern is searched for
 
@@ -58,6 +59,8 @@ class DisclosedColumn(Result):
       that value.
     - `behind_missing`, `classes_behind_missing`: records with a value in classes in which all who have a value have the
       same one, which is news but not certain because of the missing values; and the number of these classes.
+    - `likely`, `likely_share`: records with a value that is not certain but likely, and news: at least two thirds of a
+      class have it, and, unless the secret is named, twice the share of the table; and the largest of these shares.
     - `base_rate`: the chance of guessing right without the class, on average over the records whose value is news.
     - `rise`: the increase of that chance by the class, on average over these records.
     """
@@ -77,6 +80,8 @@ class DisclosedColumn(Result):
     behind_missing: int = 0
     classes_behind_missing: int = 0
     undeclared_missing: int = 0
+    likely: int = 0
+    likely_share: float = 0.0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
@@ -129,7 +134,8 @@ def count_disclosed_secrets(
         certain_from: the share of a class from which a value counts as certain, above 0.5; only records with that value
             are counted. If more than half of a class have a value (are filled), each person without one counts with the
             chance of having the value in question: (c + 1) / (f + 2) if c of f filled people have it (Laplace's rule of
-            succession).
+            succession). For a named secret below 1, the share is that among the others, for a person of the class who
+            does not have it: ten of eleven people are all others of the eleventh.
         common_above: a value of more than this share of the records is common, so it is not news. Records whose value
             is missing because of their quasi-identifiers are left out of the share.
         progress: callback that receives the current step and the share done.
@@ -210,13 +216,16 @@ def _column(
     undeclared = int(tally[untold].sum()) - (missing if column.has_null and untold[-1] else 0)
     size = len(column.values) if holders is None else 2
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
-    certain, confident = np.zeros(tally.size, dtype=np.int64), np.zeros(tally.size)
-    behind_missing = np.zeros((2, tally.size), dtype=np.int64)
+    found = _Found(tally.size)
+    likely_from = np.full(tally.size, _LIKELY)
+    if holders is None:
+        likely_from = np.maximum(_LIKELY, _TIMES_THE_TABLE * tally / applicable)
     for part in parts:
-        _add_certain(part, values, untold, certain_from, certain, confident, behind_missing)
+        _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
+    certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
-        certain[0], behind_missing[:, 0] = 0, 0
+        found.forget(0)
     else:
         is_missing[values[surely]] = True
         is_common = (tally > common_above * applicable) & ~is_missing
@@ -235,11 +244,13 @@ def _column(
         certain_missing=int(certain[is_missing].sum()),
         certain_common=int(certain[is_common].sum()),
         base_rate=base_rate,
-        rise=float(confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
+        rise=float(found.confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
         spellings=0 if holders is not None else int(np.count_nonzero((values != np.arange(size)) & ~surely)),
-        behind_missing=int(behind_missing[0, may_be_news].sum()),
-        classes_behind_missing=int(behind_missing[1, may_be_news].sum()),
+        behind_missing=int(found.behind_missing[0, may_be_news].sum()),
+        classes_behind_missing=int(found.behind_missing[1, may_be_news].sum()),
         undeclared_missing=undeclared,
+        likely=int(found.likely[may_be_news].sum()),
+        likely_share=float(found.likely_share[may_be_news].max(initial=0.0)),
     )
 
 
@@ -256,16 +267,39 @@ def _join_spellings(column: Coded) -> NDArray[np.int64]:
     return places
 
 
+class _Found:
+    """Sums over classes, by value.
+
+    Attributes:
+        certain: records in classes where the value is certain; `confident` sums records × share of these classes.
+        behind_missing: records, and classes, where all who have a value have this one and it is not certain because of
+            missing values.
+        likely: records in classes where the value is likely, and not certain; `likely_share` is their largest share.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.certain, self.likely = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self.confident, self.likely_share = np.zeros(size), np.zeros(size)
+        self.behind_missing = np.zeros((2, size), dtype=np.int64)
+
+    def forget(self, value: int) -> None:
+        """Leave a value out that is not secret."""
+        for sums in (self.certain, self.likely, self.confident, self.likely_share):
+            sums[value] = 0
+        self.behind_missing[:, value] = 0
+
+
 def _add_certain(
     part: ClassValueCounts,
     values: NDArray[np.int64],
     untold: NDArray[np.bool_],
     certain_from: float,
-    certain: NDArray[np.int64],
-    confident: NDArray[np.float64],
-    behind_missing: NDArray[np.int64],
+    found: _Found,
+    likely_from: NDArray[np.float64],
+    *,
+    among_others: bool,
 ) -> None:
-    """Add the records of each value in classes where the value is certain, and the sum of its shares of those classes.
+    """Add the records of each value in classes where the value is certain, likely, or hidden by missing values alone.
 
     Args:
         part: counts of class × value pairs.
@@ -273,10 +307,9 @@ def _add_certain(
         untold: the codes that stand for a missing value that is not secret. If most of a class are filled, people
             without a value count by the rule of succession.
         certain_from: the share of a class from which a value is certain.
-        certain: sums of records by value, added to here.
-        confident: sums of records × share by value, added to here.
-        behind_missing: records by value, and classes by value, where all who have a value have this one and it is not
-            certain because of missing values; added to here.
+        found: sums by value, added to here.
+        likely_from: by value, the share of a class from which it is likely.
+        among_others: whether the share is that among the others of somebody who does not have the value.
     """
     classes, codes = np.divmod(part.pairs, np.uint64(values.size))
     codes = codes.astype(np.int64)
@@ -294,13 +327,20 @@ def _add_certain(
         counts = np.bincount(place, weights=counts).astype(np.int64)
         value, people, filled = value[first], people[first], filled[first]
         missing, is_told = missing[first], is_told[first]
-    share = (counts + missing * (counts + 1) / (filled + 2)) / people
-    is_certain = share >= certain_from * (1 - 1e-12)
-    np.add.at(certain, value[is_certain], counts[is_certain])
-    np.add.at(confident, value[is_certain], counts[is_certain] * share[is_certain])
+    expected = counts + missing * (counts + 1) / (filled + 2)
+    share = expected / people
+    known = share
+    if among_others and certain_from < 1:
+        known = np.where((counts < filled) & (2 * expected > people), expected / (people - (counts < filled)), share)
+    is_certain = known >= certain_from * (1 - 1e-12)
+    np.add.at(found.certain, value[is_certain], counts[is_certain])
+    np.add.at(found.confident, value[is_certain], counts[is_certain] * known[is_certain])
     is_behind = ~is_certain & is_told & (counts == filled) & (filled < people)
-    np.add.at(behind_missing[0], value[is_behind], counts[is_behind])
-    np.add.at(behind_missing[1], value[is_behind], 1)
+    np.add.at(found.behind_missing[0], value[is_behind], counts[is_behind])
+    np.add.at(found.behind_missing[1], value[is_behind], 1)
+    is_likely = ~is_certain & is_told & (share >= likely_from[value] * (1 - 1e-12))
+    np.add.at(found.likely, value[is_likely], counts[is_likely])
+    np.maximum.at(found.likely_share, value[is_likely], share[is_likely])
 
 
 class SkipPatterns:
