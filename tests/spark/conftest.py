@@ -21,6 +21,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",  # small jobs gain nothing from being planned again
     "spark.sql.codegen.wholeStage": "false",  # nor from Java that is written and compiled for each of them
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.locality.wait": "0s",
     "spark.shuffle.io.maxRetries": "1",  # a worker that is lost is not asked again
     "spark.shuffle.io.retryWait": "100ms",
