@@ -69,7 +69,7 @@ def test_every_step_is_searched_for_originals():
 def test_a_file_holds_the_values_of_its_cells_only(tmp_path, monkeypatch, name):
     unpacked_files(monkeypatch)
     table = planted(1)
-    safe = protected(table, METHODS[name], warn=True)  # what kept columns give back is looked for once, not for each file
+    safe = protected(table, METHODS[name], warn=True)  # kept columns are reviewed once, not for each file
     missing = gone(table, safe.table)
     assert missing
     released = safe.released_quasi_identifiers or safe.quasi_identifiers

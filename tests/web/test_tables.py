@@ -320,7 +320,9 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
         assert kind.words[1:] in roles
     for name, method in METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
-        assert f'data-help="{method.help}" data-inputs="{" ".join(method.inputs)}"' in line
+        able = {"importance": method.takes_wishes, "hierarchies": not method.perturbs}
+        inputs = " ".join([*method.inputs, *(name for name, is_taken in able.items() if is_taken)])
+        assert f'data-help="{method.help}" data-inputs="{inputs}"' in line
         assert " hidden" not in line.partition("</option>")[0]
     for kind, step in STEPS.items():  # a new one appears by itself
         assert f'<option value="{kind}" data-usual="{step.usual}" data-help="{step.words}' in protection

@@ -73,8 +73,8 @@ def append(
     verdict = None if judged is None else judge_release(out, question)
     is_refused = verdict is not None and verdict.decision != "within"
     if json:
-        judged = {} if verdict is None else {"verdict": verdict.to_dict()}
-        terminal.print_json({"file": masked(out), **appended.to_dict(), **judged})
+        decided = {} if verdict is None else {"verdict": verdict.to_dict()}
+        terminal.print_json({"file": masked(out), **appended.to_dict(), **decided})
         raise typer.Exit(1 if is_refused else 0)
     terminal.heading(f"{masked(out)}: {appended.sentence}")
     terminal.line("Published rows are unchanged; all rows are in random order.")

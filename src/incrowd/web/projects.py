@@ -172,8 +172,8 @@ def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -
     asked = project.settings.protection
     if dropped := [name for name in asked.secrets if name not in kinds]:
         yield f"no longer kept secret, because the column is gone: {listed(dropped)}; see “Keep secret”"
-    if dropped := {*asked.named(kinds)} - {*kinds, *asked.secrets}:
-        yield f"the protection asks nothing more of {listed(sorted(dropped))}, which are gone"
+    if others := {*asked.named(kinds)} - {*kinds, *asked.secrets}:
+        yield f"the protection asks nothing more of columns that are gone: {listed(sorted(others))}"
     if new := [name for name in kinds if name not in was]:
         yield f"new, and not decided: {listed(new)}"
     if other := [name for name, kind in kinds.items() if name in was and was[name].type != kind]:
