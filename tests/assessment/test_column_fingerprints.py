@@ -20,7 +20,7 @@ ANSWERS = DRAW.choice(["yes", "no", "perhaps"], ROWS)
 
 def saved(answers, role="other"):
     """The question of somebody who judged a table, through a settings file."""
-    question = Question(quasi_identifiers=["age", "sex"], rows_are_people=True, tolerate=1.0, **{role: ["zz"]})
+    question = Question(quasi_identifiers=["age", "sex"], rows_are_people=True, tolerate=0.5, **{role: ["zz"]})
     table = read_table({**CROWD, "zz": answers})
     return from_toml(to_toml(with_contents(question, suggest_roles(table))))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.protection.release_warnings import describe_expected, describe_row_order
 from incrowd.recipients import Limits
-from incrowd.wording import Advice, chosen_percent, counted, listed, people, percent, two_digits
+from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent, two_digits
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
     from incrowd.protection.marks import Linkage
+
+_FEWEST_TEXTS, _ROWS_EACH = 10, 5  # different texts of a kept column, and records of each, that are told
 
 
 def find_exposures(
@@ -258,6 +260,19 @@ def list_internal_reasons(
                 f"{one.column} is kept as {roles.role_in_words(one.column)}, though {one.reason}; read some of its "
                 "cells before it goes out."
             )
+    rare = [
+        f"{one.column} ({counted(one.distinct, 'text', 'texts')}, {one_decimal((one.rows - one.nulls) / one.distinct)} "
+        "records each)"
+        for one in roles.suggested
+        if one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
+        if one.role != "identifier" and one.column not in roles.pseudonyms and not one.generalised
+        if one.kind == "text" and one.distinct >= _FEWEST_TEXTS and one.rows - one.nulls <= _ROWS_EACH * one.distinct
+    ]
+    if rare:
+        yield Advice(
+            f"Few records share each text of {listed(rare)}: such texts may be names or numbers of people, or tell who "
+            "they are; read some cells before it goes out."
+        )
     looks = {one.column: one.role for one in roles.suggested}
     names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
     if names:

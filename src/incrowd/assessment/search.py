@@ -112,7 +112,7 @@ class Plan:
             return {"l": self.l}
         c = certain / (1 - certain)  # a share below s is a ratio below s / (1 - s)
         if {*named} & {*self.diverse}:
-            c = min(c / 2, self.k - 1)
+            c /= 2  # of d people without it, (d - 1) / d counts, which is at least a half; small classes ask for more l
         return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from incrowd.tables.generalised import Choice, parse_generalised
 from incrowd.tables.roles.check_digits import are_articles, have_check_digits
 from incrowd.tables.roles.column_facts import ColumnFacts, is_json
+from incrowd.tables.roles.full_names import are_full_names
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 from incrowd.tables.roles.values import ValueEvidence
 from incrowd.wording import one_decimal
@@ -56,6 +57,9 @@ def find_direct_identifier(facts: ColumnFacts) -> ValueEvidence | None:
         reason = "its cells are random strings, as keys of records are"
         evidence.append(ValueEvidence("identifier", "record number", reason, "high"))
     evidence += [*_names_of_people(values), *in_text]
+    if facts.repeats <= _CHECKED_EACH and are_full_names(facts.sample if not facts.generalised else tuple(values)):
+        reason = "its cells are words that recur in many combinations, as given names and surnames of people do"
+        evidence.append(ValueEvidence("identifier", "person name", reason, "high"))
     if facts.generalised:  # members of sets that only may name people are left to who made them
         evidence = [one for one in evidence if one.confidence == "high"]
     return min(evidence, key=lambda one: one.confidence != "high", default=None)
