@@ -100,10 +100,10 @@ def test_a_yes_says_who_is_found_by_whoever_knows_what_was_called_secret():
     }
     found = assess(table, quasi_identifiers=["sex"], sensitive=["born", "pay"], rows_are_people=True).verdict
     assert found.decision == "within"
-    (told,) = (str(one) for one in found.internal_reasons if "as secret" in str(one))
+    (told,) = (str(one) for one in found.internal_reasons if "secret" in str(one))
     rows = list(zip(*(column.tolist() for column in table.values()), strict=True))
     alone = sum(rows.count(row) == 1 for row in rows)
-    yes = f"This yes takes born, pay as secret: an attacker who knows them too finds {alone} people alone"
+    yes = f"This yes holds while born, pay stay secret: an attacker who knows them too finds {alone} people alone"
     assert told.startswith(yes)
 
 
@@ -113,8 +113,8 @@ def test_a_yes_says_where_only_missing_values_hide_a_secret():
     found = judge_release(table, Question(quasi_identifiers=["area"], sensitive=["ill"], rows_are_people=True))
     assert found.decision == "within"
     assert [str(one) for one in found.conditions if "missing values" in str(one)] == [
-        "This yes counts on the missing values of ill (1 class, 4 records): in these classes all who have a value have "
-        "the same one."
+        "Nothing but missing values hides ill in 1 class (4 records): all people there who have a value have the same "
+        "one, so an attacker who knows that somebody has a value knows which."
     ]
     full = {**table, "ill": ["flu", "cold", "none"] * 20}
     found = judge_release(full, Question(quasi_identifiers=["area"], sensitive=["ill"], rows_are_people=True))

@@ -332,7 +332,7 @@ def test_a_secret_that_follows_from_a_quasi_identifier_is_judged_alike_by_protec
     assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"
     as_secret = judge_release(file, replace(question, sensitive=("tariff",)))
     assert as_secret.decision == "within"
-    assert any("tariff (from age: " in one.sentence for one in as_secret.internal_reasons)
+    assert any("tariff from age (smallest class: " in one.sentence for one in as_secret.internal_reasons)
     write_protected(protect(table, **known, k=11, sensitive=["tariff"], identifiers=[]), file, force=True)
     assert judge_release(file, replace(question, other=("tariff",))).decision == "exposed"  # as it was told above
 
@@ -357,14 +357,14 @@ def test_a_yes_tells_of_values_that_everybody_expects_of_some_people(tmp_path, r
     smallest = min(
         classes[label, town, True] for label, town in zip(ages, towns, strict=True) if crosses(limits[label])
     )
-    expected = f"pension (from age: {smallest})"
+    expected = f"pension from age (smallest class: {smallest})"
     assert smallest < 11
     for found in (judge_release(file, Question(**known)), judge_protected(safe, Question(**known))):
         (told,) = [one for one in found.internal_reasons if expected in one.sentence]
         assert (found.decision, told.hint) == ("within", ("apart", "drop", "quasi_identifiers"))
     assert any(expected in note for note in safe.notes)
     apart = protect(table, **known, k=11, identifiers=[], apart=["pension"])
-    assert not any("Others may expect" in note for note in apart.notes)
+    assert not any("Others may guess" in note for note in apart.notes)
 
 
 @pytest.mark.parametrize("role", ["other", "sensitive"])

@@ -244,7 +244,10 @@ PATIENTS = {"zip": [1, 2], "ill": ["a", "b"], "age": [3, 4]}
         ({"certain_from": 0.5}, "above 0.5"),
         ({"common_above": 1.5}, "from 0 to 1"),
         ({"secrets": {"age": Secret(above=3)}}, "not among the sensitive columns"),
-        ({"secrets": {"ill": Secret(values=["a", "zebra"])}}, "1 of 2 secret values of 'ill' not found"),
+        (
+            {"secrets": {"ill": Secret(values=["a", "zebra"])}},
+            "no cell of 'ill' holds 'zebra', which you named as secret",
+        ),
         ({"secrets": {"ill": Secret(above=3)}}, "does not fit its type"),
         ({"sensitive": ["age"], "secrets": {"age": Secret(values=["old"])}}, "does not fit its type"),
         ({"sensitive": ["age"], "secrets": {"age": Secret(below="old")}}, "does not fit its type"),
@@ -253,7 +256,7 @@ PATIENTS = {"zip": [1, 2], "ill": ["a", "b"], "age": [3, 4]}
 def test_questions_that_make_no_sense_are_refused(wrong, words):
     with pytest.raises(InputError, match=words) as refused:
         count_disclosed_secrets(PATIENTS, **{"quasi_identifiers": ["zip"], "sensitive": ["ill"]} | wrong)
-    assert "zebra" not in str(refused.value)
+    assert not any(f"'{cell}'" in str(refused.value) for cell in PATIENTS["ill"])
 
 
 def test_a_secret_is_values_or_a_range():

@@ -189,7 +189,7 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
 
 
 def test_the_external_page_of_a_yes_on_conditions_says_so_and_names_no_column(ordinary):
-    secret = Advice("This yes takes charge as secret: an attacker who knows it too finds 9 people alone.")
+    secret = Advice("This yes holds while charge stays secret: an attacker who knows it too finds 9 people alone.")
     for reasons, declared in (((secret,), ()), ((), ("charge",)), ((), ())):
         verdict = replace(ordinary.verdict, decision="within", internal_reasons=reasons, declared=declared)
         words = " ".join(Page(to_html(replace(ordinary, verdict=verdict), external=True)).words)

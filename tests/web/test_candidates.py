@@ -266,7 +266,7 @@ def test_a_yes_says_everywhere_what_it_rests_on_and_what_was_left_out(script, ta
     verdict = script.get(f"/api/v1/jobs/{job}/result").json()["verdict"]
     assert verdict["decision"] == "within"
     (secret,) = [
-        reason for reason in verdict["inside_reasons"] if reason.startswith("This yes takes illness as secret")
+        reason for reason in verdict["inside_reasons"] if reason.startswith("This yes holds while illness stays secret")
     ]
     assert "in classes smaller than 11" in secret
     assert card["conditions"] == verdict["inside_reasons"]

@@ -190,8 +190,8 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
     )
     return Action(
         f"{what} The command below suggests a role for each, and leaves out columns for which it has none: move every "
-        "name to where it belongs, then run it. Columns are, in the order of the options: known to others, secret, "
-        "names of people, left out, known to nobody outside.",
+        "name to where it belongs, then run it. A column is known to others, is secret, names people, is to be left "
+        "out or is known to nobody outside: an option each, in this order.",
         ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )

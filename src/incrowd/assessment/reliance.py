@@ -34,18 +34,19 @@ def note_reliance(work: AssessmentState, verdict: Verdict) -> Verdict:
             f"This yes rests on your word that nobody outside knows {', '.join(declared)}: {if_declared_known}."
         )
     if if_secrets_known:
-        reasons.append(f"This yes takes {', '.join(secret)} as secret: {if_secrets_known}.")
+        stay = "stays" if len(secret) == 1 else "stay"
+        reasons.append(f"This yes holds while {listed(secret)} {stay} secret: {if_secrets_known}.")
     disclosed = work.answers["evidence"].secrets
     behind = [
-        f"{one.column} ({counted(one.classes_behind_missing, 'class', 'classes')}, "
-        f"{counted(one.behind_missing, 'record', 'records')})"
+        f"{one.column} in {counted(one.classes_behind_missing, 'class', 'classes')} "
+        f"({counted(one.behind_missing, 'record', 'records')})"
         for one in (disclosed.columns if disclosed is not None else ())
         if one.behind_missing
     ]
     if behind:
         reasons.append(
-            f"This yes counts on the missing values of {listed(behind)}: in these classes all who have a value have "
-            "the same one."
+            f"Nothing but missing values hides {listed(behind)}: all people there who have a value have the same one, "
+            "so an attacker who knows that somebody has a value knows which."
         )
     likely = [
         f"{one.column} (up to {percent(one.likely_share)} of a class; {counted(one.likely, 'record', 'records')})"

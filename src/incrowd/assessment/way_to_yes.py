@@ -238,7 +238,7 @@ def _protect_action(work: AssessmentState, way: Attempt) -> Action:
         alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
         values += f"; {listed(alone)} {'needs' if len(alone) == 1 else 'need'} no such rule" if alone else ""
     if plan.apart:
-        values += f"; people who were not asked about {listed(plan.apart)} are kept apart from those who were"
+        values += f"; people with and without a value of {listed(plan.apart)} are kept apart"
     evidence = work.answers["evidence"]
     ordered = ", which writes the rows in random order" if evidence.row_order and evidence.is_release else ""
     demand = protect_settings(work, plan)

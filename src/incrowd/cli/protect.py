@@ -55,7 +55,7 @@ def protect_table(
     ] = None,
     kept_rows: Annotated[
         str | None,
-        Option(help="Write which row each released one was made from; attacks need it. Secret."),
+        Option(help="Write which row each released one was made from, to a .txt file; attacks need it. Secret."),
         command_files.Output("list of rows", (".txt",)),
     ] = None,
     codebook: Annotated[

@@ -44,7 +44,7 @@ def show(made: WrittenRelease, out: str) -> None:
     for trial in made.trials:
         values = f", {trial.l:g} values of {listed(trial.diverse)}" if trial.l else ""
         left_out = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
-        apart = f", people who were not asked about {', '.join(trial.apart)} kept apart" if trial.apart else ""
+        apart = f", people with and without a value of {', '.join(trial.apart)} kept apart" if trial.apart else ""
         several = len({trial.method for trial in made.trials}) > 1
         how = f" by {trial.method}" if several else ""
         kept = f", {percent(trial.detail_kept)} of the detail kept" if trial.detail_kept is not None else ""

@@ -79,16 +79,17 @@ class Secret:
 
     def _named(self, values: pa.Array, column: str) -> NDArray[np.bool_]:
         chosen = np.zeros(len(values), dtype=np.bool_)
-        absent = 0
+        absent = []
         for value in self.values:
             same = pc.is_null(values) if value is None else pc.equal(values, _scalar(value, values.type))
             matches = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
-            absent += not matches.any()
+            absent += [] if matches.any() else [value]
             chosen |= matches
         if absent:
-            raise InputError(
-                f"{absent} of {counted(len(self.values), 'secret value', 'secret values')} of {column!r} "
-                "not found in the table; check how they are written"
+            missing = ", ".join("a missing value" if value is None else repr(value) for value in absent)
+            raise InputError(  # what the user typed and no cell holds may be repeated
+                f"no cell of {column!r} holds {missing}, which you named as secret; check how it is written",
+                hint="secrets",
             )
         return chosen
 

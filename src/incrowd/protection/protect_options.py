@@ -26,7 +26,7 @@ _amounts = partial(Option, "numbers", lowest=0, highest=1e12)
 _METHODS, _KINDS, _AIMS, _OUTPUTS = map(get_args, (MethodName, DiversityKind, Aim, OutputKind))
 _K = "Everybody looks like at least k - 1 others. Default 5, or what the recipient needs."
 _METHOD = f"{', '.join(_METHODS)}. Default: partition; for a recipient, the least loss of several."
-_APART = "Kept columns that only some were asked (structural missing): no class mixes these people with the others."
+_APART = "Kept columns whose missing values tell something: no class mixes people with and without a value."
 _KIND = f"Kind of l: {', '.join(_KINDS)}. Default: distinct."
 _T = "No class is farther than t from the table; or 'bound': what k allows."
 _KEY = "With a person column: file of a secret key; people have one pseudonym in all tables under it."

@@ -112,15 +112,17 @@ def describe_given_back(fact: RecoveringColumn) -> str:
 def describe_expected(facts: Sequence[RecoveringColumn]) -> str:
     """Words for kept columns whose values follow from quasi-identifiers, the column with the smallest class first."""
     ordered = sorted(facts, key=lambda fact: fact.k)
-    names = listed([f"{one.column} (from {listed([one.gives_back, *one.others])}: {one.k:,})" for one in ordered])
+    names = listed(
+        [f"{one.column} from {listed([one.gives_back, *one.others])} (smallest class: {one.k:,})" for one in ordered]
+    )
     they, them, known = ("they count", "them", "quasi-identifiers")
     if len(facts) == 1:
         they, them, known = ("it counts", "it", "a quasi-identifier")
     keep_apart = "keep those people apart, " if any(one.partly for one in facts) else ""
     return (
-        f"Others may expect values that follow from what they know: {names}. For an attacker who does, the smallest "
-        f"class has as many people as stand in brackets, and not {ordered[0].k_without:,}. Here {they} as unknown; if "
-        f"others can tell {them}, {keep_apart}leave {them} out or make {them} {known}"
+        f"Others may guess values of kept columns from what they know, which makes the smallest class of "
+        f"{ordered[0].k_without:,} smaller: {names}. Here {they} as unknown; if others can guess {them}, {keep_apart}"
+        f"leave {them} out or make {them} {known}"
     )
 
 

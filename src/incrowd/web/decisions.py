@@ -140,7 +140,7 @@ def record_page(decision: RecordedDecision) -> str:
         left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
         question += [("left out", ", ".join(left_out))] if left_out else []
         apart = decision.protection.apart
-        question += [("kept apart", f"people who were not asked about {listed(apart)}")] if apart else []
+        question += [("kept apart", f"people with and without a value of {listed(apart)}")] if apart else []
     judged = decision.after or decision.before
     words = {name: ROLE_WORDS[role] for name, role in settings.roles.items()}
     roles = [

@@ -27,7 +27,7 @@ export function protectionInWords({ protection }) {
   const named = (names) => (names.length > 2 ? `${names.length} columns` : names.map((name) => shorten(name, 20)).join(" and "));
   if (secrets.length) parts.push(`${named(secrets)} kept secret`);
   if (gone.length) parts.push(`${named(gone)} left out`);
-  if (apart.length) parts.push(`people not asked about ${named(apart)} kept apart`);
+  if (apart.length) parts.push(`people with and without ${named(apart)} kept apart`);
   if (l) parts.push(`l = ${l}${protection.diverse?.length ? ` for ${named(protection.diverse)}` : ""}`);
   if (t) parts.push(`t = ${t}`);
   if (protection.output) parts.push(typeof protection.output === "string" ? `written as ${OUTPUTS[protection.output] ?? protection.output}` : "written by column");
