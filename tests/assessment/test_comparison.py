@@ -35,11 +35,20 @@ def test_the_other_way_round_everything_is_worse(tables):
     assert len(there.of("better")) == len(back.of("worse")) > 0
 
 
+def coarser():
+    """The table with the same ranges of ages for everybody, which no person made."""
+    ages = demo_table(2_000).to_pandas()
+    return ages.assign(age_yrs=ages["age_yrs"] // 20)
+
+
 def test_saved_assessments_are_compared_as_they_were_saved(tables):
-    before, after = (assess(table, quasi_identifiers=NAMES, population=100_000, protection=False) for table in tables)
+    both = (tables[0], coarser())
+    before, after = (assess(table, quasi_identifiers=NAMES, population=100_000, protection=False) for table in both)
     saved = json.loads(json.dumps(before.to_dict()))
     found = compare(saved, after)
     assert "risk in the population" in {change.name for change in found.changes}
+    local = assess(tables[1], quasi_identifiers=NAMES, population=100_000, protection=False)
+    assert any("is not compared: " in note and "overlap" in note for note in compare(saved, local).notes)
     decisions = f"the decision was “{before.verdict.headline}” and is “{after.verdict.headline}”"
     assert any(decisions in note for note in found.notes)
     assert [one.name for one in found.kept] == ["rows", "columns"]
@@ -65,8 +74,12 @@ def test_two_tables_need_columns(tables):
 
 
 def test_tables_are_compared_in_their_population_too(tables):
-    before, after = tables
+    before, after = tables[0], coarser()
     found = compare(before, after, quasi_identifiers=["age_yrs", "sex", "patcnty"], population=100_000)
+    assert not any("is not compared" in note for note in found.notes)
     change = next(one for one in found.changes if one.name == "risk in the population")
     assert change.direction == "better"
     assert change.after < change.before < 1
+    local = compare(*tables, quasi_identifiers=["age_yrs", "sex", "patcnty"], population=100_000)
+    assert "risk in the population" not in {one.name for one in local.changes}
+    assert any("is not compared: " in note and "overlap" in note for note in local.notes)

@@ -16,7 +16,7 @@ from incrowd import (
     read_table,
 )
 from incrowd.assessment import Question, api, judge_protected, way_to_yes
-from incrowd.assessment.search import Attempt, Cost, Failed, Plan, find_least, repair_plan, walk_sizes
+from incrowd.assessment.search import Attempt, Cost, Failed, Plan, find_least, likely_to_pass, repair_plan, walk_sizes
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections import protection as protection_section
 from incrowd.assessment.solver import find_release
@@ -50,7 +50,7 @@ def test_advised_protection_is_told_to_programs_too():
     assert advice.to_dict()["protection"] == advice.protection
 
 
-def test_the_population_is_grown_only_for_ways_that_nothing_counted_refuses(monkeypatch):
+def test_the_population_is_not_grown_for_ways_whose_ranges_are_made_class_by_class(monkeypatch):
     grown, judged, smallest = [], [], []
     estimate, judge = population_section.estimate_risks, api.judge_release
 
@@ -80,10 +80,9 @@ def test_the_population_is_grown_only_for_ways_that_nothing_counted_refuses(monk
     without = [verdict for verdict in judged if verdict.disclosed]
     assert without
     assert all(verdict.basis == "table" and verdict.decision != "within" for verdict in without)
-    with_population = [verdict for verdict in judged if verdict.basis == "population"]
-    assert len(with_population) == len(judged) - len(without)
+    assert {verdict.basis for verdict in judged} == {"table"}
     assert len(grown[0]) > 1  # for the forecast
-    assert grown[1:] == [[20_000]] * len(with_population)
+    assert len(grown) == 1
     expected = found.verdict.actions[0].expected
     passed = {k: verdict for k, verdict in zip(smallest, judged, strict=True) if verdict.decision == "within"}
     advised = min(k for k in passed if k >= expected["k"])  # the table whose classes have that size or little more
@@ -100,7 +99,9 @@ def searched(monkeypatch, likely, passes, diverse=(), detail=lambda k: 1 / k, me
         return Attempt(plan, None, lambda: Cost(detail(k), 0, 100)) if passes(k) else Failed(f"{k} is too few")
 
     monkeypatch.setattr(way_to_yes, "_sizes_to_try", lambda work: [2, 3, 5, 8, 11])
-    monkeypatch.setattr(way_to_yes, "_likely_to_pass", lambda work, sizes: likely)
+    monkeypatch.setattr(
+        way_to_yes, "find_least", lambda sizes, start, *rest, **how: find_least(sizes, likely, *rest, **how)
+    )
     monkeypatch.setattr(way_to_yes, "_try_size", try_size)
     monkeypatch.setattr(way_to_yes, "_protect_action", lambda work, way: way.plan.k)
     monkeypatch.setattr(way_to_yes, "_no_way", lambda question, why: why)
@@ -136,13 +137,8 @@ def test_where_secrets_must_differ_larger_classes_are_taken_if_they_keep_more(li
 
 def test_the_class_size_that_is_likely_to_pass_comes_from_the_sampling_fraction():
     def likely(people, population):
-        limits = SimpleNamespace(class_size=11)
-        work = SimpleNamespace(
-            question=SimpleNamespace(limits=limits),
-            answers={"population": SimpleNamespace(people=people, population=population)},
-        )
         sizes = [2, 3, 5, 8, 11]
-        return sizes[way_to_yes._likely_to_pass(work, sizes)]
+        return sizes[likely_to_pass(sizes, 11, people, population)]
 
     assert likely(1_000, 1_000) == 11  # everybody is in the table
     assert likely(1_000_000, 3_985_166) == 8
@@ -159,7 +155,7 @@ AGES = {"age": _DRAWS.integers(20, 80, 240).tolist(), "sex": _DRAWS.integers(0, 
 
 
 def test_one_protection_at_a_time_where_the_memory_limit_does_not_allow_two_and_the_result_is_the_same(monkeypatch):
-    asked = {"quasi_identifiers": ["age", "sex"], "population": 240}
+    asked = {"quasi_identifiers": ["age", "sex"], "population": 240, "recipient": "strict"}
     protect_one, running, most = protection_section.protect, [], []
 
     def counted(*given, **options):
@@ -191,8 +187,8 @@ def test_only_protections_with_which_the_way_to_a_yes_begins_are_kept(monkeypatc
     assess(AGES, quasi_identifiers=["age", "sex"])
     assess(AGES, quasi_identifiers=["age", "sex"], population=240)
     assess(AGES, quasi_identifiers=["age", "sex"], population=3_000)
-    assert [way_to_yes.sizes_to_begin_with(work) for work in works] == [[11, 15], [8, 11, 15], [3, 5, 8]]
-    assert [sorted(work.shared["protected"]) for work in works] == [[11], [11], [3, 5]]
+    assert [way_to_yes.sizes_to_begin_with(work) for work in works] == [[11, 15]] * 3
+    assert [sorted(work.shared["protected"]) for work in works] == [[11]] * 3
 
 
 @pytest.mark.parametrize(("stage", "call"), [("protect", 3), ("protect", 20), ("trying", 1), ("trying", 6)])
@@ -218,7 +214,7 @@ def test_a_cancelled_assessment_stops_within_one_trial(stage, call, monkeypatch)
     for room, name in ((protection_section, "protect"), (protection_section, "evaluate"), (way_to_yes, "protect")):
         monkeypatch.setattr(room, name, noted(getattr(room, name)))
     with pytest.raises(CancelledError):
-        assess(AGES, quasi_identifiers=["age", "sex"], population=240, progress=progress)
+        assess(AGES, quasi_identifiers=["age", "sex"], population=240, recipient="restricted", progress=progress)
     assert len(told) == call
     assert not any(finished)
 

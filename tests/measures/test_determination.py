@@ -133,3 +133,64 @@ def test_values_that_only_lean_to_one_side_give_nothing_away():
     for seed in range(50):
         draws = np.random.default_rng(seed)
         assert not determination(draws.integers(0, 60, 4_000), draws.integers(0, 3, 4_000)).gives_away
+
+
+def area_rates(draws, areas=40, places=4, people=9, shared=30):
+    """A rate of each of the places of an area, rounded so that places of several areas share some of them."""
+    place = np.repeat(np.arange(areas * places), people)
+    rate = draws.integers(0, shared, areas * places)
+    alone = draws.random(areas * places) < 0.3
+    rate[alone] = shared + np.arange(np.count_nonzero(alone))
+    return rate[place], place // places
+
+
+def test_a_rate_of_areas_that_some_areas_share_gives_them_back_in_part():
+    for seed in range(5):
+        rate, area = area_rates(np.random.default_rng(seed))
+        found = determination(rate, area)
+        assert found.told < 0.8
+        assert not found.tells_nearly_all
+        assert found.gives_away
+        assert found.given_away >= 0.2
+        assert not determination(np.random.default_rng(seed).permutation(rate), area).gives_away
+
+
+def test_a_rate_that_every_time_two_of_many_areas_share_gives_them_back_in_part():
+    area = np.repeat(np.arange(40), 50)
+    found = determination(area // 2, area)
+    assert not found.gives_away  # who of the two is a draw for each record: nothing is told of single records
+    uneven = np.repeat(np.arange(40), np.tile([60, 40], 20))
+    found = determination(uneven // 2, uneven)
+    assert found.gives_away
+    assert found.given_away == found.told == pytest.approx(0.6)
+
+
+def test_rarer_values_with_one_second_value_each_count_if_association_does_not_explain_them():
+    region = np.repeat(np.arange(8), 250)
+    rate = np.where(np.arange(2_000) % 10 < 3, 100 + np.arange(2_000) // 20, np.arange(2_000) % 3)
+    found = determination(rate, region)
+    assert found.told < 0.5
+    assert found.given_away == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize("values", [2, 5, 16, 50])
+@pytest.mark.parametrize("each", [2, 3, 6, 12, 40])
+def test_columns_that_have_nothing_to_do_with_each_other_give_nothing_away(values, each):
+    for seed in range(20):
+        draws = np.random.default_rng(seed)
+        other = (
+            np.minimum(draws.geometric(0.2, 3_000) - 1, values - 1) if seed % 2 else draws.integers(0, values, 3_000)
+        )
+        assert not determination(draws.integers(0, 3_000 // each, 3_000), other).gives_away
+
+
+@pytest.mark.parametrize("lean", [0.3, 0.6, 0.7])
+def test_values_that_lean_to_one_of_several_sides_give_nothing_away(lean):
+    """Industries lean to one occupation each, and trades to one sex; that is no key to either."""
+    for seed in range(20):
+        draws = np.random.default_rng(seed)
+        job = draws.integers(0, 6, 4_000)
+        trade = np.where(draws.random(4_000) < lean, job, draws.integers(0, 6, 4_000)) * 40 + draws.integers(
+            0, 40, 4_000
+        )
+        assert not determination(trade, job).gives_away

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.result import SCHEMA, Assessment
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.populations import population_risk
 from incrowd.results import Result
@@ -143,7 +143,10 @@ def _measured(
     facts = measure(table, **known, sensitive=sensitive, progress=progress)
     numbers = {"facts": facts.to_dict(), "size": _size(table, quasi_identifiers)}
     if population is not None:
-        numbers["population"] = population_risk(table, population=population, **known).to_dict()
+        try:
+            numbers["population"] = population_risk(table, population=population, **known).to_dict()
+        except UnsupportedError as reason:
+            numbers["skipped"] = {"population": str(reason)}
     return table.name, numbers
 
 
@@ -220,6 +223,9 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
         yield f"there were {was['people']:,} people and are {now['people']:,}; risks in a smaller table are higher"
     if old.get("verdict") and new.get("verdict"):
         yield f"the decision was “{old['verdict']['headline']}” and is “{new['verdict']['headline']}”"
+    reasons = [side.get("skipped", {}).get("population") for side in (old, new) if not side.get("population")]
+    if len(reasons) == 1 and reasons[0]:  # estimated for the other side
+        yield f"the risk in the population is not compared: {reasons[0]}"
     populations = [side["population"]["population"] for side in (old, new) if side.get("population")]
     if len(set(populations)) == 2:
         yield "the populations differ, so the risks in the population answer different questions"

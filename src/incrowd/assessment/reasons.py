@@ -145,21 +145,28 @@ def describe_linkage(linkage: Linkage) -> str:
 
 
 def list_reasons(
-    facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None
+    facts: Measurement,
+    population: PopulationRisk | None,
+    pending: bool,
+    weight: str | None,
+    no_sample: Advice | None = None,
 ) -> Iterator[str]:
-    """Facts and assumptions that the decision rests on."""
+    """Facts and assumptions that the decision rests on; `no_sample` says why a population was not used."""
     attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
     if population is None:
         yield (
             f"Prosecutor risk: somebody who knows the {attributes} of a person in this table names the right "
             f"{'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
         )
-        yield (
-            "The population is still being estimated; until then the attacker is taken to know who is in the table."
-            if pending
-            else "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "
-            "they cannot know that, give the population: the risk is then lower."
-        )
+        if no_sample is not None:
+            yield f"The population is not used, and the attacker is taken to know who is in the table: {no_sample}."
+        elif pending:
+            yield "The population is still being estimated; until then the attacker is taken to know who is in the table."
+        else:
+            yield (
+                "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "
+                "they cannot know that, give the population: the risk is then lower."
+            )
     else:
         summed = "" if weight is None else f" (the sum of {weight})"
         yield (

@@ -33,7 +33,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import IncrowdError
 from incrowd.evaluation.result import ColumnCost
 from incrowd.populations.sample import read_sample
-from incrowd.protection import Protected, protect
+from incrowd.protection import METHODS, Protected, protect
 from incrowd.protection.keys import read_key
 from incrowd.protection.method_options import MethodName
 from incrowd.protection.original_facts import facts_of_protected
@@ -154,7 +154,7 @@ class _Search:
         secrets = tuple(self.options.get("diverse") or self._secrets) if asked else ()
         limits, person = self.question.limits, self.options.get("person")
         people = ClassSizes.from_table(self.table, quasi_identifiers=self.known, person=person).people
-        population = _settle_population(self.table, self.question, self.known, person)
+        population = self._population(person)
         sizes = sizes_to_try(limits, people, in_population=population is not None) or [limits.class_size]
         start = 0 if population is None else likely_to_pass(sizes, limits.class_size, people, population)
 
@@ -175,6 +175,13 @@ class _Search:
             return outcome
 
         self.best = find_least(sizes, start, try_size, exact=is_exact(limits)).way
+
+    def _population(self, person: str | None) -> int | None:
+        """The population in which releases are judged; None if the method codes class by class or leaves out rows."""
+        method = METHODS[str(self.options.get("method") or "partition")]
+        if not method.codes_alike or self.options.get("suppress"):
+            return None
+        return _settle_population(self.table, self.question, self.known, person)
 
     def told(self, chosen: Attempt) -> list[Trial]:
         """The trials, with the loss of those where it was measured; that whose release is taken is marked."""

@@ -301,7 +301,8 @@ def decide(
     if linkage is not None:
         reasons = (describe_linkage(linkage),)
     elif by_classes:
-        reasons = list_reasons(facts, population, pending, roles.weight if question.population is None else None)
+        weight = roles.weight if question.population is None else None
+        reasons = list_reasons(facts, population, pending, weight, evidence.no_sample)
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",

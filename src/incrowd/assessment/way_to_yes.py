@@ -22,7 +22,6 @@ from incrowd.assessment.search import (
     Plan,
     find_least,
     is_exact,
-    likely_to_pass,
     repair_plan,
     sizes_to_try,
 )
@@ -46,7 +45,6 @@ def way_to_yes(work: AssessmentState) -> Action:
     says what is tried and which way is taken.
     """
     sizes = _sizes_to_try(work)
-    likely = _likely_to_pass(work, sizes)
     trials: dict[int, float] = {}
 
     def try_size(k: int) -> Attempt | Failed:
@@ -60,7 +58,7 @@ def way_to_yes(work: AssessmentState) -> Action:
 
     work.search_progress("trying protections", 0.0)
     # one after the other: a trial keeps both cores busy, and one that turns out not to be needed is wasted
-    found = find_least(sizes, likely, try_size, exact=is_exact(work.question.limits))
+    found = find_least(sizes, 0, try_size, exact=is_exact(work.question.limits))
     if found.way is not None:
         return _protect_action(work, found.way)
     questions = (failed.verdict.row_question for failed in found.failures if failed.verdict is not None)
@@ -107,28 +105,18 @@ def columns_to_remove(work: AssessmentState) -> tuple[str, ...]:
 
 
 def _sizes_to_try(work: AssessmentState) -> list[int]:
-    in_population = work.answers.get("population") is not None
-    return sizes_to_try(work.question.limits, work.answers["facts"].people, in_population=in_population)
+    """Class sizes by the table: a population says nothing about ranges that are made class by class."""
+    return sizes_to_try(work.question.limits, work.answers["facts"].people, in_population=False)
 
 
 def sizes_to_begin_with(work: AssessmentState) -> list[int]:
-    """The class sizes that the way to a yes tries in any case or most likely: the likely one and its neighbours."""
-    sizes = _sizes_to_try(work)
-    place = _likely_to_pass(work, sizes)
-    return sizes[max(place - 1, 0) : place + 2]
+    """The class sizes that the way to a yes tries first."""
+    return _sizes_to_try(work)[:2]
 
 
 def trials_at_once(table: Table) -> int:
     """Number of protections of the table made in parallel: two if the memory limit allows both, else one."""
     return 2 if 2 * memory_to_protect(table) <= table.memory else 1
-
-
-def _likely_to_pass(work: AssessmentState, sizes: Sequence[int]) -> int:
-    """The place of the first class size that is likely to pass: the least where no population is estimated."""
-    risk = work.answers.get("population")
-    if risk is None:
-        return 0
-    return likely_to_pass(sizes, work.question.limits.class_size, risk.people, risk.population)
 
 
 def _try(work: AssessmentState, plan: Plan, progress: Progress) -> Attempt:

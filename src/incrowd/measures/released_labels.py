@@ -76,9 +76,9 @@ def _limits(
     low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
     for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
         if isinstance(meaning, Interval):
-            low[place], high[place] = _position(meaning.low), _position(meaning.high)
+            low[place], high[place] = label_position(meaning.low), label_position(meaning.high)
         elif label is not None and not isinstance(meaning, Anything):
-            value = None if meaning is not None else _plain_position(label)
+            value = None if meaning is not None else plain_position(label)
             if value is None:
                 return None
             low[place] = high[place] = value
@@ -99,11 +99,12 @@ def range_middles(column: Coded) -> NDArray[np.float64] | None:
     return None if limits is None else (limits[0] + limits[1]) / 2
 
 
-def _position(value: float | date) -> float:
+def label_position(value: float | date) -> float:
+    """A limit of a range as a number: a date is its ordinal."""
     return float(value.toordinal()) if isinstance(value, date) else value
 
 
-def _plain_position(label: str) -> float | None:
+def plain_position(label: str) -> float | None:
     """A plain number or date as a position, None for any other text."""
     try:
         return float(label)

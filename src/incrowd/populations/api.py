@@ -13,6 +13,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.populations.estimators import EstimatorName, check_method, estimate_risk, estimate_risks
 from incrowd.populations.result import PopulationRisk, Sensitivity
+from incrowd.populations.fixed_coding import require_fixed_coding
 from incrowd.populations.sample import Sample, read_sample, settle_population
 from incrowd.tables import TableLike
 
@@ -122,7 +123,7 @@ def risk_curve(
     >>> [risk.population for risk in risk_curve(sample, at=[840, 8_400])]
     [840, 8400]
     """
-    sample = read_sample(data, quasi_identifiers=quasi_identifiers, fraction=1.0, person=person)
+    sample = _read_as_whole(data, quasi_identifiers, person)
     return estimate_risks(sample, at, seed=seed, drawn=drawn, progress=progress)
 
 
@@ -228,11 +229,19 @@ def by_fraction(
     [840, 8400]
     """
     check_method(method)
-    sample = read_sample(data, quasi_identifiers=quasi_identifiers, fraction=1.0, person=person)
+    sample = _read_as_whole(data, quasi_identifiers, person)
     wanted = sorted(settle_population(sample.sizes.people, fraction=fraction) for fraction in fractions)
     if not wanted:
         raise InputError("an empty list of fractions; give at least one number")
     return _compare_populations(replace(sample, population=wanted[len(wanted) // 2]), wanted, method, seed, progress)
+
+
+def _read_as_whole(data: ClassSizes | TableLike, quasi_identifiers: Sequence[str] | None, person: str | None) -> Sample:
+    """The sample as its own population, to be replaced by others."""
+    sample = read_sample(data, quasi_identifiers=quasi_identifiers, fraction=1.0, person=person)
+    if sample.table is not None:
+        require_fixed_coding(sample.table, sample.names)
+    return sample
 
 
 def _compare_populations(

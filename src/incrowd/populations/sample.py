@@ -18,6 +18,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 from incrowd.populations.design import Design, Weights, design_of, read_groups, read_weights
+from incrowd.populations.fixed_coding import require_fixed_coding
 from incrowd.populations.marginals import CodedColumns, columns_in_engine
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
@@ -208,6 +209,8 @@ def read_sample(
                 hint="population",
             )
         weight_values = weight_values.scaled_to(people)
+    if people > sizes.people:
+        require_fixed_coding(table, names)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     every_note = (*notes, *(weight_values.notes if weight_values else ()))
     return Sample(sizes, people, table, tuple(names), person, weight_values, every_note, in_strata, in_clusters)

@@ -9,7 +9,7 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from incrowd._support.files import file_hash, written_whole
 from incrowd.errors import InputError
@@ -22,6 +22,7 @@ from incrowd.tables.roles.column_role import Confidence
 from incrowd.tables.roles.rows import KindOfRows
 
 SCHEMA = "incrowd/release/2"
+Coding = Literal["same", "by class", "rows left out", "unknown"]
 _MOST = 10**15  # largest count that is accepted
 
 
@@ -59,6 +60,9 @@ class OriginalFacts(Result):
         shuffled: whether rows are in random order, so that they cannot be compared with the original one by one.
         row_order: columns of the original that the order of the released rows follows.
         linkage: the attack on a release with perturbed quasi-identifiers, if one was made.
+        coding: how the quasi-identifiers were coded. "same": every record in the same way, and none is left out;
+            "by class": ranges and sets were made around the records of each class; "rows left out": records of small
+            classes are missing; "unknown": nobody has said. Only the first is a sample of a population.
     """
 
     kept: tuple[str, ...]
@@ -71,6 +75,7 @@ class OriginalFacts(Result):
     row_order: tuple[str, ...] = ()
     keyed: tuple[str, ...] = ()
     linkage: Linkage | None = None
+    coding: Coding = "unknown"
 
 
 def mark_of(file: Path) -> Path:
@@ -150,6 +155,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             row_order=_names(content.get("row_order", [])),
             keyed=_names(content.get("keyed", [])),
             linkage=None if content.get("linkage") is None else _read_linkage(content["linkage"]),
+            coding=_read_coding(content.get("coding", "unknown")),
         )
         schema, made_for = content["schema"], content["sha256"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
@@ -248,6 +254,14 @@ def _read_recovering_column(saved: dict[str, Any]) -> RecoveringColumn:
     if not all(0 <= one <= _MOST for one in numbers):  # NaN fails too
         raise ValueError
     return column
+
+
+def _read_coding(saved: Any) -> Coding:
+    """Read a `Coding` from a mark; invalid content raises ValueError."""
+    if saved not in get_args(Coding):
+        raise ValueError
+    coding: Coding = saved
+    return coding
 
 
 def _read_linkage(saved: dict[str, Any]) -> Linkage:

@@ -17,13 +17,16 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
-from incrowd.protection.marks import Linkage, OriginalFacts, escape_names, read_mark, write_facts
+from incrowd.protection.marks import Coding, Linkage, OriginalFacts, escape_names, read_mark, write_facts
+from incrowd.protection.registry import METHODS
 from incrowd.protection.release_log import ReleaseLog
 from incrowd.tables import RowKind, Table, describe_rows, read_table
 from incrowd.tables.write import is_text
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
+
+_CODINGS: tuple[Coding, ...] = ("by class", "rows left out", "same", "unknown")  # the first that is said holds
 
 
 def facts_of_protected(
@@ -68,8 +71,16 @@ def facts_of_protected(
         row_order=safe.row_order,
         keyed=safe.pseudonymised if safe.keyed else (),
         linkage=_link(safe, part(progress, 0.5, 1.0)),
+        coding=_coding_of(safe),
     )
     return _carry_over(facts, safe.original, ranges.columns)
+
+
+def _coding_of(safe: Protected) -> Coding:
+    """How a method coded the quasi-identifiers."""
+    if any(safe.changed_cells.get(name) for name in safe.quasi_identifiers) and not METHODS[safe.method].codes_alike:
+        return "by class"
+    return "rows left out" if safe.suppressed_rows else "same"
 
 
 def attack_perturbed(safe: Protected, progress: Progress = silent) -> Any:
@@ -144,8 +155,12 @@ def facts_of_tables(
         if coarse
         else ()
     )
-    row_kind = rows or describe_rows(before)
-    return _carry_over(OriginalFacts(tuple(kept), given_back, row_kind, shuffled=shuffled), before, released.columns)
+    facts = OriginalFacts(
+        *(tuple(kept), given_back, rows or describe_rows(before)),
+        shuffled=shuffled,
+        coding="rows left out" if released.rows < before.rows else "unknown" if coarse else "same",
+    )
+    return _carry_over(facts, before, released.columns)
 
 
 def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> OriginalFacts | None:
@@ -169,6 +184,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         row_order=_union(one.row_order, other.row_order),
         keyed=_union(one.keyed, other.keyed),
         linkage=one.linkage or other.linkage,
+        coding=next((coding for coding in _CODINGS if coding in (one.coding, other.coding))),
     )
 
 
@@ -196,6 +212,7 @@ def _carry_over(facts: OriginalFacts, original: Table, columns: Sequence[str]) -
         row_order=() if facts.shuffled else united.row_order,
         keyed=tuple(name for name in united.keyed if name in columns and name not in new_pseudonyms),
         linkage=facts.linkage,
+        coding=facts.coding if earlier.coding == "same" else earlier.coding,
     )
 
 

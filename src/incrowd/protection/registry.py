@@ -43,6 +43,7 @@ class ProtectionMethod:
       and within t, β and δ; another method raises an error if it misses them.
     - `runs_in_cluster`: it also runs on a table in a cluster.
     - `perturbs`: it changes values at random, so that it promises no k, l or t.
+    - `codes_alike`: it writes every value of a column in the same way for everybody (global recoding).
     - `needs_hierarchies`: it needs hierarchies to be useful.
     - `inputs` are its settings in a form. `compared_by` is the setting that a comparison of methods varies; None if
       there is no such setting.
@@ -59,6 +60,7 @@ class ProtectionMethod:
     reaches_t: bool = False
     runs_in_cluster: bool = False
     perturbs: bool = False
+    codes_alike: bool = False
     needs_hierarchies: bool = False
     help: str = ""
     inputs: tuple[str, ...] = ("k", "t", "l")
@@ -97,6 +99,7 @@ METHODS: dict[str, ProtectionMethod] = {
         "same ranges for everybody",
         coarsen,
         options=CoarsenOptions,
+        codes_alike=True,
         guarantees_k=False,
         help="The same ranges for everybody, whatever the risk: nothing is promised about k.",
         inputs=("resolution",),
@@ -109,6 +112,7 @@ METHODS: dict[str, ProtectionMethod] = {
         takes_wishes=True,
         reaches_l=True,
         reaches_t=True,
+        codes_alike=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
         inputs=("k", "t", "l", "suppress", "k_map"),

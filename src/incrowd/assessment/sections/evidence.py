@@ -16,7 +16,9 @@ from incrowd.assessment.sections.original_evidence import (
     find_recovering_columns,
     perturbation_advice,
     settle_row_kind,
+    why_no_sample,
 )
+from incrowd.assessment.sections.population import population_is_known
 from incrowd.assessment.sections.section import COUNTED, AssessmentState, Section, Statement
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
@@ -76,6 +78,7 @@ class Evidence(Result):
         is_release: True if the table was made coarser, so that its row order may undo that.
         not_counted: contents or distinctions of the file that are not in the counted rows.
         linking: kept columns that link the people of a household, if each person is counted.
+        no_sample: why the population, if one is given, says nothing about the classes; None if it does.
         linkage: the linkage attack that replaces the classes of a table whose quasi-identifiers were changed at random;
             None if there is none for these quasi-identifiers.
     """
@@ -93,7 +96,8 @@ class Evidence(Result):
     expected: tuple[RecoveringColumn, ...] = ()
     linking: tuple[str, ...] = ()
     linkage: Linkage | None = None
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking", "linkage"})
+    no_sample: Advice | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known", "not_counted", "linking", "linkage", "no_sample"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
     @property
@@ -154,6 +158,7 @@ def gather_evidence(work: AssessmentState) -> Evidence:
         tuple(one for one in given_back if one.is_only_told(roles.sensitive)),
         linking_columns(table, work.question, roles, rows),
         linkage if linkage is not None and {*linkage.known} == {*names} else None,
+        why_no_sample(work, original) if population_is_known(work) else None,
     )
 
 

@@ -12,11 +12,12 @@ from dataclasses import replace
 from incrowd._support.progress import Progress
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import AssessmentState
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import count_with_auxiliary
 from incrowd.measures.kept_columns import released_column_facts
 from incrowd.measures.missing_cells import count_with_missing_cells
 from incrowd.measures.recovering_columns import RecoveringColumn
+from incrowd.populations.fixed_coding import describe_overlap, overlapping_columns
 from incrowd.protection.marks import OriginalFacts, is_shuffled, read_mark
 from incrowd.protection.original_facts import facts_of_tables, unite_facts
 from incrowd.tables import RowKind
@@ -121,6 +122,41 @@ def _count_on_release(work: AssessmentState, fact: RecoveringColumn, kept: Seque
         return replace(fact, k=counted[0], uniques=counted[1], k_without=k)
     with_it = count_with_auxiliary(work.table, roles.quasi_identifiers, removable, person=roles.person)
     return replace(fact, k=with_it.k, uniques=with_it.uniques, k_without=k)
+
+
+def why_no_sample(work: AssessmentState, original: OriginalFacts | None) -> Advice | None:
+    """Why classes of the table are no sample of classes in the population; None if they are.
+
+    Estimates assume that every record was coded in the same way and that none is missing because of its class.
+    """
+    roles = work.roles
+    try:
+        overlapping = overlapping_columns(work.table, roles.quasi_identifiers)
+    except UnsupportedError as reason:
+        return Advice(f"whether ranges of quasi-identifiers overlap was not counted: {reason}")
+    if overlapping:
+        return Advice(describe_overlap(overlapping))
+    coarse = roles.generalised_quasi_identifiers
+    if original is None:
+        return _coding_not_known(coarse) if coarse else None
+    if original.coding == "rows left out":
+        return Advice("records of small classes were left out, so that this is no random sample any more")
+    if original.coding == "by class":
+        return Advice(
+            "values were made coarser around the people of each class, and fewer people of the population fit them than "
+            "the size of a class tells"
+        )
+    return _coding_not_known(coarse) if original.coding == "unknown" else None
+
+
+def _coding_not_known(coarse: Sequence[str]) -> Advice:
+    """Advice on values that were made coarser nobody knows how: perhaps class by class, or without the rare ones."""
+    which = f"of {listed(coarse)} " if coarse else ""
+    return Advice(
+        f"nothing beside the file says whether the values {which}were made coarser in the same way for everybody, and "
+        "whether rows were left out; a table that was collected so is its own original",
+        ORIGINAL,
+    )
 
 
 def perturbation_advice(original: OriginalFacts, roles: Roles) -> Iterator[Advice]:

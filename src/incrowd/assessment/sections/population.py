@@ -51,8 +51,14 @@ def _estimate_curve(work: AssessmentState) -> Sequence[PopulationRisk]:
 def _read_sample(work: AssessmentState) -> Sample:
     """The table as a sample of the given population, of the sum of its weights, or of itself."""
     facts, given = work.answers["facts"], work.question.population
+    no_sample = work.answers["evidence"].no_sample
     if given is not None and given < facts.people:
         raise InputError(f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people")
+    if no_sample is not None:
+        raise UnsupportedError(
+            f"{no_sample.sentence}; so it is judged by its own classes, as if attackers knew who is in it",
+            hint=no_sample.hint,
+        )
     strata, cluster = work.question.strata, work.question.cluster
     lost = [name for name in (strata, cluster) if name is not None and name not in work.table.columns]
     if lost:

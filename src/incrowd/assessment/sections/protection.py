@@ -112,7 +112,6 @@ def assess_protection(work: AssessmentState) -> Protection:
     if not is_asked(work):
         raise UnsupportedError("not asked for")
     table, roles, risk = work.table, work.roles, work.answers["population"]
-    population = None if risk is None else risk.population
     table.backend.require_local("measuring what protection costs", "protect the table there, or assess a sample of it")
     asked: dict[str, Any] = {"quasi_identifiers": list(roles.quasi_identifiers), "person": roles.person}
     people = ClassSizes.from_table(table, **asked).people
@@ -129,6 +128,8 @@ def assess_protection(work: AssessmentState) -> Protection:
         safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=part(follow, 0.0, 0.6))
         after = safe.counted or read_table(safe.table)  # one table object, so that its encoded columns are cached
         evaluated = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(follow, 0.6, 1.0))
+        # classes of made-to-measure ranges say nothing about a population
+        population = None if risk is None or any(safe.changed_cells.values()) else risk.population
         diversities = measure(after, **asked, sensitive=roles.sensitive).sensitive if roles.sensitive else ()
         if k in sizes_to_store:
             stored[k] = after, float(evaluated.granularity), safe.shuffled

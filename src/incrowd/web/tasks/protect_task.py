@@ -122,7 +122,7 @@ class OutcomeMaker:
             "limits": limits.to_dict(),
             "threshold": limits.of_average,
             "recipient": self._recipient,
-            **basis_of(table, self._about).after(safe.classes),
+            **basis_of(table, self._about).after(safe.classes, in_population=verdict.basis == "population"),
             "verdict": verdict.to_dict(),
             "distributions": [one.to_dict() for one in changes],
             "unchanged": _unchanged(table, safe, self._roles),

@@ -22,13 +22,13 @@ class Basis:
     before: float | None
     highest_before: float | None
 
-    def after(self, sizes: ClassSizes) -> dict[str, Any]:
-        """The average risk after protection, on this basis.
+    def after(self, sizes: ClassSizes, *, in_population: bool) -> dict[str, Any]:
+        """The average risk after protection, on this basis if the verdict is `in_population` too.
 
         It is None if somebody is still unique: that needs a new model of the population, which an assessment of the
         protected table fits.
         """
-        if self.population is None:
+        if self.population is None or not in_population:
             return {"basis": "table", "risk": sizes.correctness, "population": None, "highest_before": None}
         risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
         return {
