@@ -161,7 +161,7 @@ def list_reasons(
         if no_sample is not None:
             yield f"The population is not used, and the attacker is taken to know who is in the table: {no_sample}."
         elif pending:
-            yield "The population is still being estimated; until then the attacker is taken to know who is in the table."
+            yield "The population is still being estimated; until then the attacker may know who is in the table."
         else:
             yield (
                 "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "

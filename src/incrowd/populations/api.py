@@ -12,8 +12,8 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.populations.estimators import EstimatorName, check_method, estimate_risk, estimate_risks
-from incrowd.populations.result import PopulationRisk, Sensitivity
 from incrowd.populations.fixed_coding import require_fixed_coding
+from incrowd.populations.result import PopulationRisk, Sensitivity
 from incrowd.populations.sample import Sample, read_sample, settle_population
 from incrowd.tables import TableLike
 

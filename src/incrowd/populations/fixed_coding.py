@@ -52,8 +52,8 @@ def describe_overlap(columns: Sequence[str]) -> str:
     """Why the labels of these columns tell too little about the population, in words."""
     holds = "holds" if len(columns) == 1 else "hold"
     return (
-        f"{listed(columns)} {holds} ranges, sets or blanks that overlap: they were made around the people of each class, "
-        "and fewer people of the population fit them than the size of a class tells"
+        f"{listed(columns)} {holds} ranges, sets or blanks that overlap: they were made around the people of each "
+        "class, and fewer people of the population fit them than the size of a class tells"
     )
 
 

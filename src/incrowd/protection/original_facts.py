@@ -184,7 +184,7 @@ def unite_facts(one: OriginalFacts | None, other: OriginalFacts | None) -> Origi
         row_order=_union(one.row_order, other.row_order),
         keyed=_union(one.keyed, other.keyed),
         linkage=one.linkage or other.linkage,
-        coding=next((coding for coding in _CODINGS if coding in (one.coding, other.coding))),
+        coding=next(coding for coding in _CODINGS if coding in (one.coding, other.coding)),
     )
 
 

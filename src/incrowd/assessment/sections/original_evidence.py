@@ -143,8 +143,8 @@ def why_no_sample(work: AssessmentState, original: OriginalFacts | None) -> Advi
         return Advice("records of small classes were left out, so that this is no random sample any more")
     if original.coding == "by class":
         return Advice(
-            "values were made coarser around the people of each class, and fewer people of the population fit them than "
-            "the size of a class tells"
+            "values were made coarser around the people of each class, and fewer people of the population fit them "
+            "than the size of a class tells"
         )
     return _coding_not_known(coarse) if original.coding == "unknown" else None
 
