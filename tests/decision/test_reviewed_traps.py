@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from incrowd import assess, check, protect
-from incrowd.assessment import Question, judge_protected, judge_release
+from incrowd import assess, check
+from incrowd.assessment import Question, judge_release
 from incrowd.errors import InputError
 from incrowd.populations.result import PopulationRisk
 from incrowd.recipients import judge, settle_limits
@@ -298,38 +298,3 @@ def test_dates_that_are_read_as_text_are_all_that_is_advised():
     (action,) = found.verdict.actions
     assert action.sentence.startswith("Dates in birth are read as text")
     assert action.commands == ()  # a smaller audience does not mend them
-
-
-def villages(seed=0):
-    """People of 40 villages, and a rate of the place in each village where they live, which some places share."""
-    draw = np.random.default_rng(seed)
-    place = np.repeat(np.arange(160), 9)
-    rate = np.round(draw.integers(0, 30, 160) / 30, 4)
-    alone = draw.random(160) < 0.3
-    rate[alone] = np.round(1.0001 + np.arange(np.count_nonzero(alone)) / 1_000, 4)
-    village = np.array([f"V{number:02}" for number in range(40)])[place // 4]
-    order = draw.permutation(place.size)
-    return pa.table(
-        {
-            "village": village[order],
-            "age": draw.integers(20, 80, place.size),
-            "rate": rate[place][order],
-            "noise": np.round(draw.random(place.size), 1),
-            "score": np.round(draw.permutation(rate[place]), 4),
-        }
-    )
-
-
-def test_a_rate_of_areas_that_is_kept_gives_the_areas_back_in_part():
-    table, known = villages(), ["village", "age"]
-    asked = {"quasi_identifiers": known, "other": ["rate", "noise", "score"], "rows_are_people": True}
-    safe = protect(table, quasi_identifiers=known, other=asked["other"], k=11, identifiers=[])
-    verdict = judge_protected(safe, Question(**asked))
-    assert verdict.decision in ("exposed", "over")
-    assert verdict.giving_back == ("rate",)  # neither noise nor a rate that people have by chance
-    (fact,) = verdict.given_back
-    assert (fact.gives_back, fact.k) == ("village", 1)
-    assert fact.by_chance < 0.05 < 0.2 < fact.told < 0.9
-    action = assess(table, **asked).verdict.actions[-1]
-    assert action.protection["leave_out"] == ["rate"]
-    assert action.expected["decision"] == "within"

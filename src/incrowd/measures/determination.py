@@ -3,8 +3,7 @@
 A kept column undoes the coarsening of another one if it determines the finer values: a year of birth beside an age in
 ranges, an item's name beside its coarsened number. A few altered cells must not hide that. So a functional dependency
 counts if it holds for nearly all records and chance does not explain it. It also counts if it holds for single values
-only: an indicator that is 1 for one level, an interaction that repeats a column in half of the rows. And it counts in
-part: a rate of each village, which some villages share, leaves only a few of all villages open.
+only: an indicator that is 1 for one level, an interaction that repeats a column in half of the rows.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ from incrowd._support.distinct import count_numbers
 from incrowd.results import Result
 
 _FEWEST = 30  # records that share a value, below which a dependency cannot be distinguished from chance
-_IN_PART, _TIMES_CHANCE = 0.3, 5.0  # share of records told, also as a multiple of chance, from which a part counts
-_SMALL, _EXCLUSIVE = 0.05, 5.0  # share of records of values with one second value, also as a multiple of association
-_ASSOCIATED = 0.5  # largest share of one second value that mere association gives a value, or twice its overall share
 _ALTERED = 0.01  # share of the records of one value that may be exceptions
 _LARGE, _PARTS = 20_000, 8  # records from which groups are counted in parts, and the number of parts
 
@@ -36,9 +32,8 @@ class Determination(Result):
         records: records that share their value of the first column with at least one other record.
         told: share of these records whose second value is predicted by the other records with the same first value.
         by_chance: share of these records whose second value is predicted without the first column.
-        told_by_value: records that are told without that nearly all are, beyond chance: those of values of the first
-            column that predict the second for practically all records with that value; or all that are told, if they
-            are many and several times what chance tells.
+        told_by_value: records of those values of the first column that predict the second for practically all records
+            with that value, beyond chance.
     """
 
     records: int
@@ -101,29 +96,7 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
         return Determination(0, 0.0, 0.0)
     overall = np.bincount(cells[shared] % width, weights=counts[shared])
     by_chance = float(overall.max()) / records
-    by_value = _by_value(told, sizes, by_chance * sizes) + _exclusive(told, sizes, by_chance)
-    in_part = int(told.sum()) if _tells_in_part(int(told.sum()), records, by_chance) else 0
-    return Determination(records, int(told.sum()) / records, by_chance, by_value or in_part)
-
-
-def _tells_in_part(told: int, records: int, by_chance: float) -> bool:
-    """True if many records are told, and several times as many as chance tells."""
-    return records >= _FEWEST and told >= max(_IN_PART, _TIMES_CHANCE * by_chance) * records
-
-
-def _exclusive(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: float) -> int:
-    """Number of records of the rarer values that have one second value each, if association does not explain them.
-
-    A value of s records has one second value with probability q^(s-1) if the most frequent one has a share of q. Here q
-    is a half, or twice the share of the most frequent value in the whole table: more than most associated columns have.
-    """
-    rare = (sizes > 1) & (sizes < _FEWEST)
-    few, alone = sizes[rare], told[rare] == sizes[rare]
-    exclusive = int(few[alone].sum())
-    share = min(max(_ASSOCIATED, 2 * by_chance), 1.0)
-    of_association = float((few * share ** (few - 1.0)).sum())
-    is_enough = exclusive >= max(_FEWEST, _SMALL * sizes.sum(), _EXCLUSIVE * of_association)
-    return exclusive if is_enough else 0
+    return Determination(records, int(told.sum()) / records, by_chance, _by_value(told, sizes, by_chance * sizes))
 
 
 def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:

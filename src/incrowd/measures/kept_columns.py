@@ -33,8 +33,6 @@ _SHARED_BY_MANY = 10  # the same if there are fewer than _STEPS groups
 _OUTERMOST = 0.05  # share of the records at each end of a step that may be altered
 _SAME_WAY = 0.9  # share of the steps that must all rise, or all fall
 _MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which the value may be telling
-_SOME, _BEYOND_CHANCE = 0.09, 1.5  # share that agrees, also as a multiple of chance, from which a part may be told
-_EXCLUSIVE = 0.05  # share of the records, from which rarer values that all agree may be telling
 _CLEARLY_NOT = 0.5  # share that agrees with the examples, below which a dependency for nearly all is impossible
 
 
@@ -282,33 +280,18 @@ def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
     The first and the last record of each value, and one from the middle, are examples: every record is compared with
     the example that has its value. If the column determines the other for nearly all records, more than half of them
-    agree with one of the three examples. If a single value does, nearly all records with that value agree. If it does
-    so in part, more records agree than chance explains, or all records of many rarer values do.
+    agree with one of the three examples. If a single value does, nearly all records with that value agree.
     """
     if one.size < _LARGE:
         return True
     sizes = np.bincount(one)
-    by_chance = float(np.square(np.bincount(other) / other.size).sum())
     example = np.zeros(sizes.size, dtype=other.dtype)
     for rows in (slice(None), slice(None, None, -1), slice(one.size // 2)):
         example[one[rows]] = other[rows]
         agree = example[one] == other
         if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree, sizes):
             return True
-        if _may_tell_in_part(one, agree, sizes, by_chance):
-            return True
     return False
-
-
-def _may_tell_in_part(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[np.int64], by_chance: float) -> bool:
-    """True if clearly more records that share a value agree than by chance, or all those of many rarer values do."""
-    shared = sizes > 1
-    examples = np.count_nonzero(shared)  # they agree with themselves
-    others, agreeing = sizes[shared].sum() - examples, np.count_nonzero(agree & shared[one]) - examples
-    if others and agreeing >= max(_SOME, _BEYOND_CHANCE * by_chance) * others:
-        return True
-    alike = (sizes > 1) & (sizes < _MANY) & (np.bincount(one[agree], minlength=sizes.size) == sizes)
-    return bool(sizes[alike].sum() >= _EXCLUSIVE * one.size)
 
 
 def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_], sizes: NDArray[np.int64]) -> bool:
