@@ -23,6 +23,7 @@ from incrowd.leaks import leak_table
 from incrowd.leaks.partial_leak import simulate_partial_leak
 from incrowd.measures.determination import determination
 from incrowd.measures.kept_columns import kept_column_facts
+from incrowd.measures.recovering_columns import ExpectedValue, FollowingColumn, FollowingMissingCells
 from incrowd.measures.row_order import followed_columns
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
@@ -61,6 +62,9 @@ def test_a_result_is_a_table_in_which_names_are_text():
 def test_an_assessment_shows_its_decision():
     found = incrowd.assess({"age": [30, 30, 41]}, quasi_identifiers=["age"], protection=False)
     assert "No: the risk is too high" in found._repr_html_()
+
+
+KINDS_KEPT = (FollowingColumn, ExpectedValue, FollowingMissingCells)
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +200,8 @@ def every_result(results):
         (homes := measures.household_risk({"h": [1, 1], "a": [1, 2]}, household="h", quasi_identifiers=["a"])),
         *homes.by_knowledge,
         determination(np.arange(rows) % 10, np.arange(rows) % 5),
-        *kept_column_facts(born, born, ["age"], ["born"]),
+        (kept := kept_column_facts(born, born, ["age"], ["born"])[0]),
+        *(kind(**{one.name: getattr(kept, one.name) for one in dataclasses.fields(kept)}) for kind in KINDS_KEPT),
         measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),
         measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),

@@ -151,7 +151,7 @@ def test_dropped_rows_are_looked_for_among_those_that_are_left():
         attack(table, released, kind="linkage", known=NAMES)
     found = attack(table, released, kind="linkage", known=NAMES, kept_rows=kept)
     assert abs(found.attack.value - measure(released, quasi_identifiers=NAMES).correctness) < 1e-12
-    assert any("100 people are not in the release" in note for note in found.notes)
+    assert any("100 records are not in the release" in note for note in found.notes)
     with pytest.raises(InputError, match="kept rows"):
         attack(table, released, kind="linkage", known=NAMES, kept_rows=[0] * 100)
 

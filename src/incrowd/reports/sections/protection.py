@@ -32,11 +32,12 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
     if assessment.protection is None:
         return unanswered_section(assessment, "protection", "What protection would cost", lead)
     costs = assessment.protection.costs
+    in_population = bool(costs) and all(cost.population_limits for cost in costs)
     rows = tuple(
         (
             cost.k,
-            percent(cost.risk),
-            *([percent_interval(*cost.population_limits)] if cost.population_limits else []),
+            percent(cost.risk if in_population else cost.correctness),
+            *([percent_interval(*cost.population_limits)] if in_population and cost.population_limits else []),
             percent(cost.granularity),
             percent(cost.cells_changed),
             "–" if cost.information_loss is None else number(cost.information_loss),
@@ -44,7 +45,7 @@ def show(assessment: Assessment, external: bool) -> ReportSection | None:
         for cost in costs
     )
     where: tuple[str, ...] = ("average risk in the table",)
-    if any(cost.population_limits for cost in costs):
+    if in_population:
         where = ("average risk in the population", "what is certain of it")
     columns = ("k", *where, "detail kept", "cells changed", "information loss")
     figure = Figure(
