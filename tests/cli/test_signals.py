@@ -28,6 +28,7 @@ with signals.ended_by_signals():
 INTERRUPT = """
 import os, signal
 from incrowd.cli.app import run_command
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and stays so
 def count():
     try:
         os.kill(os.getpid(), signal.{name})
