@@ -25,7 +25,7 @@ test:
 	$(MAKE) --jobs 2 check tests
 
 tests: $(SETUP) .tools
-	$(BIN)/pytest -n 4 --dist loadgroup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadgroup  # four workers are more than the cores already
 
 check: $(SETUP)
 	$(BIN)/ruff check .

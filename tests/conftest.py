@@ -7,27 +7,45 @@ import shutil
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
 from tests.growths import all_growths, few_growths
 
+from incrowd import demo
+
 # every run draws the same examples, so that what passed once passes always; `make fuzz` looks at new ones
 _IS_SEARCH = not {"INCROWD_CALLS", "INCROWD_TABLES"}.isdisjoint(os.environ)
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize=not _IS_SEARCH)
 settings.load_profile("incrowd")
 typer.main.get_command = cache(typer.main.get_command)  # made once, not for every command that a test runs
-_PATIENCE = 240_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
+_PATIENCE = 60_000  # milliseconds until what a page is to show counts as missing: on a busy machine all takes longer
+_DRAW_BLOCK = demo._draw_block
+
+
+@lru_cache(maxsize=2)
+def _kept_block(seed, number):
+    return _DRAW_BLOCK(demo._draw_map(), np.random.default_rng([seed, number]))
+
+
+def _draw_once(land, generator):
+    """A small demo table is the head of 500,000 rows: these are drawn once, not for every test that needs a few."""
+    return dict(_kept_block(*generator.bit_generator.seed_seq.entropy))
+
+
+demo._draw_block = _draw_once
 
 
 def pytest_configure(config):
     """One worker compiles a loop while the others wait for what it keeps: each would take as long by itself."""
     if not hasattr(config, "workerinput") or sys.platform == "win32":
         return
+    os.environ.pop("OPENBLAS_NUM_THREADS", None)  # for this process, not for those whose memory and time are measured
     import fcntl
 
     from numba.core.compiler_lock import global_compiler_lock
@@ -132,6 +150,12 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("no real microdata here; set INCROWD_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def draw_block():
+    """For tests of the demo table itself: draws a block anew."""
+    return _DRAW_BLOCK
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,8 @@ def test_about_one_stay_in_ten_costs_more_than_100_000(full):
     assert 0.05 < (full["charge"].to_numpy() > 100_000).mean() < 0.15
 
 
-def test_a_seed_gives_the_same_table_and_a_small_table_is_the_head_of_a_large_one():
+def test_a_seed_gives_the_same_table_and_a_small_table_is_the_head_of_a_large_one(monkeypatch, draw_block):
+    monkeypatch.setattr(demo, "_draw_block", draw_block)  # drawn anew, not kept from another test
     assert demo.demo_table(1_000, seed=3).equals(demo.demo_table(1_000, seed=3))
     assert demo.demo_table(1_000, seed=3).equals(demo.demo_table(2_000, seed=3).slice(0, 1_000))
     assert not demo.demo_table(1_000, seed=3).equals(demo.demo_table(1_000, seed=4))

@@ -27,6 +27,7 @@ with signals.ended_by_signals():
 
 INTERRUPT = """
 import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may have it ignored, as nohup does
 from incrowd.cli.app import run_command
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and stays so
 def count():

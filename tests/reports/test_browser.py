@@ -30,7 +30,7 @@ def opened(browser, file):
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: troubles.append(dialog.message))
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=600_000)
+        page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=60_000)
         return page
 
     yield open_page

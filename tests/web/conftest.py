@@ -131,7 +131,7 @@ def opened(browser, base):
     def open_page(*, may_be_refused=False, **options):
         refusals[:] = [True] if may_be_refused else []
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(600_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
         page.on("request", watch)
@@ -176,7 +176,7 @@ def _held(job, task):
         def report(stage, share):
             progress(stage, share)
             if job.kind != "assessment" or job.outcome is not None:
-                assert job.stop.wait(600), "nobody cancelled it"
+                assert job.stop.wait(60), "nobody cancelled it"
                 progress(stage, share)  # raises
 
         return task(report, publish)
