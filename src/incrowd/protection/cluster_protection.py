@@ -25,13 +25,12 @@ from incrowd.measures import measure
 from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strata_for
 from incrowd.protection.partition import partition_classes
-from incrowd.protection.problem import Demand, Problem, settle_aim
+from incrowd.protection.problem import Demand, Problem, check_values, settle_aim
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.request import Request
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
 _CLASSES_A_BLOCK = 20  # the fewest classes in a block

@@ -24,7 +24,7 @@ from incrowd.protection.method_options import (
 )
 from incrowd.protection.perturbation.date_shift import ShiftDates
 from incrowd.protection.perturbation.perturb import read_steps
-from incrowd.protection.problem import Demand, Problem, Wishes, require_known, settle_aim
+from incrowd.protection.problem import Demand, Problem, Wishes, check_values, require_known, settle_aim
 from incrowd.protection.protect_options import ProtectKeywords
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import METHODS, choose_method
@@ -32,7 +32,6 @@ from incrowd.protection.validate import (
     SettledColumns,
     check_columns,
     check_demand,
-    check_values,
     check_wishes,
     read_wishes,
     require_sensitive,

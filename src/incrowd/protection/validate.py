@@ -1,4 +1,4 @@
-"""Validation of a request before the method runs: columns and their roles, demands, wishes and values."""
+"""Validation of a request before the method runs: columns and their roles, demands and wishes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
 from incrowd.protection.protect_options import ProtectKeywords
@@ -20,9 +18,6 @@ from incrowd.tables.suggest_reading import find_replicate_weights
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import ProtectionMethod
-
-
-_LARGEST_NUMBER = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,32 +253,3 @@ def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: st
             "give a number for t",
             hint="t",
         )
-
-
-def check_values(columns: Sequence[Coded]) -> None:
-    """Refuse quasi-identifiers without values, or of a type that cannot be written as ranges or sets."""
-    empty = [column.name for column in columns if column.size == column.has_null]
-    clocks = [
-        column.name
-        for column in columns
-        if pa.types.is_time(column.values.type) or pa.types.is_duration(column.values.type)
-    ]
-    if clocks:
-        raise InputError(
-            f"{', '.join(map(repr, clocks))} holds times of day or durations; make it a number (minutes, say) first"
-        )
-    if huge := [column.name for column in columns if _is_huge(column)]:
-        raise InputError(
-            f"{', '.join(map(repr, huge))} holds infinite numbers, or numbers above 1e150, which cannot be averaged; "
-            "make them null or smaller"
-        )
-    if empty:
-        raise InputError(f"no row has a value in {', '.join(map(repr, empty))}; leave it out of the quasi-identifiers")
-
-
-def _is_huge(column: Coded) -> bool:
-    """True if the square of a number overflows."""
-    if not pa.types.is_floating(column.values.type):
-        return False
-    largest = pc.max(pc.abs(column.values)).as_py()
-    return largest is not None and not largest <= _LARGEST_NUMBER
