@@ -18,6 +18,7 @@ from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
 
 _RULES_ON_L = {"min_l", "min_entropy_l"}
+_GIVEN_AWAY = "max_given_away"
 _SINGLE = (str, float, int, type(None))  # types of a role that is not a list of names
 
 RULES_ONLY = (
@@ -160,32 +161,20 @@ def check(
         secrets=secrets,
         certain=certain,
     )
-    known, sensitive = asked.quasi_identifiers or (), asked.sensitive or ()
-    of_columns = [name for name in limits if RULES[name].of_column]
-    if of_columns and not sensitive:
-        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
+    _require_sensitive(limits, asked)
     table = read_table(data)
-    facts = measure(
-        table,
-        quasi_identifiers=known,
-        sensitive=list(sensitive) if {*of_columns} - {"max_given_away"} else [],
-        person=asked.person,
-        progress=progress,
-    )
-    roles = settle_roles(table, asked, original)
-    naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
-    attack, attack_notes = (
-        _attack(table, original, holdout, kept_rows, known, sensitive) if "max_attack" in limits else (0.0, [])
-    )
-    numbers = {"max_identifiers": len(naming), "max_attack": attack}
-    given_away = _given_away(table, asked, progress) if "max_given_away" in limits else ()
+    counts = _Counts(table, asked, settle_roles(table, asked, original), _measure(table, asked, limits, progress))
+    if "max_attack" in limits:
+        counts.attack(original, holdout, kept_rows)
+    if _GIVEN_AWAY in limits:
+        counts.count_given_away(progress)
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
-        facts.records,
-        facts.people,
-        facts.quasi_identifiers,
-        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, numbers, given_away)),
-        (*_notes(roles, list(naming)), *(_notes_on_l(facts) if _RULES_ON_L & {*limits} else ()), *attack_notes),
+        counts.facts.records,
+        counts.facts.people,
+        counts.facts.quasi_identifiers,
+        tuple(rule for name, limit in limits.items() for rule in counts.hold_against(name, limit)),
+        tuple(counts.notes(on_l=not _RULES_ON_L.isdisjoint(limits))),
         None if question is None else judge_release(table, asked, original=original, progress=progress),
     )
 
@@ -202,6 +191,93 @@ def _with_roles(question: Question | None, **given: Sequence[str] | str | float 
 
 def _listed(value: Sequence[str] | str | float) -> Sequence[str | float]:
     return [value] if isinstance(value, _SINGLE) else value
+
+
+def _require_sensitive(limits: Mapping[str, float], asked: Question) -> None:
+    """Refuse rules about sensitive columns if none is named."""
+    of_columns = [name for name in limits if RULES[name].of_column]
+    if of_columns and not asked.sensitive:
+        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
+
+
+def _measure(table: Table, asked: Question, limits: Mapping[str, float], progress: Progress) -> Measurement:
+    """The facts about the classes; those of sensitive columns only if a rule is about them."""
+    of_columns = {name for name in limits if RULES[name].of_column} - {_GIVEN_AWAY}
+    return measure(
+        table,
+        quasi_identifiers=asked.quasi_identifiers or (),
+        sensitive=list(asked.sensitive or ()) if of_columns else [],
+        person=asked.person,
+        progress=progress,
+    )
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What rules are held against: facts about the classes, and what is counted for some rules alone.
+
+    `highest_attack` is the upper end of the highest risk of an attack. `given_away` are the sensitive columns with the
+    records whose secret is known and news, as the verdict counts them.
+    """
+
+    table: Table
+    asked: Question
+    roles: Roles
+    facts: Measurement
+    highest_attack: float = 1.0
+    attack_notes: Sequence[str] = ()
+    given_away: Sequence[DisclosedColumn] = ()
+
+    @property
+    def naming(self) -> list[str]:
+        """The columns that name people or their records, or look so and were given no role."""
+        return list(dict.fromkeys([*self.roles.identifiers, *self.roles.identifiers_kept]))
+
+    def attack(self, original: Any, holdout: Any, kept_rows: Sequence[int] | str | None) -> None:
+        """Attack the table; attacks that could not be run count as attacks that succeed."""
+        if original is None:
+            raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
+        known, sensitive = self.asked.quasi_identifiers or (), self.asked.sensitive or ()
+        kinds = kinds_for(sensitive)
+        attacks = attack_release(
+            original, self.table, known=known, secret=sensitive, holdout=holdout, kinds=kinds, kept_rows=kept_rows
+        )
+        missing = attacks.reason_against(1.0)
+        reasons = [f"{name} was not run: {reason}" for name, reason in attacks.not_run.items()]
+        notes = [note for attack in attacks.attacks for note in attack.notes]
+        self.highest_attack = 1.0 if missing or attacks.worst is None else attacks.worst.risk.high
+        self.attack_notes = list(dict.fromkeys([*([missing] if missing else []), *reasons, *notes]))
+
+    def count_given_away(self, progress: Progress) -> None:
+        """Count the records of each sensitive column whose secret is known and news."""
+        self.given_away = count_disclosed_secrets(
+            self.table,
+            quasi_identifiers=self.asked.quasi_identifiers or (),
+            sensitive=self.asked.sensitive or (),
+            secrets=self.asked.named_secrets,
+            certain_from=self.asked.certain_from,
+            person=self.asked.person,
+            progress=progress,
+        ).columns
+
+    def hold_against(self, name: str, limit: float) -> list[Rule]:
+        """The results of one rule: one, or one for each sensitive column."""
+        kind = RULES[name]
+        if kind.of_column:
+            columns: Sequence[Any] = self.given_away if name == _GIVEN_AWAY else self.facts.sensitive
+            return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in columns]
+        if name == "max_identifiers":
+            return [Rule(name, None, limit, len(self.naming))]
+        return [
+            Rule(name, None, limit, self.highest_attack if name == "max_attack" else getattr(self.facts, kind.field))
+        ]
+
+    def notes(self, *, on_l: bool) -> Iterator[str]:
+        """Findings that no rule covers, with those on l if a rule is about it."""
+        yield from _notes(self.roles, self.naming)
+        if on_l:
+            yield from _notes_on_l(self.facts)
+        yield from self.attack_notes
 
 
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
@@ -236,58 +312,6 @@ def _notes_on_l(facts: Measurement) -> Iterator[str]:
                 f"a missing value of {one.column} counts as one of the different values (l): without it the fewest in "
                 f"a class are {one.filled_distinct}, not {one.distinct}"
             )
-
-
-def _attack(
-    table: Table,
-    original: Any,
-    holdout: Any,
-    kept_rows: Sequence[int] | str | None,
-    known: Sequence[str],
-    sensitive: Sequence[str],
-) -> tuple[float, list[str]]:
-    """The upper end of the highest risk of an attack (1 if some attacks could not be run), and notes."""
-    if original is None:
-        raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
-    kinds = kinds_for(sensitive)
-    attacks = attack_release(
-        original, table, known=known, secret=sensitive, holdout=holdout, kinds=kinds, kept_rows=kept_rows
-    )
-    missing = attacks.reason_against(1.0)
-    reasons = [f"{name} was not run: {reason}" for name, reason in attacks.not_run.items()]
-    notes = [note for attack in attacks.attacks for note in attack.notes]
-    highest = 1.0 if missing or attacks.worst is None else attacks.worst.risk.high
-    return highest, list(dict.fromkeys([*([missing] if missing else []), *reasons, *notes]))
-
-
-def _given_away(table: Table, asked: Question, progress: Progress) -> tuple[DisclosedColumn, ...]:
-    """Records of each sensitive column whose secret is known and news, as the verdict counts them."""
-    return count_disclosed_secrets(
-        table,
-        quasi_identifiers=asked.quasi_identifiers or (),
-        sensitive=asked.sensitive or (),
-        secrets=asked.named_secrets,
-        certain_from=asked.certain_from,
-        person=asked.person,
-        progress=progress,
-    ).columns
-
-
-def _rules(
-    name: str,
-    limit: float,
-    facts: Measurement,
-    numbers: Mapping[str, float],
-    given_away: Sequence[DisclosedColumn],
-) -> list[Rule]:
-    """The results of one rule: one, or one for each sensitive column."""
-    kind = RULES[name]
-    if name in numbers:
-        return [Rule(name, None, limit, numbers[name])]
-    if not kind.of_column:
-        return [Rule(name, None, limit, getattr(facts, kind.field))]
-    columns: Sequence[Any] = given_away if name == "max_given_away" else facts.sensitive
-    return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in columns]
 
 
 def junit_error(table: str, message: str) -> str:

@@ -273,7 +273,7 @@ def test_a_key_is_shown_nowhere(tmp_path, capsys):
 
 def test_a_key_is_read_once_and_before_any_work(tmp_path, monkeypatch):
     read = []
-    for place in ("incrowd.protection.api.read_key", "incrowd.assessment.solver.read_key"):
+    for place in ("incrowd.protection.request.read_key", "incrowd.assessment.solver.read_key"):
         monkeypatch.setattr(place, lambda key: read.append(type(key)) or read_key(key))
     file = tmp_path / "key.txt"
     file.write_bytes(KEY)

@@ -13,7 +13,7 @@ from incrowd._support.option import options_of
 from incrowd.cli.protect import protect_table
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS
-from incrowd.protection import METHODS, CoarsenOptions, MethodName
+from incrowd.protection import METHODS, CoarsenOptions, MaskOptions, MethodName
 from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
 from incrowd.protection.recoding import recode_columns
@@ -41,6 +41,15 @@ def test_a_new_method_is_a_line_in_the_registry(monkeypatch):
         protect(AGES, quasi_identifiers=["age"], k=2, method="twice", steps=[("age", "*")])
     with pytest.raises(InputError, match=f"{[*METHODS][-2]}, twice$"):
         protect(AGES, quasi_identifiers=["age"], k=2, method="thrice")
+
+
+def test_an_options_object_keeps_the_types_of_columns_as_keywords_do():
+    races = {"race": [1, 2, 3, 4] * 10}
+    by_keyword = protect(races, quasi_identifiers=["race"], k=2, method="mask", top={"race": 3})
+    by_object = protect(races, quasi_identifiers=["race"], k=2, method=MaskOptions(top={"race": 3}))
+    assert by_object.notes == by_keyword.notes
+    for safe in (by_keyword, by_object):
+        assert sorted(safe.table["race"].to_pylist()) == ["1"] * 10 + ["2"] * 10 + ["[3;*]"] * 20
 
 
 def test_what_a_new_method_makes_is_counted_and_refused_where_k_does_not_hold(monkeypatch):

@@ -6,15 +6,16 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from incrowd.assessment.command_line import to_command, to_words
 from incrowd.assessment.question import Question, command_words
+from incrowd.assessment.reasons import Findings
 from incrowd.assessment.search import Plan
 from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import unread_dates
 from incrowd.assessment.sections.original_evidence import ORIGINAL
-from incrowd.assessment.verdict import Action, Verdict, asks_about_rows
+from incrowd.assessment.verdict import Action, Verdict
 from incrowd.assessment.way_to_yes import columns_to_remove, protect_settings, protection_commands, way_to_yes
 from incrowd.protection.marks import mark_of
 from incrowd.tables import RowKind
@@ -29,6 +30,9 @@ _NOT_TRIED = (
     "Protect the table and assess the result. No protection was tried here, so it may need more than this: larger "
     "classes, or fewer columns."
 )
+_WRITE_IN_RANDOM_ORDER = (
+    "Protect it again, which writes the rows in random order and changes no class that is large enough."
+)
 _PROTECT_BY_CLASSES = (
     "Values of this table were changed by chance, so no further protection of it is tried: protect the table that it "
     "was made from by a method that makes classes. The command below runs every attack on this one."
@@ -37,73 +41,111 @@ _PROTECT_BY_CLASSES = (
 
 def next_actions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
     """Yield the next actions, the most useful first."""
-    roles, question, evidence = work.roles, work.question, work.answers["evidence"]
     if verdict.decision == "within":
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
         return
-    rows_are_open = asks_about_rows(question, roles, evidence)
-    person = roles.person
-    in_households = False
-    if rows_are_open:
-        person = roles.unused_person or evidence.rows.person
-        in_households = person is None and evidence.rows.household is not None
-        gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
-        settle = _settle_rows(evidence.rows, person, gaps)
-        person = None if gaps else person  # a person column with missing cells is refused
-    open_columns = [one.column for one in evidence.undecided]
-    if rows_are_open:
+    rows = _find_open_rows(work)
+    yield from _settle_open_points(work, rows)
+    if rows is not None or not work.roles.confirmed:
+        return  # a protection for guessed roles, or for an unknown unit of rows, would turn a guess into a yes
+    if work.question.released is not None:
+        judgement = judge_attacks(work.question, work.answers["attacks"])
+        yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
+        return
+    for find_actions in (_answer_questions, _read_dates, _join_spellings, _attack_perturbed, _protect):
+        if actions := [*find_actions(work, verdict)]:
+            yield from actions
+            return
+
+
+class _OpenRows(NamedTuple):
+    """The open question what a row is: the action that settles it, and the likely answer."""
+
+    action: Action
+    person: str | None
+    in_households: bool
+
+
+def _find_open_rows(work: AssessmentState) -> _OpenRows | None:
+    """The question what a row is, if it is open; a person column with missing cells is no answer: it is refused."""
+    roles, evidence = work.roles, work.answers["evidence"]
+    if not Findings(work.question, roles, work.answers["facts"], evidence).rows_are_open:
+        return None
+    person = roles.unused_person or evidence.rows.person
+    gaps = next((one.nulls for one in roles.suggested if one.column == person), 0)
+    in_households = person is None and evidence.rows.household is not None
+    return _OpenRows(_settle_rows(evidence.rows, person, gaps), None if gaps else person, in_households)
+
+
+def _settle_open_points(work: AssessmentState, rows: _OpenRows | None) -> Iterator[Action]:
+    """Actions to state what a row is and what the columns are."""
+    roles, question = work.roles, work.question
+    open_columns = [one.column for one in work.answers["evidence"].undecided]
+    if rows is not None:
         alone = not open_columns and roles.confirmed  # otherwise the command for the columns' roles includes this
-        is_known = person is not None or in_households
+        is_known = rows.person is not None or rows.in_households
         asked = replace(question, source=work.table.place)
-        yield _with_command(settle, asked, person) if alone and is_known else settle
+        yield _with_command(rows.action, asked, rows.person) if alone and is_known else rows.action
     if open_columns or not roles.confirmed:
         asked = replace(
             question,
             source=(work.release_of or work.table).place,
-            rows_are_people=question.rows_are_people or in_households,
+            rows_are_people=question.rows_are_people or (rows is not None and rows.in_households),
         )
-        yield _settle_columns(asked, roles, open_columns, person)
-    if rows_are_open or not roles.confirmed:
-        return  # a protection for guessed roles, or for an unknown unit of rows, would turn a guess into a yes
-    if question.released is not None:
-        judgement = judge_attacks(question, work.answers["attacks"])
-        yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
-        return
-    if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
+        yield _settle_columns(asked, roles, open_columns, roles.person if rows is None else rows.person)
+
+
+def _answer_questions(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
+    """Actions on what could not be counted, if nothing else leaves the table undecided."""
+    if verdict.decision == "undecided" and not work.answers["evidence"].undecided:
+        asks = verdict.unanswered
         hints = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
         yield from (Action(sentence, hint) for sentence, hint in hints.items())
-        return
-    if unread := unread_dates(roles):
-        yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread)
-        return
-    spelt = [one.column for one in evidence.secrets.columns if one.spellings] if evidence.secrets else []
+
+
+def _read_dates(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
+    """Actions on quasi-identifiers that hold dates as text."""
+    yield from (Action(f"{one.sentence}; then assess it again.", one.hint) for one in unread_dates(work.roles))
+
+
+def _join_spellings(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
+    """Action to write disclosed values alike, so that they are counted as people read them."""
+    secrets = work.answers["evidence"].secrets
+    spelt = [one.column for one in secrets.columns if one.spellings] if secrets else []
     spelt = [name for name in spelt if name in verdict.disclosed]
-    if spelt and not question.fold:
-        command = to_command(replace(question, fold=True, source=work.table.place))
+    if spelt and not work.question.fold:
+        command = to_command(replace(work.question, fold=True, source=work.table.place))
         yield Action(
             f"Values of {listed(spelt)} are written in several ways, and people read them as one: join spellings that "
             "differ only in case or blanks, write others alike in the file, and assess it again.",
             ("fold",),
             (command,) if command is not None else (),
         )
-        return
-    if evidence.linkage is not None:
-        known = to_words({"known": evidence.linkage.known})
+
+
+def _attack_perturbed(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
+    """Action to attack a table whose values were changed by chance."""
+    linkage = work.answers["evidence"].linkage
+    if linkage is not None:
+        known = to_words({"known": linkage.known})
         attack = shlex.join(["incrowd", "attack", "ORIGINAL", *command_words(work.table), *known])
         yield Action(_PROTECT_BY_CLASSES, commands=(attack,))
-        return
-    tried = way_to_yes(work) if question.protection and work.table.backend.rows_are_local else None
+
+
+def _protect(work: AssessmentState, verdict: Verdict) -> Iterator[Action]:
+    """Action to protect the table: by what was tried and leads to a yes, else by what the limits ask for."""
+    tried = way_to_yes(work) if work.question.protection and work.table.backend.rows_are_local else None
     if tried is not None:
         yield tried
     elif verdict.decision in ("exposed", "over", "borderline"):
+        evidence, source = work.answers["evidence"], work.table.source
         only_order = bool(evidence.row_order) and evidence.is_release and len(verdict.exposures) == 1
-        if not only_order and work.table.source is not None and mark_of(Path(work.table.source)).is_file():
+        if not only_order and source is not None and mark_of(Path(source)).is_file():
             yield _protect_original(verdict, dict.fromkeys((*columns_to_remove(work), *verdict.giving_back)))
             return
-        plan = Plan(question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
+        plan = Plan(work.question.limits.class_size, columns_to_remove(work), 2, verdict.disclosed)
         settings = protect_settings(work, plan)
-        what = "Protect it again, which writes the rows in random order and changes no class that is large enough."
-        what = what if only_order else _NOT_TRIED
+        what = _WRITE_IN_RANDOM_ORDER if only_order else _NOT_TRIED
         yield Action(what, commands=protection_commands(work, settings), protection=settings)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.protection.release_warnings import describe_expected, describe_row_order
-from incrowd.recipients import Limits
-from incrowd.wording import Advice, chosen_percent, counted, listed, one_decimal, people, percent, two_digits
+from incrowd.protection.release_warnings import describe_row_order
+from incrowd.recipients import Limits, judge
+from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -19,17 +20,56 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
     from incrowd.protection.marks import Linkage
 
-_FEWEST_TEXTS, _ROWS_EACH = 10, 5  # different texts of a kept column, and records of each, that are told
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a verdict rests on: the question, the roles of the columns, and what was counted and estimated.
+
+    Attributes:
+        question: the settled question.
+        roles: the columns by role.
+        facts: counts of the table.
+        evidence: undecided columns, secrets, columns that give others back, the unit of a row.
+        population: the risk in the population; None if it is not known or not used.
+        by_classes: whether classes show the risk. Otherwise attacks do: values were changed by chance, or rows are
+            synthetic.
+    """
+
+    question: Question
+    roles: Roles
+    facts: Measurement
+    evidence: Evidence
+    population: PopulationRisk | None = None
+    by_classes: bool = True
+
+    def find_exposures(self) -> Iterator[str]:
+        """Exposures, each a reason for a no at any average risk: people who are found, or whose secret is known."""
+        for exposure in _EXPOSURES:
+            yield from exposure(self)
+
+    def disclosed_columns(self) -> tuple[DisclosedColumn, ...]:
+        """The sensitive columns in which more values are certain and news than are tolerated.
+
+        The population is not considered: it does not protect against attackers who know that a person is in the table.
+        """
+        columns = self.evidence.secrets.columns if self.evidence.secrets and self.by_classes else ()
+        return tuple(column for column in columns if judge(column.news_share, self.question.tolerated) != "within")
+
+    @property
+    def is_open(self) -> bool:
+        """True if something is open: a column, the unit of a row, or something that could not be counted."""
+        open_points = self.evidence.undecided or self.evidence.unanswered or self.rows_are_open
+        return not self.roles.confirmed or bool(open_points)
+
+    @property
+    def rows_are_open(self) -> bool:
+        """True if rows may not be people, or a column looks like a person column, and the user has not settled that."""
+        settled = self.question.rows_are_people or self.roles.person is not None
+        return not settled and (self.evidence.rows.kind != "people" or self.roles.unused_person is not None)
 
 
-def find_exposures(
-    question: Question,
-    roles: Roles,
-    facts: Measurement,
-    evidence: Evidence,
-    disclosed: Sequence[DisclosedColumn],
-) -> Iterator[str]:
-    """Exposures, each a reason for a no at any average risk: people who are found, or whose secret is known."""
+def _people_are_named(findings: Findings) -> Iterator[str]:
+    roles = findings.roles
     if roles.identifiers:
         yield (
             f"The table still names people or their records: {listed(roles.identifiers)}. An attacker needs nothing "
@@ -37,35 +77,59 @@ def find_exposures(
         )
     if roles.dropped:
         yield f"The table still holds what you want left out: {listed(roles.dropped)}."
-    if evidence.not_counted:
+
+
+def _file_holds_more(findings: Findings) -> Iterator[str]:
+    if findings.evidence.not_counted:
         yield (
-            f"Besides the rows that were judged, the file holds: {listed(evidence.not_counted)}. Do not give this file "
-            "away; protect writes one that holds nothing else."
+            f"Besides the rows that were judged, the file holds: {listed(findings.evidence.not_counted)}. Do not give "
+            "this file away; protect writes one that holds nothing else."
         )
+
+
+def _identifiers_are_kept(findings: Findings) -> Iterator[str]:
+    roles = findings.roles
     for name in roles.identifiers_kept:
         mend = "let protect replace its numbers" if name == roles.person else "remove it"
         yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: {mend}."
+
+
+def _households_are_linked(findings: Findings) -> Iterator[str]:
+    roles = findings.roles
     numbered = {one.column for one in roles.suggested if one.topic == "household number"}
-    for name in evidence.linking:
+    for name in findings.evidence.linking:
         tells = "tells who lives together" if name in numbered else "links people who have much in common"
         yield (
             f"{name} {tells}, and is kept as {roles.role_in_words(name)}: an attacker who knows the people of a home "
             "finds all of them by it. Leave it out, or count households."
         )
-    if roles.unused_person is not None and not question.rows_are_people:
+
+
+def _records_were_counted_as_people(findings: Findings) -> Iterator[str]:
+    if findings.roles.unused_person is not None and not findings.question.rows_are_people:
         yield (
-            f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
-            "several records is easier to find than these numbers say."
+            f"{findings.roles.unused_person} looks like whose record it is, and records were counted as people: "
+            "somebody with several records is easier to find than these numbers say."
         )
-    for fact in evidence.given_back:
+
+
+def _coarsened_values_are_given_back(findings: Findings) -> Iterator[str]:
+    for fact in findings.evidence.given_back:
         them = "them" if fact.others else "it"
         yield (
             f"{fact.telling} {fact.gives_back} back for {percent(fact.told)} of the records: with {them} the smallest "
-            f"class has {fact.k:,} and not {facts.k:,}, and {people(fact.uniques)} "
+            f"class has {fact.k:,} and not {findings.facts.k:,}, and {people(fact.uniques)} "
             f"{'is' if fact.uniques == 1 else 'are'} unique."
         )
-    if evidence.row_order and evidence.is_release:
-        yield f"{_order_in_words(evidence)}. Write the rows in random order."
+
+
+def _row_order_gives_back(findings: Findings) -> Iterator[str]:
+    if findings.evidence.row_order and findings.evidence.is_release:
+        yield f"{describe_order(findings.evidence)}. Write the rows in random order."
+
+
+def _secrets_are_disclosed(findings: Findings) -> Iterator[str]:
+    question, disclosed = findings.question, findings.disclosed_columns()
     if disclosed:
         nearly = question.certain_from < 1
         certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
@@ -79,6 +143,24 @@ def find_exposures(
             f"{worst.column} is {certain} for {counted(worst.news, 'record', 'records')} "
             f"({percent(worst.news_share)}): {who} who look alike {shared} (attribute disclosure).{also}"
         )
+
+
+_EXPOSURES = (
+    _people_are_named,
+    _file_holds_more,
+    _identifiers_are_kept,
+    _households_are_linked,
+    _records_were_counted_as_people,
+    _coarsened_values_are_given_back,
+    _row_order_gives_back,
+    _secrets_are_disclosed,
+)
+
+
+def describe_order(evidence: Evidence) -> str:
+    """The beginning of a sentence on the columns that the order of the rows follows."""
+    words = describe_row_order(evidence.row_order)
+    return words[0].upper() + words[1:]
 
 
 def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:
@@ -144,30 +226,22 @@ def describe_linkage(linkage: Linkage) -> str:
     )
 
 
-def list_reasons(
-    facts: Measurement,
-    population: PopulationRisk | None,
-    pending: bool,
-    weight: str | None,
-    no_sample: Advice | None = None,
-) -> Iterator[str]:
-    """Facts and assumptions that the decision rests on; `no_sample` says why a population was not used."""
+def list_reasons(findings: Findings, *, pending: bool) -> Iterator[str]:
+    """Facts and assumptions that the decision rests on; `pending`: the population is still being estimated."""
+    facts, population, linkage = findings.facts, findings.population, findings.evidence.linkage
+    if linkage is not None:
+        yield describe_linkage(linkage)
+    if not findings.by_classes:
+        return
     attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
     if population is None:
         yield (
             f"Prosecutor risk: somebody who knows the {attributes} of a person in this table names the right "
             f"{'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
         )
-        if no_sample is not None:
-            yield f"The population is not used, and the attacker is taken to know who is in the table: {no_sample}."
-        elif pending:
-            yield "The population is still being estimated; until then the attacker may know who is in the table."
-        else:
-            yield (
-                "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "
-                "they cannot know that, give the population: the risk is then lower."
-            )
+        yield _why_no_population(findings.evidence.no_sample, pending)
     else:
+        weight = findings.roles.weight if findings.question.population is None else None
         summed = "" if weight is None else f" (the sum of {weight})"
         yield (
             f"Journalist risk: the attacker is taken not to know who is in the table. Among {population.population:,} "
@@ -181,109 +255,12 @@ def list_reasons(
         )
 
 
-def _order_in_words(evidence: Evidence) -> str:
-    words = describe_row_order(evidence.row_order)
-    return words[0].upper() + words[1:]
-
-
-def list_internal_reasons(
-    question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
-) -> Iterator[Advice]:
-    """Reasons that stay with the holder of the table, because they would help an attacker."""
-    if population is not None:
-        look = "looks" if facts.uniques == 1 else "look"
-        share = percent(facts.uniqueness)
-        alone = f"; {people(facts.uniques)} ({share}) {look} like nobody else in it" if facts.uniques else ""
-        yield Advice(
-            f"It is assumed that the table is a random sample of {population.population:,} people and that no attacker "
-            f"knows who is in it. One who does names a person with a chance of up to {percent(1 / facts.k)}{alone}: "
-            "keep secret whose records these are."
-        )
-    if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
-        yield Advice(
-            f"It is assumed that no other file has the numbers in {roles.person}; protect replaces them by random ones."
-        )
-    if roles.note_on_key is not None:
-        yield Advice(f"{roles.note_on_key}.")
-    for one in roles.suggested:
-        if one.column in roles.known_anyway:
-            what = one.reason if one.exact else "it numbers the records of each person, as waves, years and visits do"
-            yield Advice(
-                f"{one.column} counts as known to others: {what}. Make it a quasi-identifier, or leave it out",
-                ("quasi_identifiers", "drop"),
-            )
-    if evidence.row_order and not evidence.is_release:
-        yield Advice(f"{_order_in_words(evidence)}; protect writes them in random order.")
-    if evidence.expected:
-        apart = ["apart"] if any(one.partly for one in evidence.expected) else []
-        yield Advice(describe_expected(evidence.expected), (*apart, "drop", "quasi_identifiers"))
-    yield from evidence.unanswered
-    if evidence.rows.kind != "people" and question.rows_are_people:
-        yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")
-    elif evidence.rows.kind != "people" and roles.person is None:
-        yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
-    skipped: dict[tuple[int, tuple[str, ...]], list[str]] = {}
-    for column in evidence.secrets.columns if evidence.secrets else ():
-        if column.structural_missing:
-            skipped.setdefault((column.structural_missing, column.missing_follows_from), []).append(column.column)
-    for (missing, follows_from), names in skipped.items():
-        yield Advice(
-            f"{listed(names)} {'is' if len(names) == 1 else 'are'} missing in {counted(missing, 'record', 'records')} "
-            f"because of {listed(follows_from)}; that is no secret."
-        )
-    if question.tolerated and evidence.secrets:
-        known = [
-            f"{column.column} ({counted(column.news, 'record', 'records')}, {percent(column.news_share)})"
-            for column in evidence.secrets.columns
-            if column.news
-        ]
-        yield Advice(
-            f"You accept that the secret of {chosen_percent(question.tolerated)} of the records is known, for each "
-            f"sensitive column. It is known in {listed(known) if known else 'no record'}",
-            ("tolerate",),
-        )
-    untold = [
-        f"{column.column} ({counted(column.undeclared_missing, 'record', 'records')})"
-        for column in (evidence.secrets.columns if evidence.secrets else ())
-        if column.undeclared_missing
-    ]
-    if untold:
-        yield Advice(
-            f"Words and codes for a missing value (such as refused, unknown or -9) count as missing in "
-            f"{listed(untold)}, though nobody declared them: they hide nobody whose class otherwise has one value."
-        )
-    usual = [
-        f"{one.column} ({one.reason})"
-        for one in roles.suggested
-        if one.role == "quasi-identifier" and one.confidence != "low" and one.column in roles.stated
-        if roles.role(one.column) in ("other", "sensitive")
-    ]
-    if usual:
-        yield Advice(f"Declared by you to be unknown to others, who usually know such columns: {listed(usual)}.")
-    for one in roles.suggested:
-        kept = one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
-        if kept and one.role == "identifier" and one.column not in (*roles.identifiers_kept, *roles.pseudonyms):
-            yield Advice(
-                f"{one.column} is kept as {roles.role_in_words(one.column)}, though {one.reason}; read some of its "
-                "cells before it goes out."
-            )
-    rare = [
-        f"{one.column} ({counted(one.distinct, 'text', 'texts')}, {one_decimal((one.rows - one.nulls) / one.distinct)} "
-        "records each)"
-        for one in roles.suggested
-        if one.column in roles.stated and roles.role(one.column) in ("sensitive", "other")
-        if one.role != "identifier" and one.column not in roles.pseudonyms and not one.generalised
-        if one.kind == "text" and one.distinct >= _FEWEST_TEXTS and one.rows - one.nulls <= _ROWS_EACH * one.distinct
-    ]
-    if rare:
-        yield Advice(
-            f"Few records share each text of {listed(rare)}: such texts may be names or numbers of people, or tell who "
-            "they are; read some cells before it goes out."
-        )
-    looks = {one.column: one.role for one in roles.suggested}
-    names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
-    if names:
-        yield Advice(
-            "Counted as something others know, though it looks like the name or number of a person or a record: "
-            f"{listed(names)}. Remove it and assess what is left."
-        )
+def _why_no_population(no_sample: Advice | None, pending: bool) -> str:
+    if no_sample is not None:
+        return f"The population is not used, and the attacker is taken to know who is in the table: {no_sample}."
+    if pending:
+        return "The population is still being estimated; until then the attacker may know who is in the table."
+    return (
+        "No population was given, so the attacker is taken to know who is in the table. If it is a sample and "
+        "they cannot know that, give the population: the risk is then lower."
+    )

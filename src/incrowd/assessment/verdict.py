@@ -11,20 +11,13 @@ A yes needs all of this:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from incrowd.assessment.reasons import (
-    describe_highest_risk,
-    describe_linkage,
-    find_exposures,
-    highest_risk,
-    is_upper_bound,
-    list_internal_reasons,
-    list_reasons,
-)
-from incrowd.assessment.sections.attacks import judge_attacks, reasons_from_attacks
+from incrowd.assessment.internal_reasons import list_internal_reasons
+from incrowd.assessment.reasons import Findings, describe_highest_risk, highest_risk, is_upper_bound, list_reasons
+from incrowd.assessment.sections.attacks import AttackJudgement, judge_attacks, reasons_from_attacks
 from incrowd.recipients import COMPARED, Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent
@@ -35,10 +28,8 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
     from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
-    from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.measures.recovering_columns import RecoveringColumn
     from incrowd.populations import PopulationRisk
-    from incrowd.protection.marks import Linkage
 
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
@@ -271,60 +262,40 @@ def decide(
         pending: whether the population is still being estimated.
         others: answers of sections that the decision does not use.
     """
-    limits, linkage = question.limits, evidence.linkage
-    population = None if linkage is not None else population
-    attacked = judge_attacks(question, attacks)
     # rows of a synthetic table are not people, so attacks replace its classes; without attacks, classes are used
     worst = attacks.worst if attacks is not None and question.synthetic else None
-    by_classes = linkage is None and worst is None
-    risk, interval, highest, highest_interval = _risks(facts, population, worst, linkage)
-    of_average = judge(risk, limits.of_average, interval)
-    of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = _disclosed_columns(question, evidence) if by_classes else ()
-    exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
-    if of_highest == "over" and by_classes:
-        exposures = (*exposures, describe_highest_risk(facts, population, limits))
-    decision: Decision
-    if of_average == "over":
-        decision = "over"
-    elif exposures:
-        decision = "exposed"
-    elif "borderline" in (of_average, of_highest) or linkage is not None:
-        decision = "borderline"
-    elif attacked.not_run or _is_undecided(question, roles, evidence):
-        decision = "undecided"
-    elif attacked.borderline:
-        decision = "borderline"
-    else:
-        decision = "within"
-    reasons: Iterable[str] = ()
-    if linkage is not None:
-        reasons = (describe_linkage(linkage),)
-    elif by_classes:
-        weight = roles.weight if question.population is None else None
-        reasons = list_reasons(facts, population, pending, weight, evidence.no_sample)
+    linkage, limits = evidence.linkage, question.limits
+    findings = Findings(
+        *(question, roles, facts, evidence),
+        population=population if linkage is None else None,
+        by_classes=linkage is None and worst is None,
+    )
+    risks = _risks(findings, worst)
+    attacked = judge_attacks(question, attacks)
+    exposures = (*findings.find_exposures(), *attacked.over)
+    if findings.by_classes and judge(risks.highest, limits.highest, risks.highest_interval) == "over":
+        exposures = (*exposures, describe_highest_risk(facts, findings.population, limits))
+    decision = _choose_decision(findings, risks, attacked, exposed=bool(exposures))
+    is_undecided = decision == "undecided"
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",
         limits=limits,
-        risk=risk,
-        interval=interval,
-        highest=highest,
-        highest_interval=highest_interval,
-        basis="attacks" if worst else "table" if population is None else "population",
+        **risks._asdict(),
+        basis="attacks" if worst else "table" if findings.population is None else "population",
         exposures=exposures,
-        reasons=(*reasons, *reasons_from_attacks(question, attacks)),
-        undecided=evidence.undecided if decision == "undecided" else (),
+        reasons=(*list_reasons(findings, pending=pending), *reasons_from_attacks(question, attacks)),
+        undecided=evidence.undecided if is_undecided else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
-        disclosed=tuple(column.column for column in disclosed),
+        disclosed=tuple(column.column for column in findings.disclosed_columns()),
         giving_back=tuple(one.column for one in evidence.given_back),
         not_asked=_not_asked(evidence),
         given_back=evidence.given_back,
         linking=evidence.linking,
-        highest_is_bound=by_classes and is_upper_bound(facts.sizes, population),
+        highest_is_bound=findings.by_classes and is_upper_bound(facts.sizes, findings.population),
         attacks_not_run=attacked.not_run,
-        internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
-        unanswered=evidence.unanswered if decision == "undecided" else (),
+        internal_reasons=tuple(list_internal_reasons(findings)),
+        unanswered=evidence.unanswered if is_undecided else (),
     )
 
 
@@ -340,45 +311,48 @@ def list_exposures(
         evidence: secrets, columns that give others back, the unit of a row.
         others: answers of sections that exposures do not use.
     """
-    return tuple(find_exposures(question, roles, facts, evidence, _disclosed_columns(question, evidence)))
+    return tuple(Findings(question, roles, facts, evidence).find_exposures())
 
 
-def _risks(
-    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: Linkage | None
-) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
-    """The average and the highest risk, each with its interval; from an attack if it replaces the classes."""
+class _Risks(NamedTuple):
+    """The average and the highest risk, each with its interval if it is an estimate."""
+
+    risk: float
+    interval: tuple[float, float] | None
+    highest: float
+    highest_interval: tuple[float, float] | None
+
+
+def _risks(findings: Findings, worst: AttackRisk | None) -> _Risks:
+    """The risks by classes; by an attack if it replaces the classes."""
+    facts, population, linkage = findings.facts, findings.population, findings.evidence.linkage
     if worst is not None:
         interval = worst.risk.low, worst.risk.high
-        return worst.risk.value, interval, worst.risk.value, interval
+        return _Risks(worst.risk.value, interval, worst.risk.value, interval)
     if linkage is not None:
-        return linkage.risk, (linkage.low, linkage.high), linkage.highest, (linkage.low, 1.0)
+        return _Risks(linkage.risk, (linkage.low, linkage.high), linkage.highest, (linkage.low, 1.0))
     if population is None:
-        return facts.correctness, None, *highest_risk(facts.sizes, None)
-    return population.overall, population.overall_interval, *highest_risk(facts.sizes, population)
+        return _Risks(facts.correctness, None, *highest_risk(facts.sizes, None))
+    return _Risks(population.overall, population.overall_interval, *highest_risk(facts.sizes, population))
 
 
-def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """True if something is open: a column, the unit of a row, or something that could not be counted."""
-    open_points = evidence.undecided or evidence.unanswered
-    return not roles.confirmed or bool(open_points) or asks_about_rows(question, roles, evidence)
-
-
-def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """True if rows may not be people, or a column looks like a person column, and the user has not settled that."""
-    settled = question.rows_are_people or roles.person is not None
-    return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
+def _choose_decision(findings: Findings, risks: _Risks, attacked: AttackJudgement, *, exposed: bool) -> Decision:
+    """The first of the five decisions that applies, from the clearest no to the only yes."""
+    limits = findings.question.limits
+    of_average = judge(risks.risk, limits.of_average, risks.interval)
+    of_highest = judge(risks.highest, limits.highest, risks.highest_interval)
+    if of_average == "over":
+        return "over"
+    if exposed:
+        return "exposed"
+    if "borderline" in (of_average, of_highest) or findings.evidence.linkage is not None:
+        return "borderline"
+    if attacked.not_run or findings.is_open:
+        return "undecided"
+    return "borderline" if attacked.borderline else "within"
 
 
 def _not_asked(evidence: Evidence) -> tuple[str, ...]:
     """The columns that give something back only by their missing cells (skip patterns)."""
     by_values = {one.column for one in evidence.given_back if not one.missing}
     return tuple(one.column for one in evidence.given_back if one.column not in by_values)
-
-
-def _disclosed_columns(question: Question, evidence: Evidence) -> tuple[DisclosedColumn, ...]:
-    """The sensitive columns in which more values are certain and news than are tolerated.
-
-    The population is not considered: it does not protect against attackers who know that a person is in the table.
-    """
-    columns = evidence.secrets.columns if evidence.secrets else ()
-    return tuple(column for column in columns if judge(column.news_share, question.tolerated) != "within")

@@ -89,10 +89,7 @@ def attack_release_of_table(
             targets=targets,
             seed=seed,
             kinds=options.parse_names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
-            noise={
-                name: float(options.parse_decimal(text[0], "noise", "age=1"))
-                for name, text in options.parse_groups(noise, "noise", "age=1").items()
-            },
+            noise=_read_noise(noise),
             missing=missing,
             kept_rows=kept_rows,
             population=() if population is None else options.parse_count(population, "population"),
@@ -110,6 +107,12 @@ def attack_release_of_table(
     if max_attack is not None and not attacks.within(max_attack):
         terminal.note(f"over the limit: {attacks.reason_against(max_attack)}")
         raise typer.Exit(1)
+
+
+def _read_noise(noise: list[str] | None) -> dict[str, float]:
+    """Parse `--noise age=1` into {"age": 1.0}."""
+    given = options.parse_groups(noise, "noise", "age=1")
+    return {name: float(options.parse_decimal(text[0], "noise", "age=1")) for name, text in given.items()}
 
 
 def _show(attacks: ReleaseAttacks, groups: list[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
     from incrowd.leaks import LeakRisk, NamedPeople
+    from incrowd.leaks.partial_leak import PartialLeak
     from incrowd.leaks.result import LeakMethod
     from incrowd.tables import Table
 
@@ -70,8 +71,6 @@ def leak_attack(
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
-    from incrowd.leaks import simulate_partial_leak
-
     target_counts = _read_targets(targets)
     if targets_from != "table" and not simulate:
         raise InputError("--targets-from is about simulated attacks; say how many with --simulate")
@@ -86,11 +85,9 @@ def leak_attack(
     if in_part:
         if table is None or person is None:
             raise InputError("partial leaks and partial knowledge are about histories: name a table and --person")
-        how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
         known = options.quasi_identifiers(qi, table)
-        with terminal.show_progress("simulating partial leaks") as progress:
-            part = simulate_partial_leak(table, number, quasi_identifiers=known, progress=progress, **how)
-        answer = replace(answer, partial=part)
+        how: dict[str, Any] = {"person": person, "seed": seed, **in_part, **({"trials": simulate} if simulate else {})}
+        answer = replace(answer, partial=_simulate_in_part(table, number, known, how))
     if json:
         terminal.print_json(plain(answer))
     else:
@@ -99,6 +96,14 @@ def leak_attack(
         command_files.save_figure(_chart(answer), plot, force=force)
     if at_most is not None and not all(is_within(risk.probability, at_most) for risk in answer.risks):
         raise typer.Exit(1)
+
+
+def _simulate_in_part(table: Table, leaked: int, known: Sequence[str], how: Mapping[str, Any]) -> PartialLeak:
+    """Simulate leaks of part of everybody's records."""
+    from incrowd.leaks import simulate_partial_leak
+
+    with terminal.show_progress("simulating partial leaks") as progress:
+        return simulate_partial_leak(table, leaked, quasi_identifiers=known, progress=progress, **how)
 
 
 def _answer(

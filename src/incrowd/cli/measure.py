@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -72,45 +72,44 @@ def measure_table(
         check_name(records)
     place = None if records is None else command_files.place_of(records)
     with terminal.show_progress("counting people who look alike") as progress:
-        measurement = measures.measure(
-            table,
-            quasi_identifiers=columns,
-            sensitive=options.parse_names(sensitive, table.columns),
-            person=person,
-            progress=progress,
-        )
-        homes = None
-        if household is not None:
-            homes = measures.household_risk(
+        how: dict[str, Any] = {"person": person, "progress": progress}
+        secrets = options.parse_names(sensitive, table.columns)
+        answer = MeasureAnswer(
+            measures.measure(table, quasi_identifiers=columns, sensitive=secrets, **how),
+            measures.risk_by_group(table, by_name, **how) if by_name else (),
+            measures.risk_by_subset(table, columns, up_to=sets, **how) if sets is not None else (),
+            measures.minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None,
+            None
+            if household is None
+            else measures.household_risk(
                 table, household=household, quasi_identifiers=columns, relationship=relationship
-            )
-        by_group = measures.risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
-        by_set = (
-            measures.risk_by_subset(table, columns, up_to=sets, person=person, progress=progress)
-            if sets is not None
-            else ()
-        )
-        single = (
-            measures.minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None
+            ),
+            evaluation.count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None,
         )
         if place is not None:
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=columns, force=force)
-        fitting = evaluation.count_fitting_uniques(table, quasi_identifiers=columns, progress=progress) if fit else None
-    may_search = not fit and person is None and table.rows <= _MAX_ROWS_TO_SEARCH and table.backend.rows_are_local
-    if may_search and (coarse := evaluation.generalised_columns(table, columns)):
-        where = ", ".join(coarse)
-        terminal.note(f"masked values in {where} are counted as they are written; --fit counts what they stand for")
-    for text in measurement.notes[len(table.notes) :]:
+    if not fit and person is None:
+        _note_masked_values(table, columns)
+    for text in answer.measurement.notes[len(table.notes) :]:
         terminal.note(text)
-    answer = MeasureAnswer(measurement, by_group, by_set, single, homes, fitting)
     if json:
         terminal.print_json(plain(answer))
     else:
         show(answer)
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
-    options.exit_over_threshold(*_crossed(measurement, min_k, max_risk))
+    options.exit_over_threshold(*_crossed(answer.measurement, min_k, max_risk))
+
+
+def _note_masked_values(table: Table, columns: Sequence[str]) -> None:
+    """Print which columns hold masked values, unless the table is too large to search or in a cluster."""
+    from incrowd.evaluation import generalised_columns
+
+    may_search = table.rows <= _MAX_ROWS_TO_SEARCH and table.backend.rows_are_local
+    if may_search and (coarse := generalised_columns(table, columns)):
+        where = ", ".join(coarse)
+        terminal.note(f"masked values in {where} are counted as they are written; --fit counts what they stand for")
 
 
 def _crossed(measurement: Measurement, min_k: int | None, max_risk: float | None) -> Iterator[str]:

@@ -63,7 +63,6 @@ def population_of_table(
     """Estimate how often a record is named correctly among everybody, not only in the table."""
     from incrowd.populations import classical_risk, population_risk
     from incrowd.populations import sensitivity as for_other_populations
-    from incrowd.populations.records import BY_SIZE
 
     options.check_max_risk(max_risk)
     place = None if records is None else command_files.place_of(records)
@@ -85,17 +84,13 @@ def population_of_table(
         from incrowd.figures.population_charts import plot_sensitivity
 
         command_files.save_figure(plot_sensitivity(by_population), plot, force=force)
+    shown = by_population if sensitivity else None
     if json:
-        terminal.print_json(_plain(risk, by_population if sensitivity else None, estimates))
+        terminal.print_json(_plain(risk, shown, estimates))
     else:
-        _show(risk, by_population if sensitivity else None, estimates)
+        _show(risk, shown, estimates)
         if place is not None:
-            terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
-        if telling:
-            columns = ", ".join(f"{name} ({percent(share)} of them)" for name, share in telling.items())
-            terminal.line(f"What makes records stand out: {columns}.")
-        elif place is not None:
-            terminal.note(BY_SIZE)
+            _show_records(place, telling)
     if max_risk is not None and not is_within(risk.overall, max_risk):
         raise typer.Exit(1)
 
@@ -116,6 +111,18 @@ def _write_records(
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
     write_record_risk(table, path, **given, **how, force=force)
     return {}
+
+
+def _show_records(path: str | Path, telling: Mapping[str, float]) -> None:
+    """Print where the risk of every record is, and what makes records stand out."""
+    from incrowd.populations.records import BY_SIZE
+
+    terminal.line(f"The risk of every record is in {masked(str(path))}, riskiest first by risk_rank.")
+    if telling:
+        columns = ", ".join(f"{name} ({percent(share)} of them)" for name, share in telling.items())
+        terminal.line(f"What makes records stand out: {columns}.")
+    else:
+        terminal.note(BY_SIZE)
 
 
 def _plain(

@@ -100,44 +100,31 @@ def protect_table(
     Options of the verdict (--secret, --certain, --tolerate, --weight and others) need --recipient or --highest.
     """
     typed = {name: value for name, value in locals().items() if name != "declared_elsewhere"} | declared_elsewhere
-    of_protect = {option.name: typed[option.name] for option in PROTECT}
-    declared = inspect.signature(protect_table).parameters
     verdict = question_from({name: typed[name] for name in _OF_THE_VERDICT}, table.columns)
+    of_sets = item is not None or time is not None
+    if append is not None or of_sets:
+        taken = protect_modes.OF_APPENDING if append is not None else protect_modes.OF_SETS
+        protect_modes.refuse_other_options(typed, inspect.signature(protect_table).parameters, taken)
+    asked = read_protect_options({option.name: typed[option.name] for option in PROTECT}, table.columns)
     if append is not None:
-        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_APPENDING)
-        wishes = read_protect_options(of_protect, table.columns)
-        protect_modes.append(table, append, out, delay, wishes, _judged(verdict), force=force, json=json)
+        protect_modes.append(table, append, out, delay, asked, _judged(verdict), force=force, json=json)
         return
     if delay is not None:
         raise InputError("--delay is for records that join a release; add --append")
-    if item is not None or time is not None:
-        columns = {
-            "item": item,
-            "time": time,
-            "place": options.parse_names(place, table.columns) or None,
-            "amount": amount,
-        }
-        protect_modes.refuse_other_options(typed, declared, protect_modes.OF_SETS)
-        asked = read_protect_options(of_protect, table.columns)
+    if of_sets:
+        places = options.parse_names(place, table.columns) or None
+        columns = {"item": item, "time": time, "place": places, "amount": amount}
         protect_modes.protect_sets(table, out, columns, known, asked, force=force, json=json)
         return
     if known is not None or place or amount is not None:
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if codebook or kept_rows:
         table.backend.require_local("writing a codebook or the kept rows", "leave out --codebook and --kept-rows")
-    arguments = read_protect_options(of_protect, table.columns)
-    if household is not None:
-        if "person" in arguments:
-            raise InputError("a class is made of whole households or of whole histories; give --household or --person")
-        arguments["person"] = household
-    if "quasi_identifiers" not in arguments:
-        _suggest_roles(table, arguments, verdict, words_typed(typed, declared, without=_IN_QUESTION))
-    arguments["quasi_identifiers"] = options.quasi_identifiers(of_protect["quasi_identifiers"], table)
-    note_missing_codes(table, [*arguments["quasi_identifiers"], *arguments.get("sensitive", ())])
-    question = _read_question(arguments, verdict)
-    if "k_map" not in arguments:
-        arguments.pop("population", None)  # without k-map only the verdict uses it
-    release = _protect_and_write(table, question, arguments, out, codebook, kept_rows, force=force)
+    _settle_columns(table, asked, typed, verdict)
+    question = _read_question(asked, verdict)
+    if "k_map" not in asked:
+        asked.pop("population", None)  # without k-map only the verdict uses it
+    release = _protect_and_write(table, question, asked, out, codebook, kept_rows, force=force)
     if json:
         terminal.print_json(to_json(release, masked(out)))
     else:
@@ -145,6 +132,19 @@ def protect_table(
     _note_dialect(table, release.safe, out)
     if release.verdict is not None and release.verdict.decision != "within":
         raise typer.Exit(1)
+
+
+def _settle_columns(table: Table, asked: dict[str, Any], typed: Mapping[str, Any], verdict: Question) -> None:
+    """Settle the person column and the quasi-identifiers; without them, suggest a command."""
+    if typed["household"] is not None:
+        if "person" in asked:
+            raise InputError("a class is made of whole households or of whole histories; give --household or --person")
+        asked["person"] = typed["household"]
+    if "quasi_identifiers" not in asked:
+        words = words_typed(typed, inspect.signature(protect_table).parameters, without=_IN_QUESTION)
+        _suggest_roles(table, asked, verdict, words)
+    asked["quasi_identifiers"] = options.quasi_identifiers(typed["quasi_identifiers"], table)
+    note_missing_codes(table, [*asked["quasi_identifiers"], *asked.get("sensitive", ())])
 
 
 def _note_dialect(table: Table, safe: Protected, out: str) -> None:

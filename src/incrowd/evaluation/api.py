@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,8 @@ from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
-from incrowd.evaluation.labels import read_labels
-from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
+from incrowd.evaluation.labels import LabelMeanings, read_labels
+from incrowd.evaluation.loss import Loss, changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
@@ -85,26 +85,14 @@ def evaluate(
     notes = _check_rows(before, after, kept_rows)
     comparable = kept_rows is not None or not notes
     progress("reading", 0.0)
-    given = hierarchies or {}
-    released = encode(after, names)
-    notes += (*apply_scales(before, [*secrets, *(one.name for one in released if not _has_ranges(one))]),)
-    apply_scales(after, secrets)
-    meanings = [
-        read_labels(was, now, given.get(was.name)) for was, now in zip(encode(before, names), released, strict=True)
-    ]
+    meanings, scale_notes = _read_meanings(before, after, names, secrets, hierarchies or {})
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
     alone = int(np.count_nonzero(classes.people == 1))
     # records with equal labels have equal boxes, so without classes of one there are no uniques
     uniques = unique_records(meanings, progress) if person is None and alone else Uniques(alone, 0)
     progress("measuring loss", 0.6)
-    loss = information_loss(meanings, kept_rows) if comparable else None
-    per_column = tuple(
-        ColumnCost(m.original.name, changed_cells(m), granularity(m), loss.by_column[i] if loss else None)
-        for i, m in enumerate(meanings)
-    )
-    pairs = correlations(meanings)
-    change = np.abs(pairs.change)
+    cost = _measure_cost(meanings, information_loss(meanings, kept_rows) if comparable else None)
     measured_utility = None
     if utility or outcome is not None:
         progress("measuring utility", 0.8)
@@ -122,17 +110,52 @@ def evaluate(
         undecided=uniques.undecided,
         k=int(classes.people.min()),
         classes=int(np.count_nonzero(classes.people)),
+        **cost._asdict(),
+        discernibility=int((records**2).sum()) + suppressed * before.rows,
+        sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
+        disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
+        notes=(*notes, *scale_notes),
+        utility=measured_utility,
+    )
+
+
+def _read_meanings(
+    before: Table, after: Table, names: Sequence[str], secrets: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> tuple[list[LabelMeanings], list[str]]:
+    """The labels of every protected column in terms of its original, and notes on numbers that are taken for codes."""
+    released = encode(after, names)
+    notes = apply_scales(before, [*secrets, *(one.name for one in released if not _has_ranges(one))])
+    apply_scales(after, secrets)
+    pairs = zip(encode(before, names), released, strict=True)
+    return [read_labels(was, now, hierarchies.get(was.name)) for was, now in pairs], notes
+
+
+class _Cost(NamedTuple):
+    """The fields of an evaluation on the cost of protection."""
+
+    columns: tuple[ColumnCost, ...]
+    information_loss: float | None
+    granularity: float
+    correlation_change: tuple[float, float] | None
+    correlation_agreement: float | None
+    contradicting: int | None
+
+
+def _measure_cost(meanings: Sequence[LabelMeanings], loss: Loss | None) -> _Cost:
+    """The detail that the columns keep, and the change of correlations; `loss` is None without rows to compare."""
+    per_column = tuple(
+        ColumnCost(one.original.name, changed_cells(one), granularity(one), loss.by_column[place] if loss else None)
+        for place, one in enumerate(meanings)
+    )
+    pairs = correlations(meanings)
+    change = np.abs(pairs.change)
+    return _Cost(
         columns=per_column,
         information_loss=loss.information if loss else None,
         granularity=sum(cost.granularity for cost in per_column) / len(per_column),
-        discernibility=int((records**2).sum()) + suppressed * before.rows,
         correlation_change=(float(change.mean()), float(change.max())) if change.size else None,
         correlation_agreement=pairs.agreement,
         contradicting=loss.contradicting if loss else None,
-        sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
-        disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
-        notes=notes,
-        utility=measured_utility,
     )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -205,14 +205,7 @@ def _column(
     records, missing = int(tally.sum()), int(tally[-1]) if column.has_null else 0
     applicable = records if null_is_secret else max(records - structural[0], 1)
     holders = secret.holders(column.values, column.name)
-    values = _join_spellings(column) if holders is None else holders.astype(np.int64)  # 0 not secret, 1 secret
-    untold, surely = find_untold_values(column.values)
-    if null_is_secret:
-        untold, surely = np.zeros_like(untold), np.zeros_like(surely)
-    elif holders is not None:
-        untold &= ~holders
-    elif surely.any():
-        values[surely] = np.flatnonzero(surely)[-1]  # the null, if there is one
+    values, untold, surely = _join_values(column, holders, null_is_secret)
     undeclared = int(tally[untold].sum()) - (missing if column.has_null and untold[-1] else 0)
     size = len(column.values) if holders is None else 2
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
@@ -252,6 +245,31 @@ def _column(
         likely=int(found.likely[may_be_news].sum()),
         likely_share=float(found.likely_share[may_be_news].max(initial=0.0)),
     )
+
+
+class _JoinedValues(NamedTuple):
+    """How the values of a column are counted.
+
+    `values` has an index for each value; equal indices are counted as one. `untold` are values that stand for a missing
+    value that is not secret, `surely` those of them that can be nothing else.
+    """
+
+    values: NDArray[np.int64]
+    untold: NDArray[np.bool_]
+    surely: NDArray[np.bool_]
+
+
+def _join_values(column: Coded, holders: NDArray[np.bool_] | None, null_is_secret: bool) -> _JoinedValues:
+    """Join spellings, or values that are secret (1) and that are not (0) by `holders`; and all missing values."""
+    values = _join_spellings(column) if holders is None else holders.astype(np.int64)
+    untold, surely = find_untold_values(column.values)
+    if null_is_secret:
+        untold, surely = np.zeros_like(untold), np.zeros_like(surely)
+    elif holders is not None:
+        untold &= ~holders
+    elif surely.any():
+        values[surely] = np.flatnonzero(surely)[-1]  # the null, if there is one
+    return _JoinedValues(values, untold, surely)
 
 
 def _join_spellings(column: Coded) -> NDArray[np.int64]:

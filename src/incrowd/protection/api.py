@@ -4,58 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from inspect import Parameter, Signature, signature
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack, cast
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import Coded, encode
-from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import RecoveringColumn, kept_column_facts
-from incrowd.measures.missing_cells import find_skip_groups
+from incrowd.errors import InputError
 from incrowd.protection.build import BuiltRelease, ReleaseBuilder
 from incrowd.protection.cluster_protection import protect_in_cluster
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.k_map import RandomSample, read_population
-from incrowd.protection.keys import Key, read_key
-from incrowd.protection.method_options import (
-    BlankOptions,
-    GeneraliseOptions,
-    MaskOptions,
-    MethodKeywords,
-    MethodName,
-    MethodOptions,
-    PartitionOptions,
-    PerturbOptions,
-)
+from incrowd.protection.keys import Key
+from incrowd.protection.method_options import MethodKeywords, MethodName, MethodOptions
 from incrowd.protection.outputs import read_outputs
-from incrowd.protection.perturbation.date_shift import ShiftDates
-from incrowd.protection.perturbation.perturb import read_steps
-from incrowd.protection.problem import Demand, Problem, require_known, settle_aim
-from incrowd.protection.protect_options import Aim, DiversityKind, OutputKind
-from incrowd.protection.recoding import as_nominal
-from incrowd.protection.registry import METHODS, choose_method
-from incrowd.protection.release import columns_of_order, draw_uninformative_order, in_order
-from incrowd.protection.release_warnings import (
-    describe_expected,
-    facts_of_release,
-    warn_of_nearly_unique,
-    warn_of_row_order,
-    warn_of_undoing,
-)
+from incrowd.protection.protect_options import OPTIONS, Aim, DiversityKind, OutputKind, ProtectKeywords
+from incrowd.protection.registry import METHODS
+from incrowd.protection.release import RowOrder, choose_order
+from incrowd.protection.release_warnings import KeptColumns, review_kept_columns, warn_of_row_order
+from incrowd.protection.request import Request, read_request
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import (
-    SettledColumns,
-    check_columns,
-    check_demand,
-    check_values,
-    check_wishes,
-    read_wishes,
-    require_sensitive,
-    settle_columns,
-)
-from incrowd.tables import Table, TableLike, read_table, to_native
+from incrowd.tables import Table, TableLike, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # memory that `protect` needs, as measured
 
@@ -170,102 +137,24 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    if unknown := [name for name in of_method if name not in MethodKeywords.__annotations__]:
-        raise TypeError(f"protect() got an unexpected keyword argument {unknown[0]!r}")
-    given = {option: value for option, value in of_method.items() if value is not None}
-    method_name, entry, options = choose_method(method, given)
-    if person is not None and "k_map" in given:
-        raise UnsupportedError(
-            "k-map counts records as people and is not for histories of people; leave the person column or k-map out",
-            hint=("person", "k_map"),
-        )
-    if key is not None and person is None:
-        raise InputError("a key is for pseudonyms of people; name the person column", hint="person")
-    key_bytes = None if key is None else read_key(key)
-    table = read_table(data)
-    if isinstance(options, PerturbOptions):
-        options = replace(options, steps=read_steps(options.steps, table))
-    sensitive_columns = require_sensitive(table, sensitive)
-    names = check_columns(table, quasi_identifiers, sensitive_columns, person)
-    demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
-    diverse_columns = _read_diverse(table, diverse, sensitive_columns)
-    check_demand(demand, table.rows, diverse_columns, entry)
-    apart_columns = table.require(apart, "columns that only some were asked") if apart else []
-    wishes = read_wishes(names, importance, keep, widest, nominal, apart_columns)
-    if wishes:
-        check_wishes(wishes, method_name, entry, person, demand)
-    method_values = [value for option, value in given.items() if option != "population_table"]
-    by_column = [one for one in (hierarchies, widest, output, *method_values) if isinstance(one, Mapping)]
-    step_columns = _columns_of_steps(options)
-    settled = settle_columns(
-        table,
-        names,
-        sensitive_columns,
-        person,
-        identifiers=identifiers,
-        leave_out=leave_out,
-        other=other,
-        described={*names, *sensitive_columns}
-        if entry.perturbs
-        else {name for one in [*by_column, step_columns] for name in one},
-        in_steps=step_columns if entry.perturbs else (),
-    )
-    if isinstance(options, PerturbOptions):
-        options = replace(options, steps=_settle_people_of_steps(options.steps, table, settled))
+    asked: ProtectKeywords = cast(Any, {name: value for name, value in locals().items() if name in OPTIONS})
+    request = read_request(data, asked, of_method)
+    table = request.table
     if not table.backend.rows_are_local:
-        if shuffle is not None:
-            raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
-        if key is not None:
-            raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
-        if diverse_columns != sensitive_columns:
-            raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
-        return protect_in_cluster(
-            table,
-            settled,
-            demand,
-            method=method_name,
-            recoded=bool(hierarchies or wishes or nominal or output),
-            aim=aim,
-            warn=warn,
-            out=out,
-            force=force,
-            progress=progress,
-        )
+        return protect_in_cluster(request, warn=warn, out=out, force=force, progress=progress)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
-    if entry.perturbs and output is not None:
-        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
-    nested = settled.without_role(table.nested)
-    settled.removed.extend(nested)
+    request = request.without_nested()
     progress("reading", 0.0)
     task = f"protecting {table.rows:,} records of {len(table.columns):,} columns"
     require_memory(task, memory_to_protect(table), table.memory)
-    columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
-    check_values(columns)
-    if removed_apart := [name for name in wishes.apart if name in settled.removed]:
-        raise InputError(
-            f"{', '.join(map(repr, removed_apart))} is left out, and people are to be kept apart by it; choose one"
-        )
-    read_hierarchies = _read_hierarchies(hierarchies, columns)
-    if isinstance(options, PartitionOptions) and options.population_table is not None and output is not None:
-        raise UnsupportedError("k-map is counted by ranges and sets; leave the output out", hint="output")
-    demand = _with_population(demand, options, columns, table.rows, read_hierarchies)
-    problem = Problem(
-        columns,
-        table.rows,
-        demand,
-        encode(table, diverse_columns) if diverse_columns else (),
-        settle_aim(aim, columns),
-        read_hierarchies,
-        options,
-        progress,
-        wishes=wishes,
-        table=table,
-        asked=find_skip_groups(encode(table, apart_columns), columns) if apart_columns else (),
-    )
-    outputs = read_outputs(output, columns, problem.hierarchies)
-    builder = ReleaseBuilder(table, problem, method_name, person, settled.removed, outputs, key=key_bytes)
-    return _describe(builder, settled, nested, shuffle=shuffle, warn=warn)
+    problem = request.pose_problem(progress)
+    outputs = read_outputs(output, problem.columns, problem.hierarchies)
+    builder = ReleaseBuilder(table, problem, request.method, person, request.columns.removed, outputs, key=request.key)
+    built = builder.run()
+    kept = review_kept_columns(table, request.columns, built, warn=warn)
+    order = choose_order(table, built.ranges, person, shuffle)
+    return _describe(request, builder, built, kept, order)
 
 
 def memory_to_protect(table: Table) -> int:
@@ -273,154 +162,19 @@ def memory_to_protect(table: Table) -> int:
     return table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
 
 
-def _read_demand(
-    k: int,
-    l: float | None,  # noqa: E741
-    diversity: DiversityKind,
-    c: float,
-    t: float | str | None,
-    beta: float | None,
-    delta: float | None,
-    options: MethodOptions | None,
-) -> Demand:
-    """The guarantee that is asked for."""
-    if isinstance(t, str) and t != "bound":
-        raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
-    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, asks_t=t is not None, beta=beta, delta=delta)
-    if isinstance(options, BlankOptions):
-        return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
-    if isinstance(options, PartitionOptions) and options.k_map is not None:
-        return replace(demand, k_map=options.k_map)
-    return demand
-
-
-def _read_diverse(table: Table, diverse: Sequence[str] | None, sensitive: Sequence[str]) -> Sequence[str]:
-    """The sensitive columns that the demand holds for."""
-    if not diverse:
-        return sensitive
-    names = require_sensitive(table, diverse)
-    if missing := [name for name in names if name not in sensitive]:
-        raise InputError(f"{missing[0]!r} is to be diverse and is not among the sensitive columns", hint="sensitive")
-    return names
-
-
-def _with_population(
-    demand: Demand,
-    options: MethodOptions | None,
-    columns: Sequence[Coded],
-    rows: int,
-    hierarchies: Mapping[str, Hierarchy],
-) -> Demand:
-    """The demand with the population that k-map counts: a table of everybody, or only its size."""
-    if not isinstance(options, PartitionOptions):
-        return demand
-    if options.population_table is not None:
-        return replace(demand, population=read_population(options.population_table, columns, hierarchies))
-    if options.population is None:
-        return demand
-    ranges = sum(column.has_distances and column.name not in hierarchies for column in columns)
-    boundary_records = 0 if isinstance(options, GeneraliseOptions) else 2 * ranges
-    return _with_sample(demand, RandomSample.of(rows, options.population), boundary_records)
-
-
-def _with_sample(demand: Demand, sample: RandomSample, boundary_records: int) -> Demand:
-    """The demand with the class size that k-map needs by an estimate.
-
-    `boundary_records` are the records of a class that only define the ends of its ranges (see `edges_of_classes`).
-    """
-    assert demand.k_map is not None
-    k = max(demand.k, min(demand.k_map, sample.smallest_class(demand.k_map) + boundary_records))
-    if k > sample.records:
-        raise InputError(
-            f"a k-map of {demand.k_map:,} takes, by an estimate, classes of more than the {sample.records:,} records "
-            "that there are; ask for less",
-            hint="k_map",
-        )
-    return replace(demand, k=k, sample=sample)
-
-
-def _columns_of_steps(options: MethodOptions | None) -> set[str]:
-    """The columns that steps of masking or perturbation change."""
-    if isinstance(options, PerturbOptions):
-        return {name for step in options.steps for name in step.columns}
-    return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
-
-
-def _settle_people_of_steps(steps: Sequence[Any], table: Table, settled: SettledColumns) -> list[Any]:
-    """Give the table's person column to date shifts that name none.
-
-    Raises:
-        InputError: the column that a step names would be released as it is.
-    """
-    settled_steps = []
-    for step in steps:
-        if isinstance(step, ShiftDates) and step.person is None:
-            step = replace(step, person=settled.person)
-        person = step.person if isinstance(step, ShiftDates) else None
-        hidden_columns = [*settled.removed, settled.person]
-        if person is not None and table.require([person], "person column of a step")[0] not in hidden_columns:
-            raise InputError(
-                f"{person!r} tells a step whose record it is, and would be released as it is; name it as the person "
-                "column, so that people get pseudonyms, or as an identifier, so that it is removed",
-                hint=("person", "identifiers"),
-            )
-        settled_steps.append(step)
-    return settled_steps
-
-
-class _KeptColumns(NamedTuple):
-    """What columns that are released unchanged tell about coarsened quasi-identifiers."""
-
-    given_back: tuple[RecoveringColumn, ...]
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def _review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelease, *, warn: bool) -> _KeptColumns:
-    """Find the unchanged columns that undo the protection; without `warn` no column is reviewed."""
-    names, person, unknown = settled.quasi_identifiers, settled.person, settled.other
-    not_reviewed = {*names, person, *table.nested, *built.recoding.columns}
-    kept = [name for name in built.generalised.column_names if name not in not_reviewed] if warn else []
-    not_sensitive = [name for name in kept if name not in settled.sensitive]
-    changed = [name for name, cells in built.recoding.changed.items() if cells]
-    given_back = kept_column_facts(table, built.ranges, names, kept, person, coarse=changed, secrets=settled.sensitive)
-    expected = [one for one in given_back if one.undoes and one.is_only_told(settled.sensitive)]
-    undoing = [one for one in given_back if one not in expected]
-    undone = {one.column for one in given_back if one.undoes}
-    release = built.ranges if built.table is built.generalised else read_table(built.table)
-    undoing += facts_of_release(release, built.quasi_identifiers, [name for name in kept if name not in undone], person)
-    warnings = warn_of_undoing(table, built.ranges, names, not_sensitive, undoing, person=person, unknown=unknown)
-    knowable = [name for name in not_sensitive if name not in unknown]
-    distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
-    notes = [describe_expected(expected)] if expected else []
-    return _KeptColumns(given_back, tuple(warnings), (*notes, *warn_of_nearly_unique(distinct, table.rows)))
-
-
 def _describe(
-    builder: ReleaseBuilder, settled: SettledColumns, nested: Sequence[str], *, shuffle: bool | None, warn: bool
+    request: Request, builder: ReleaseBuilder, built: BuiltRelease, kept: KeptColumns, order: RowOrder
 ) -> Protected:
-    """Run the method and describe the release: what changed, and what its unchanged columns tell."""
-    table, problem, person = builder.table, builder.problem, settled.person
-    built = builder.run()
-    recoding, released, generalised, ranges = built.recoding, built.table, built.generalised, built.ranges
-    kept = _review_kept_columns(table, settled, built, warn=warn)
-    set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
-    notes = (*settled.notes, *recoding.notes, *builder.notes, *set_aside, *kept.warnings, *kept.notes)
-    followed = columns_of_order(table, ranges, person)
-    # unshuffled, pseudonyms would first occur in the order of the people they stand for
-    is_shuffled = bool(followed) or person is not None if shuffle is None else shuffle
-    kept_rows = recoding.kept_rows
-    if is_shuffled:
-        order = draw_uninformative_order(ranges, person)
-        released = in_order(released, order)
-        generalised = in_order(generalised, order) if builder.outputs else released
-        kept_rows = order if kept_rows is None else kept_rows[order]
+    """The release in the caller's kind of frame, with what changed and what its unchanged columns tell."""
+    table, settled, recoding = request.table, request.columns, built.recoding
+    person, has_outputs = settled.person, bool(builder.outputs)
+    released = order.put(built.table)
     native = to_native(released, table.native, index=False)
     return Protected(
         table=native,
-        method=builder.method,
+        method=request.method,
         quasi_identifiers=tuple(settled.quasi_identifiers),
-        demand=problem.demand,
+        demand=builder.problem.demand,
         guarantee=built.guarantee,
         classes=built.classes.sizes,
         changed_cells=recoding.changed,
@@ -428,23 +182,26 @@ def _describe(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(settled.removed),
         pseudonymised=(person,) if person else (),
-        keyed=builder.key is not None,
-        notes=(*notes, *warn_of_row_order(followed, shuffled=is_shuffled)),
+        keyed=request.key is not None,
+        notes=(
+            *(*settled.notes, *recoding.notes, *builder.notes, *kept.warnings, *kept.notes),
+            *warn_of_row_order(order.followed, shuffled=order.is_shuffled),
+        ),
         settings=recoding.settings,
         original=table,
-        kept_rows=kept_rows,
-        shuffled=is_shuffled,
-        row_order=() if is_shuffled else tuple(dict.fromkeys([*followed, *([person] if person else [])])),
+        kept_rows=order.rows_of_original(recoding.kept_rows),
+        shuffled=order.is_shuffled,
+        row_order=() if order.is_shuffled else tuple(dict.fromkeys([*order.followed, *([person] if person else [])])),
         sensitive=tuple(settled.sensitive),
         person=person,
-        hierarchies=problem.hierarchies,
+        hierarchies=builder.problem.hierarchies,
         kept_column_warnings=kept.warnings,
-        given_back=kept.given_back if warn else None,
+        given_back=kept.given_back,
         outputs=builder.outputs,
         released_quasi_identifiers=built.quasi_identifiers,
-        generalised=generalised if builder.outputs else None,
-        counted=ranges if native is ranges.native else None,
-        method_help=METHODS[builder.method].help,
+        generalised=order.put(built.generalised) if has_outputs else None,
+        counted=built.ranges if native is built.ranges.native else None,
+        method_help=METHODS[request.method].help,
         perturbed=recoding.perturbed,
     )
 
@@ -460,13 +217,3 @@ def _spelled_out() -> Signature:
 
 
 protect.__signature__ = _spelled_out()  # type: ignore[attr-defined]
-
-
-def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
-    """The given hierarchies, and the hierarchy of places for columns of place codes without one."""
-    require_known("a hierarchy", given or (), [column.name for column in columns])
-    places = {column.name: Hierarchy.places() for column in columns if column.scale == "place"}
-    return places | {
-        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
-        for name, hierarchy in (given or {}).items()
-    }

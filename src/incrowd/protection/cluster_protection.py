@@ -20,17 +20,17 @@ from incrowd.backends import Backend, Coded
 from incrowd.backends.block_protection import BlockJob, ColumnValues, RankedBlocks, TreeBlocks
 from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
-from incrowd.errors import UnsupportedError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection.guarantee import Guarantee
 from incrowd.protection.paper_methods import bound_on_t, distance_to_zero, strata_for
 from incrowd.protection.partition import partition_classes
-from incrowd.protection.problem import Demand, Problem, settle_aim
+from incrowd.protection.problem import Demand, Problem, check_values, settle_aim
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
+from incrowd.protection.request import Request
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import SettledColumns, check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
 _CLASSES_A_BLOCK = 20  # the fewest classes in a block
@@ -91,29 +91,21 @@ class BlockRecoding:
 
 
 def protect_in_cluster(
-    table: Table,
-    settled: SettledColumns,
-    demand: Demand,
-    *,
-    method: str,
-    recoded: bool,
-    aim: str | None,
-    warn: bool,
-    out: str | os.PathLike[str] | None,
-    force: bool,
-    progress: Progress,
+    request: Request, *, warn: bool, out: str | os.PathLike[str] | None, force: bool, progress: Progress
 ) -> Protected:
     """Protect a table in its cluster; the workers write it, and it gets its name after the guarantee was counted.
 
-    `recoded` is True if hierarchies, wishes or output forms are asked for, which a cluster refuses. With `warn`, notes
-    name kept columns that an attacker may know.
+    With `warn`, notes name kept columns that an attacker may know.
     """
-    _check_columns(table, settled, recoded=recoded)
-    _check_demand(demand, method)
+    _check_request(request)
+    _check_demand(request.demand, request.method)
+    table, settled, demand, method = request.table, request.columns, request.demand, request.method
     names, removed = settled.quasi_identifiers, settled.removed
     sensitive = settled.sensitive[0] if settled.sensitive else None
     kept = settled.without_role(table.columns) if warn else []
-    callbacks = _ClusterJob(tuple(names), demand, method, sensitive, aim, kept, table.rows, table.scales)
+    callbacks = _ClusterJob(
+        tuple(names), demand, method, sensitive, request.asked["aim"], kept, table.rows, table.scales
+    )
     job = BlockJob(names, sensitive, callbacks.plan, callbacks.check, removed, out, force, progress)
     done = table.backend.protect_blocks(job)
     checked = done.checked
@@ -224,12 +216,19 @@ class _ClusterJob:
         ), measured.sizes
 
 
-def _check_columns(table: Table, settled: SettledColumns, *, recoded: bool) -> None:
-    """Refuse person columns, place codes, several sensitive columns and recoding options."""
-    if settled.person is not None or recoded:
+def _check_request(request: Request) -> None:
+    """Refuse options that a cluster does not take: orders of rows, keys, people, recoding and several secrets."""
+    settled, asked = request.columns, request.asked
+    if asked["shuffle"] is not None:
+        raise InputError("shuffle= is for tables on this machine; rows in a cluster have no order")
+    if request.key is not None:
+        raise UnsupportedError("pseudonyms under a key are made on this machine, not in a cluster")
+    if request.diverse != settled.sensitive:
+        raise UnsupportedError("in a cluster a demand holds for all sensitive columns", hint="diverse")
+    if settled.person is not None or asked["hierarchies"] or request.wishes or asked["nominal"] or asked["output"]:
         refused = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
         raise UnsupportedError(f"{refused} not looked at in a cluster; protect records, without hierarchies and wishes")
-    if places := [name for name in settled.quasi_identifiers if table.scale_of(name) == "place"]:
+    if places := [name for name in settled.quasi_identifiers if request.table.scale_of(name) == "place"]:
         raise UnsupportedError(
             f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal", hint="scales"
         )

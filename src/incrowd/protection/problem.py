@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # units of a timestamp in a second
 AIMS: tuple[Aim, ...] = get_args(Aim)
+_LARGEST_NUMBER = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,35 @@ def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
     if aim not in AIMS:
         raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}", hint="aim")
     return aim
+
+
+def check_values(columns: Sequence[Coded]) -> None:
+    """Refuse quasi-identifiers without values, or of a type that cannot be written as ranges or sets."""
+    empty = [column.name for column in columns if column.size == column.has_null]
+    clocks = [
+        column.name
+        for column in columns
+        if pa.types.is_time(column.values.type) or pa.types.is_duration(column.values.type)
+    ]
+    if clocks:
+        raise InputError(
+            f"{', '.join(map(repr, clocks))} holds times of day or durations; make it a number (minutes, say) first"
+        )
+    if huge := [column.name for column in columns if _is_huge(column)]:
+        raise InputError(
+            f"{', '.join(map(repr, huge))} holds infinite numbers, or numbers above 1e150, which cannot be averaged; "
+            "make them null or smaller"
+        )
+    if empty:
+        raise InputError(f"no row has a value in {', '.join(map(repr, empty))}; leave it out of the quasi-identifiers")
+
+
+def _is_huge(column: Coded) -> bool:
+    """True if the square of a number overflows."""
+    if not pa.types.is_floating(column.values.type):
+        return False
+    largest = pc.max(pc.abs(column.values)).as_py()
+    return largest is not None and not largest <= _LARGEST_NUMBER
 
 
 def positions(column: Coded) -> NDArray[np.float64]:

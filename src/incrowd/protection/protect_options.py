@@ -90,11 +90,14 @@ class SearchKeywords(DemandKeywords, StreamKeywords, MethodKeywords, total=False
     shuffle: Annotated[bool | None, Option("switch", _SHUFFLE)]
 
 
+class ProtectKeywords(ClassKeywords, SearchKeywords, total=False):
+    """All options of `protect`."""
+
+
 OPTIONS: Mapping[str, Option] = {
     **{
         name: hint.__metadata__[0].named(name)
-        for declared in (ClassKeywords, SearchKeywords)
-        for name, hint in declared.__annotations__.items()
+        for name, hint in ProtectKeywords.__annotations__.items()
         if name not in METHOD_OPTIONS
     },
     **METHOD_OPTIONS,

@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -199,10 +199,41 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(guarantee.broken)}); nothing is left")
 
 
-def columns_of_order(original: Table, released: Table, person: str | None) -> tuple[str, ...]:
-    """The columns that the row order follows: those of the original (also removed ones), else those of the release."""
-    followed = followed_columns(original, person=person) or followed_columns(released, person=person)
-    return tuple(one.column for one in followed)
+class RowOrder(NamedTuple):
+    """The order of released rows.
+
+    `followed` are the columns that the rows follow before they are put in order. `drawn` is a random order; None keeps
+    the order as it is.
+    """
+
+    followed: tuple[str, ...]
+    drawn: NDArray[np.int64] | None
+
+    @property
+    def is_shuffled(self) -> bool:
+        """True if rows are released in random order."""
+        return self.drawn is not None
+
+    def put(self, released: pa.Table) -> pa.Table:
+        """The rows in this order."""
+        return released if self.drawn is None else in_order(released, self.drawn)
+
+    def rows_of_original(self, kept_rows: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+        """The original row of every released row, from those that were kept; None: all rows, in their order."""
+        return kept_rows if self.drawn is None else self.drawn if kept_rows is None else kept_rows[self.drawn]
+
+
+def choose_order(original: Table, released: Table, person: str | None, shuffle: bool | None) -> RowOrder:
+    """Find the columns that rows follow, and draw a random order where that is asked for or, by default, needed.
+
+    Columns are those of the original (also removed ones), else those of the release. Pseudonyms need a random order:
+    they would first occur in the order of the people they stand for.
+    """
+    found = followed_columns(original, person=person) or followed_columns(released, person=person)
+    followed = tuple(one.column for one in found)
+    if shuffle is None:
+        shuffle = bool(followed) or person is not None
+    return RowOrder(followed, draw_uninformative_order(released, person) if shuffle else None)
 
 
 def draw_uninformative_order(released: Table, person: str | None) -> NDArray[np.int64]:

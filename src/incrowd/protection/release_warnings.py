@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incrowd.measures import RecoveringColumn, count_with_auxiliary, released_column_facts
+from incrowd.backends import encode
+from incrowd.measures import RecoveringColumn, count_with_auxiliary, kept_column_facts, released_column_facts
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.wording import listed, percent
+
+if TYPE_CHECKING:
+    from incrowd.protection.build import BuiltRelease
+    from incrowd.protection.validate import SettledColumns
 
 _NEARLY_UNIQUE = 0.5  # distinct values per row, above which a value nearly identifies its record
 _FEW_NAMES = 3  # most columns that a warning lists
@@ -44,7 +49,38 @@ def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Ite
         )
 
 
-def facts_of_release(
+class KeptColumns(NamedTuple):
+    """What columns that are released unchanged tell about coarsened quasi-identifiers (None: not reviewed)."""
+
+    given_back: tuple[RecoveringColumn, ...] | None
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def review_kept_columns(table: Table, settled: SettledColumns, built: BuiltRelease, *, warn: bool) -> KeptColumns:
+    """Find the unchanged columns that undo the protection; without `warn` no column is reviewed."""
+    if not warn:
+        return KeptColumns(None, (), ())
+    names, person, unknown = settled.quasi_identifiers, settled.person, settled.other
+    not_reviewed = {*names, person, *table.nested, *built.recoding.columns}
+    kept = [name for name in built.generalised.column_names if name not in not_reviewed]
+    not_sensitive = [name for name in kept if name not in settled.sensitive]
+    changed = [name for name, cells in built.recoding.changed.items() if cells]
+    given_back = kept_column_facts(table, built.ranges, names, kept, person, coarse=changed, secrets=settled.sensitive)
+    expected = [one for one in given_back if one.undoes and one.is_only_told(settled.sensitive)]
+    undoing = [one for one in given_back if one not in expected]
+    undone = {one.column for one in given_back if one.undoes}
+    not_undone = [name for name in kept if name not in undone]
+    release = built.ranges if built.table is built.generalised else read_table(built.table)
+    undoing += _facts_of_release(release, built.quasi_identifiers, not_undone, person)
+    warnings = warn_of_undoing(table, built.ranges, names, not_sensitive, undoing, person=person, unknown=unknown)
+    knowable = [name for name in not_sensitive if name not in unknown]
+    distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
+    notes = [describe_expected(expected)] if expected else []
+    return KeptColumns(given_back, tuple(warnings), (*notes, *warn_of_nearly_unique(distinct, table.rows)))
+
+
+def _facts_of_release(
     release: Table, quasi_identifiers: Sequence[str], kept: Sequence[str], person: str | None
 ) -> tuple[RecoveringColumn, ...]:
     """Kept columns that give back a quasi-identifier by the release alone, as `check` will find them in the file.

@@ -1,27 +1,23 @@
-"""Validation of a request before the method runs: columns and their roles, demands, wishes and values."""
+"""Validation of a request before the method runs: columns and their roles, demands and wishes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.problem import DIVERSITIES, Demand, Wishes, require_known
+from incrowd.protection.protect_options import ProtectKeywords
 from incrowd.tables import Table, suggest_roles
 from incrowd.tables.guess_scales import apply_scales
 from incrowd.tables.suggest_reading import find_replicate_weights
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import ProtectionMethod
-
-
-_LARGEST_NUMBER = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +50,8 @@ def settle_columns(
     table: Table,
     quasi_identifiers: list[str],
     sensitive: list[str],
-    person: str | None,
+    asked: ProtectKeywords,
     *,
-    identifiers: Sequence[str] | None,
-    leave_out: Sequence[str],
-    other: Sequence[str] | None,
     described: Collection[str],
     in_steps: Collection[str],
 ) -> SettledColumns:
@@ -68,10 +61,7 @@ def settle_columns(
         table: the table. Quasi-identifiers and sensitive columns whose numbers are codes become categories.
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the sensitive columns.
-        person: the column that says whose record it is.
-        identifiers: columns that name people. None: those that look like identifiers.
-        leave_out: further columns to remove.
-        other: columns that an attacker cannot know.
+        asked: the options of `protect`: the person column, columns to remove, and columns that nobody can know.
         described: columns whose values are described by an option, so that they keep their types.
         in_steps: columns that perturbation steps change, so that they are not removed.
 
@@ -82,9 +72,10 @@ def settle_columns(
         InputError: a column has two roles, or does not exist.
         UnsupportedError: a quasi-identifier holds dates as text.
     """
+    person, identifiers, leave_out = asked["person"], asked["identifiers"], asked["leave_out"]
     notes = _review_texts(table, [name for name in quasi_identifiers if name not in described])
     notes += apply_scales(table, [name for name in [*quasi_identifiers, *sensitive] if name not in described])
-    other_columns = table.require(other, "other columns") if other else []
+    other_columns = table.require(asked["other"], "other columns") if asked["other"] else []
     with_role = [*quasi_identifiers, *sensitive, person]
     _require_one_role(other_columns, [*with_role, *(identifiers or ())], "be an other column and something else")
     removed = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
@@ -207,21 +198,20 @@ def _is_amount(value: object) -> bool:
         return False
 
 
-def read_wishes(
-    names: Sequence[str],
-    importance: Mapping[str, float] | None,
-    keep: Sequence[str] | None,
-    widest: Mapping[str, float] | None,
-    nominal: Sequence[str] | None,
-    apart: Sequence[str],
-) -> Wishes:
-    """Check wishes one by one and against each other; also checks `nominal`. The columns of `apart` must exist."""
-    given = {"an importance": importance, "a wish to keep": keep, "a largest width": widest, "a nominal scale": nominal}
+def read_wishes(table: Table, names: Sequence[str], asked: ProtectKeywords) -> Wishes:
+    """Check wishes one by one and against each other; also checks `nominal`. `names` are the quasi-identifiers."""
+    apart = table.require(asked["apart"], "columns that only some were asked") if asked["apart"] else []
+    given = {
+        "an importance": asked["importance"],
+        "a wish to keep": asked["keep"],
+        "a largest width": asked["widest"],
+        "a nominal scale": asked["nominal"],
+    }
     for what, columns in given.items():
         if isinstance(columns, str):
             raise InputError(f"{what} is given as one text; give a list or a mapping of columns")
         require_known(what, columns or (), names)
-    weights, limits = dict(importance or {}), dict(widest or {})
+    keep, weights, limits = asked["keep"] or (), dict(asked["importance"] or {}), dict(asked["widest"] or {})
     for name, weight in weights.items():
         if not _is_amount(weight):
             raise InputError(f"an importance of {weight!r} for {name!r}; give a number of 0 or more")
@@ -230,13 +220,13 @@ def read_wishes(
             raise InputError(f"a largest width of {limit!r} for {name!r}; give a number of 0 or more")
     if len(weights) == len(names) and not any(weights.values()):
         raise InputError("every quasi-identifier has importance 0, so nothing is worth keeping; raise one of them")
-    for name in keep or ():
+    for name in keep:
         if weights.get(name) == 0:
             raise InputError(f"{name!r} is to stay as it is, and has importance 0; drop one of these wishes")
         if name in limits:
             raise InputError(f"{name!r} is to stay as it is, and has a largest width; drop one of these wishes")
     _require_one_role(apart, names, "be kept, so that people are kept apart by it, and be a quasi-identifier")
-    return Wishes(weights, tuple(keep or ()), limits, tuple(apart))
+    return Wishes(weights, tuple(keep), limits, tuple(apart))
 
 
 def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: str | None, demand: Demand) -> None:
@@ -263,32 +253,3 @@ def check_wishes(wishes: Wishes, name: str, method: ProtectionMethod, person: st
             "give a number for t",
             hint="t",
         )
-
-
-def check_values(columns: Sequence[Coded]) -> None:
-    """Refuse quasi-identifiers without values, or of a type that cannot be written as ranges or sets."""
-    empty = [column.name for column in columns if column.size == column.has_null]
-    clocks = [
-        column.name
-        for column in columns
-        if pa.types.is_time(column.values.type) or pa.types.is_duration(column.values.type)
-    ]
-    if clocks:
-        raise InputError(
-            f"{', '.join(map(repr, clocks))} holds times of day or durations; make it a number (minutes, say) first"
-        )
-    if huge := [column.name for column in columns if _is_huge(column)]:
-        raise InputError(
-            f"{', '.join(map(repr, huge))} holds infinite numbers, or numbers above 1e150, which cannot be averaged; "
-            "make them null or smaller"
-        )
-    if empty:
-        raise InputError(f"no row has a value in {', '.join(map(repr, empty))}; leave it out of the quasi-identifiers")
-
-
-def _is_huge(column: Coded) -> bool:
-    """True if the square of a number overflows."""
-    if not pa.types.is_floating(column.values.type):
-        return False
-    largest = pc.max(pc.abs(column.values)).as_py()
-    return largest is not None and not largest <= _LARGEST_NUMBER

@@ -142,11 +142,9 @@ def read_table(
     if path is None:
         return _hand_over(chosen, reshape(_from_frame(source, options.memory), **changes), stated)
     if chosen.opens_store and path != STANDARD_INPUT:
-        paths = [path] if "://" in path else find_files(path)
-        rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
-        if rows is not None:
-            opened = Table(rows, native=rows.native, source=path, notes=tuple(parquet.describe_partitions(rows.files)))
-            return _with_scales(reshape(opened, **changes), stated)
+        in_place = _open_in_place(chosen, path, options.memory)
+        if in_place is not None:
+            return _with_scales(reshape(in_place, **changes), stated)
     return _hand_over(chosen, _open_file(path, options, changes, allow_network=allow_network), stated)
 
 
@@ -185,6 +183,15 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
         not_counted.append("what the query leaves out")
     place = rows.file or masked(path)
     return Table(rows, source=rows.file, not_counted=tuple(not_counted), place=place, reading=reading)
+
+
+def _open_in_place(engine: Engine, path: str, memory: int) -> Table | None:
+    """Files that the engine reads where they are; None if it cannot."""
+    paths = [path] if "://" in path else find_files(path)
+    rows = engine.open_in_place(paths, name=Path(masked(path)).name, memory=memory)
+    if rows is None:
+        return None
+    return Table(rows, native=rows.native, source=path, notes=tuple(parquet.describe_partitions(rows.files)))
 
 
 def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:

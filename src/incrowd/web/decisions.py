@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from incrowd.recipients import in_words, settle_limits, smallest_class
@@ -33,6 +33,7 @@ _NUMBERS = {
     "detail": "detail kept of the columns known to others",
     "rows_left_out": "rows left out",
 }
+_ROLE_HEADS = ("column", "role", "decided", "what speaks for its suggestion")
 _PLAIN = ("headline", "people", "k", "rows_left_out")
 _BASES = {"table": "in the table", "population": "in the population", "attacks": "by attacks"}
 
@@ -117,65 +118,82 @@ def is_about(decision: RecordedDecision, table: OpenTable) -> bool:
 
 def record_page(decision: RecordedDecision) -> str:
     """The record of a decision as an HTML page without cells; later changes of the table do not change it."""
-    settings, table, average = decision.settings, decision.table, decision.accepted.average
     when = decision.at[:16].replace("T", ", ")
     name = (decision.candidate or "").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    about = f"{table.name}, " + (f"protected as “{name}”" if name else "the table as it is")
-    question = [
-        ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
-        ("recipient", in_words(settings.recipient)),
-        (
-            "accepted",
-            f"highest risk 1/{smallest_class(decision.accepted.highest)}, "
-            f"average risk {'no limit' if average is None else percent(average)}",
-        ),
-        ("population", _population(decision)),
-    ]
-    if decision.protection is not None:
-        kept_secret = decision.protection.secrets
-        question += [("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items()]
-        question += [("protected by", name_of(decision.protection))]
-        question += [("kept secret", ", ".join(kept_secret))] if kept_secret else []
-        gone = {name for name, role in settings.roles.items() if role in ("identifier", "drop")}
-        left_out = [one.name for one in table.columns if one.name in gone.union(decision.protection.leave_out)]
-        question += [("left out", ", ".join(left_out))] if left_out else []
-        apart = decision.protection.apart
-        question += [("kept apart", f"people with and without a value of {listed(apart)}")] if apart else []
+    about = f"{decision.table.name}, " + (f"protected as “{name}”" if name else "the table as it is")
+    question = [*_list_question(decision), *_list_protection(decision)]
     judged = decision.after or decision.before
-    words = {name: ROLE_WORDS[role] for name, role in settings.roles.items()}
-    roles = [
-        (one.name, words.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason)
-        for one in table.columns
-    ]
-    numbers = [
-        (words, _shown(decision.before, key), _shown(decision.after, key))
-        for key, words in _NUMBERS.items()
-        if any(getattr(side, key, None) is not None for side in (decision.before, decision.after))
-    ]
     body = (
         f"<h1>{escape(_AGAINST if decision.is_against_verdict else _DECIDED[decision.decision])}: {escape(about)}</h1>"
         f"<p><strong>{escape(decision.by)}</strong>, {escape(when)} UTC</p>"
         + (f"<p>{escape(decision.note)}</p>" if decision.note else "")
         + f"<h2>Question</h2>{_table(('', ''), question)}"
-        f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
+        f"<h2>Before and after</h2>{_table(('', 'before', 'after'), _list_numbers(decision))}"
         + (f"<p>{escape(judged.recommendation)}</p>" if judged and judged.recommendation else "")
         + "".join(
             f"<p>{escape(condition)}</p>" for condition in ((*judged.careful, *judged.conditions) if judged else ())
         )
         + "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
         "<p>Name, date: ______________________________</p>"
-        f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
+        f"<h2>Columns</h2>{_table(_ROLE_HEADS, _list_roles(decision))}"
     )
+    return _page(f"Decision of {when[:10]} on {decision.table.name}", body)
+
+
+def _page(title: str, body: str) -> str:
+    """A page that loads nothing, with the style of reports."""
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>Decision of {when[:10]} on {escape(table.name)}</title>"
+        f"<title>{escape(title)}</title>"
         f"<style>{style} main {{ padding: 2rem 1.5rem; }}</style></head>"
         f"<body><main>{body}</main></body></html>\n"
     )
+
+
+def _list_question(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
+    """The table, the recipient and the accepted risks."""
+    table, average = decision.table, decision.accepted.average
+    yield "table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"
+    yield "recipient", in_words(decision.settings.recipient)
+    highest = f"highest risk 1/{smallest_class(decision.accepted.highest)}"
+    yield "accepted", f"{highest}, average risk {'no limit' if average is None else percent(average)}"
+    yield "population", _population(decision)
+
+
+def _list_protection(decision: RecordedDecision) -> Iterator[tuple[str, str]]:
+    """The files of a protected table and how it was made; nothing for a table as it is."""
+    protection = decision.protection
+    if protection is None:
+        return
+    yield from (("file", f"{name}, SHA-256 {digest}") for name, digest in decision.files.items())
+    yield "protected by", name_of(protection)
+    if protection.secrets:
+        yield "kept secret", ", ".join(protection.secrets)
+    gone = {name for name, role in decision.settings.roles.items() if role in ("identifier", "drop")}
+    left_out = [one.name for one in decision.table.columns if one.name in gone.union(protection.leave_out)]
+    if left_out:
+        yield "left out", ", ".join(left_out)
+    if protection.apart:
+        yield "kept apart", f"people with and without a value of {listed(protection.apart)}"
+
+
+def _list_numbers(decision: RecordedDecision) -> Iterator[tuple[str, str, str]]:
+    """The numbers that are known of the table before or after its protection."""
+    for key, words in _NUMBERS.items():
+        if any(getattr(side, key, None) is not None for side in (decision.before, decision.after)):
+            yield words, _shown(decision.before, key), _shown(decision.after, key)
+
+
+def _list_roles(decision: RecordedDecision) -> Iterator[tuple[str, str, str, str]]:
+    """The role of every column, and whether a person decided on it."""
+    settings = decision.settings
+    words = {name: ROLE_WORDS[role] for name, role in settings.roles.items()}
+    for one in decision.table.columns:
+        yield one.name, words.get(one.name, "–"), "yes" if one.name in settings.decided else "no", one.reason
 
 
 def _population(decision: RecordedDecision) -> str:

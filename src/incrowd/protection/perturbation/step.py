@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
 from incrowd.protection.outputs import from_positions, positions_with_gaps
-from incrowd.protection.problem import Problem, offset_of
-from incrowd.protection.validate import check_values
+from incrowd.protection.problem import Problem, check_values, offset_of
 from incrowd.special import Floats
 from incrowd.tables import Table, read_table
 
