@@ -362,6 +362,7 @@ class SkipPatterns:
         self.sets: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
         self.in_memory = table.backend.way_to_compare(self.names) == "rows"
         self.cache: dict[bytes, tuple[int, tuple[str, ...]]] = {}  # by the packed mask of missing records
+        self.grouped: dict[tuple[str, ...], tuple[NDArray[Any], int, NDArray[np.int64]]] = {}
 
     @cached_property
     def known(self) -> dict[str, Coded]:
@@ -376,9 +377,19 @@ class SkipPatterns:
         is_null = coded.codes == coded.size - 1
         key = np.packbits(is_null).tobytes()
         if key not in self.cache:
-            grouped = ((*_group([self.known[name] for name in names]), is_null, None, names) for names in self.sets)
-            self.cache[key] = self._best(grouped, missing)
+            self.cache[key] = self._best(((*self._groups(names), is_null, None, names) for names in self.sets), missing)
         return self.cache[key]
+
+    def _groups(self, names: tuple[str, ...]) -> tuple[NDArray[Any], int, NDArray[np.int64]]:
+        """The groups of a set of columns with their sizes, which are kept if those of all sets fit into memory."""
+        if names in self.grouped:
+            return self.grouped[names]
+        groups, size = _group([self.known[name] for name in names])
+        made = groups.astype(np.int32) if size <= _MOST_GROUPS else groups, size, _sizes(groups, size, None)
+        needed = len(self.sets) * (groups.size * made[0].itemsize + made[2].nbytes)
+        if needed <= self.table.memory // 8:
+            self.grouped[names] = made
+        return made
 
     def _counted(self, column: str) -> Iterator[_Grouped]:
         """The groups of every set of columns, from counted distinct rows if the rows do not fit into memory."""
@@ -386,14 +397,14 @@ class SkipPatterns:
             rows = _rows_by(self.table, chosen, column)
             if rows is not None:
                 *columns, coded = encode(rows.backend, [*chosen, column])
-                yield *_group(columns), coded.codes == coded.size - 1, rows.times, chosen
+                groups, size = _group(columns)
+                yield groups, size, _sizes(groups, size, rows.times), coded.codes == coded.size - 1, rows.times, chosen
 
     def _best(self, sets: Iterable[_Grouped], missing: int) -> tuple[int, tuple[str, ...]]:
         best: tuple[int, tuple[str, ...]] = (0, ())
-        for groups, size, is_null, times, chosen in sets:
+        for groups, size, records, is_null, times, chosen in sets:
             if size > _MOST_GROUPS:
                 continue
-            records = np.bincount(groups, times, minlength=size)
             nulls = np.bincount(groups[is_null], None if times is None else times[is_null], minlength=size)
             share = nulls.sum() / records.sum()
             several = records > 1  # a single record is not a pattern
@@ -407,7 +418,14 @@ class SkipPatterns:
         return best
 
 
-_Grouped = tuple[NDArray[np.int64], int, NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]]
+_Grouped = tuple[
+    NDArray[Any], int, NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]
+]
+
+
+def _sizes(groups: NDArray[np.int64], size: int, times: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """The number of records of each group; empty if there are too many groups."""
+    return np.bincount(groups, times, size).astype(np.int64) if size <= _MOST_GROUPS else np.zeros(0, dtype=np.int64)
 
 
 def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
