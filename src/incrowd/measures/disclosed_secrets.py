@@ -418,9 +418,7 @@ class SkipPatterns:
         return best
 
 
-_Grouped = tuple[
-    NDArray[Any], int, NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]
-]
+_Grouped = tuple[NDArray[Any], int, NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]]
 
 
 def _sizes(groups: NDArray[np.int64], size: int, times: NDArray[np.int64] | None) -> NDArray[np.int64]:
