@@ -3,8 +3,9 @@
 A value is certain in a class if (nearly) everybody in it has that value. A missing value does not protect: if most of a
 class have a value, the people without one are expected to have the same. Nor does a word or code for a missing value
 that nobody declared ("refused", -9). A certain value is not news if it is missing, or if most people of the table have
-it. Structural missing values (skip patterns: a question for children is missing for adults) follow from the
-quasi-identifiers. They are recognised and do not count among "most people".
+it. Numbers of a class that lie close together count as one value. Structural missing values (skip patterns: a question
+for children is missing for adults) follow from the quasi-identifiers. They are recognised and do not count among "most
+people".
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from incrowd.measures.class_values import (
     group_records,
     require_columns,
 )
+from incrowd.measures.near_values import find_near_values
 from incrowd.measures.partitioned import class_value_partitions
 from incrowd.measures.secret_values import Secret
 from incrowd.results import Result
@@ -61,6 +63,8 @@ class DisclosedColumn(Result):
       same one, which is news but not certain because of the missing values; and the number of these classes.
     - `likely`, `likely_share`: records with a value that is not certain but likely, and news: at least two thirds of a
       class have it, and, unless the secret is named, twice the share of the table; and the largest of these shares.
+    - `close`: records whose value is not certain but nearly known, and news: all numbers of their class lie within 1 %
+      of the width of the central 90 % of the table.
     - `base_rate`: the chance of guessing right without the class, on average over the records whose value is news.
     - `rise`: the increase of that chance by the class, on average over these records.
     """
@@ -82,12 +86,13 @@ class DisclosedColumn(Result):
     undeclared_missing: int = 0
     likely: int = 0
     likely_share: float = 0.0
+    close: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
     def news(self) -> int:
-        """Records whose secret is certain, and neither missing nor common."""
-        return self.certain - self.certain_missing - self.certain_common
+        """Records whose secret is certain or nearly known, and neither missing nor common."""
+        return self.certain - self.certain_missing - self.certain_common + self.close
 
     @property
     def news_share(self) -> float:
@@ -135,7 +140,8 @@ def count_disclosed_secrets(
             are counted. If more than half of a class have a value (are filled), each person without one counts with the
             chance of having the value in question: (c + 1) / (f + 2) if c of f filled people have it (Laplace's rule of
             succession). For a named secret below 1, the share is that among the others, for a person of the class who
-            does not have it: ten of eleven people are all others of the eleventh.
+            does not have it: ten of eleven people are all others of the eleventh. Below 1, numbers that lie close
+            together count as one value, unless a secret is named.
         common_above: a value of more than this share of the records is common, so it is not news. Records whose value
             is missing because of their quasi-identifiers are left out of the share.
         progress: callback that receives the current step and the share done.
@@ -215,13 +221,17 @@ def _column(
         values[surely] = np.flatnonzero(surely)[-1]  # the null, if there is one
     undeclared = int(tally[untold].sum()) - (missing if column.has_null and untold[-1] else 0)
     size = len(column.values) if holders is None else 2
+    tally_of_codes = tally
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
     found = _Found(tally.size)
     likely_from = np.full(tally.size, _LIKELY)
     if holders is None:
         likely_from = np.maximum(_LIKELY, _TIMES_THE_TABLE * tally / applicable)
+    near = None if holders is not None or certain_from == 1 else find_near_values(column, tally_of_codes, ~untold)
+    close = 0
     for part in parts:
         _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
+        close += 0 if near is None else near.count_close(*part, certain_from, common_above * applicable)
     certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
@@ -251,6 +261,7 @@ def _column(
         undeclared_missing=undeclared,
         likely=int(found.likely[may_be_news].sum()),
         likely_share=float(found.likely_share[may_be_news].max(initial=0.0)),
+        close=close,
     )
 
 
