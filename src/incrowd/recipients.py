@@ -24,6 +24,9 @@ STANDS: Mapping[Judgement, str] = {"within": "within it", "borderline": "too clo
 
 _CLASS_SIZES = (3, 11, 20)  # class sizes of the sources, which write 1/3 as 0.33 and 1/11 as 0.09
 _ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
+CERTAIN_FROM = 0.95
+"""Share of a class with one value, from which the value counts as known unless another is given: 19 of 20 people."""
+
 SMALLEST_LIMIT = 1e-12
 """Below this a limit asks for a class of more people than have ever lived; no table meets it."""
 

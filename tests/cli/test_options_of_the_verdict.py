@@ -1,4 +1,4 @@
-"""`assess`, `check` and `protect` take the same options of the verdict, and so give the same answer."""
+"""`assess`, `check`, `protect` and `frontier` take the same options of the verdict, and so give the same answer."""
 
 import json
 
@@ -32,7 +32,7 @@ def flags_of(verb):
     return {flag for parameter in commands[verb].params for flag in parameter.opts}
 
 
-@pytest.mark.parametrize("verb", ["assess", "check", "protect"])
+@pytest.mark.parametrize("verb", ["assess", "check", "protect", "frontier"])
 def test_no_option_of_the_verdict_is_missing(verb):
     assert {option.flag for option in DECIDING} - flags_of(verb) == set()
 
@@ -63,6 +63,10 @@ def test_the_verbs_agree(capsys, tmp_path, clinic, options, passes):
         run(capsys, "protect", clinic, *asked, "--k", "2", "--out", tmp_path / "safe.csv")[0],
     ]
     assert codes == [0 if passes else 1] * 3
+    _, shown, _ = run(capsys, "frontier", clinic, *asked, "--k", "2", "--method", "partition", "--json")
+    found = json.loads(shown)
+    assert [point["decision"] == "within" for point in found["points"]] == [passes]
+    assert (found["chosen"] is not None) == passes
 
 
 def test_protect_for_a_recipient_hides_the_named_secret(capsys, tmp_path, clinic):
@@ -85,7 +89,10 @@ def test_a_weight_says_how_many_people_there_are_in_every_verb(capsys, tmp_path,
 @pytest.mark.parametrize("options", [["--secret", "illness=flu"], ["--tolerate", "1%"], ["--threshold", "0.2"]])
 def test_an_option_of_the_verdict_without_a_recipient_is_refused(capsys, tmp_path, clinic, options):
     asked = [clinic, "--qi", "age,town", "--sensitive", "illness", *options]
-    for words in (["protect", *asked, "--out", tmp_path / "safe.csv"], ["check", *asked, "--min-k", "2"]):
+    verbs = [["protect", *asked, "--out", tmp_path / "safe.csv"], ["check", *asked, "--min-k", "2"]]
+    if options[0] != "--secret":  # a frontier shows for how many records it is certain
+        verbs.append(["frontier", *asked])
+    for words in verbs:
         code, _, err = run(capsys, *words)
         said = " ".join(err.split())
         assert code == 2

@@ -238,7 +238,7 @@ def test_frontier_draws_and_lists(capsys, people, tmp_path):
         "--sensitive",
         "pay",
         "--secret",
-        ">9000",
+        "pay>9000",
         "--plot",
         tmp_path / "f.svg",
     )
@@ -266,8 +266,10 @@ def test_the_frontier_refuses_before_the_work(capsys, people, tmp_path):
     figure.write_text("precious")
     code, _, err = run(capsys, "frontier", people, "--qi", QI, "--plot", figure)
     assert (code, "exists already" in err, figure.read_text()) == (2, True, "precious")
-    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--secret", "3")
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--secret", "pay=3")
     assert (code, "--sensitive" in err) == (2, True)
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--tolerate", "70%", "--recipient", "public")
+    assert (code, "at most 50%" in " ".join(err.split())) == (2, True)
 
 
 def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_written(capsys, tmp_path):
@@ -351,14 +353,19 @@ def test_a_column_that_gives_ages_back_is_a_no_however_they_are_written(capsys, 
 
 
 def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
-    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--json")
+    asked = ["frontier", people, "--qi", QI, "--recipient", "trusted"]
+    code, shown, err = run(capsys, *asked, "--other", "pay", "--json")
     assert code == 0, err
     found = json.loads(shown)
     within = [point for point in found["points"] if point["k"] >= 3 and point["correctness"] <= 1 / 3]
+    assert {point["decision"] for point in within} == {"within"}
     assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
-    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--method", "partition")
+    code, shown, err = run(capsys, *asked, "--other", "pay", "--method", "partition")
     assert "partition k=3 ←" in shown
-    assert "By class sizes in the table; protect --recipient judges other columns" in shown
+    assert "the most detail that may go to a trusted recipient: partition k=3" in " ".join(shown.split())
+    code, shown, err = run(capsys, *asked, "--method", "partition", "--k", "3,5")  # nobody judged the pay
+    assert "←" not in shown
+    assert "Undecided: a yes needs a role for every column" in " ".join(shown.split())
 
 
 def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):
@@ -446,12 +453,13 @@ def test_a_limit_on_the_highest_risk_asks_for_the_classes_that_pass(capsys, peop
 
 
 def test_a_frontier_by_how_well_records_are_told_from_original_ones(capsys, people):
-    asked = ["frontier", people, "--qi", QI, "--method", "partition,sorted", "--k", "3", "--recipient", "trusted"]
+    asked = ["frontier", people, "--qi", QI, "--other", "pay", "--method", "partition,sorted", "--k", "3"]
+    asked += ["--recipient", "trusted"]
     code, shown, err = run(capsys, *asked, "--loss", "pmse", "--json")
     assert code == 0, err
     found = json.loads(shown)
     assert found["chosen"]["pmse"] == min(point["pmse"] for point in found["points"])
-    assert "least pMSE within the limits" in " ".join(run(capsys, *asked, "--loss", "pmse")[1].split())
+    assert "least pMSE that may go to a trusted recipient" in " ".join(run(capsys, *asked, "--loss", "pmse")[1].split())
     code, _, err = run(capsys, *asked, "--loss", "beauty")
     assert (code, "granularity or pmse" in " ".join(err.split())) == (2, True)
 

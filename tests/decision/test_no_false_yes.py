@@ -52,6 +52,34 @@ def test_an_all_different_number_is_no_amount(name):
     assert not check(table, quasi_identifiers=["sex", "age_group"], max_identifiers=0).passed
 
 
+VILLAGE = {"quasi_identifiers": ["village", "age"], "other": ["kept"], "rows_are_people": True}
+
+
+def judge_villages(table):
+    safe = protect(table, quasi_identifiers=["village", "age"], k=11, other=["kept"], identifiers=[])
+    return judge_protected(safe, Question(**VILLAGE))
+
+
+@pytest.mark.parametrize("altered", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize("kind", ["rate", "type", "region", "rate of places"])
+def test_a_column_of_areas_that_several_of_them_share_is_no_yes(kind, altered):
+    verdict = judge_villages(traps.villages(kind, altered))
+    assert (verdict.decision, verdict.giving_back) == ("exposed", ("kept",))
+    assert verdict.given_back[0].gives_back == "village"
+
+
+def test_incomes_beside_coarsened_areas_are_a_yes():
+    for seed in range(5):
+        assert judge_villages(traps.villages("income", seed=seed)).decision == YES
+
+
+def test_the_way_to_yes_leaves_out_the_rate_of_places():
+    action = assess(traps.villages("rate of places"), **VILLAGE).verdict.actions[-1]
+    assert action.protection["leave_out"] == ["kept"]
+    assert action.expected["decision"] == YES
+    assert "kept left out, which follows from what others know" in action.sentence
+
+
 @pytest.mark.parametrize("altered", [0.0, 1 / 6_000, 0.01])
 def test_a_kept_column_that_gives_back_a_coarsened_one_is_no_yes(altered):
     table = traps.kept_beside(altered)

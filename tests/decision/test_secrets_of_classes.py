@@ -184,3 +184,20 @@ def test_protection_hides_a_named_secret_behind_two_records():
     assert found.passes
     assert found.protected.removed == ()
     assert found.verdict.decision == "within"
+
+
+def test_incomes_that_lie_close_together_are_no_yes_and_a_way_to_yes_is_found():
+    draw = np.random.default_rng(9)
+    table = people(lambda number: np.exp(draw.normal(10, 0.6, 11)).round(-2))
+    assert judged(table).decision == "within"
+    table["illness"][33:44] = [50_001.0 + place for place in range(11)]
+    found = judged(table)
+    assert (found.decision, found.disclosed) == ("exposed", ("illness",))
+    assert (
+        "11 records (1.67%): nearly all who look alike share one value, or have numbers that lie close together"
+        in (found.exposures[0])
+    )
+    assert judged(table, certain=1.0).decision == "within"
+    question = Question(**ASKED, recipient="public")
+    solved = find_release(table, question, quasi_identifiers=["age", "town"], identifiers=[])
+    assert solved.passes

@@ -47,6 +47,27 @@ def kept_beside(altered, rows=6_000, seed=2):
     }
 
 
+def villages(kind, altered=0.0, rows=2_000, seed=12):
+    """People of 60 villages beside a column of their village or of a place in it; a share of its cells is altered.
+
+    Several villages share a rate, a type and a region. Each village has four places, and other villages share their
+    rates. Incomes belong to people.
+    """
+    draw = np.random.default_rng(seed)
+    village, place = draw.integers(0, 60, rows), draw.integers(0, 4, rows)
+    of_places = np.where(draw.random(240) < 0.3, 1 + np.arange(240) / 1_000, draw.integers(0, 30, 240) / 32)
+    kept = {
+        "rate": (draw.integers(0, 20, 60) / 32)[village],
+        "type": draw.choice(["rural", "urban"], 60, p=[0.6, 0.4])[village],
+        "region": draw.choice([*"abcdefgh"], 60)[village],
+        "rate of places": of_places[4 * village + place],
+        "income": np.exp(draw.normal(10, 0.6, rows)).round(-3),
+    }[kind]
+    kept = np.where(draw.random(rows) < altered, draw.permutation(kept), kept)
+    names = np.array([f"V{number:02}" for number in range(60)])
+    return {"village": names[village], "age": draw.integers(20, 80, rows), "kept": kept}
+
+
 def panel(people=600, waves=4, seed=3):
     """A panel, where people are asked in several waves: a row is a person in a wave."""
     draw = np.random.default_rng(seed)

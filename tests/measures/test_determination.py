@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.measures import determination as counted
-from incrowd.measures.determination import determination, range_determination
+from incrowd.measures.determination import determination, range_determination, usual_values
 
 
 def told_by_hand(one, other):
@@ -133,3 +133,42 @@ def test_values_that_only_lean_to_one_side_give_nothing_away():
     for seed in range(50):
         draws = np.random.default_rng(seed)
         assert not determination(draws.integers(0, 60, 4_000), draws.integers(0, 3, 4_000)).gives_away
+
+
+def usual_by_hand(one, other):
+    """The most frequent values of each code until 95 % of its records are covered, without those of one record."""
+    usual = set()
+    for code in set(one):
+        values = [value for place, value in enumerate(other) if one[place] == code]
+        done = 0
+        for value in sorted(set(values), key=lambda each: (-values.count(each), each)):
+            if done < 0.95 * len(values) and values.count(value) > 1:
+                usual.add((code, value))
+            done += values.count(value)
+    return usual
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=40))
+def test_usual_values_are_counted_by_enumeration(rows):
+    one, other = (np.array(column) for column in zip(*rows, strict=True))
+    found = usual_values(one, other, np.bincount(other))
+    usual, width = usual_by_hand(one, other), other.max() + 1
+    assert [*found.cells] == sorted(code * width + value for code, value in usual)
+    shared = [place for place, code in enumerate(one) if np.count_nonzero(one == code) > 1]
+    assert found.records == len(shared)
+    if shared:
+        covered = [(one[place], other[place]) in usual for place in shared]
+        assert found.covered == pytest.approx(np.mean(covered))
+        elsewhere = [
+            np.mean([(one[place], value) in usual for value in other[one != one[place]]] or [0.0]) for place in shared
+        ]
+        assert found.elsewhere == pytest.approx(np.mean(elsewhere))
+
+
+@pytest.mark.parametrize("values", [2, 5, 30, 400])
+@pytest.mark.parametrize("groups", [3, 20, 150])
+def test_values_that_belong_to_people_are_not_few(values, groups):
+    for seed in range(10):
+        draws = np.random.default_rng(seed)
+        of_people = np.minimum(draws.geometric(2 / values, 3_000), values) - 1
+        assert not usual_values(draws.integers(0, groups, 3_000), of_people, np.bincount(of_people)).are_few

@@ -264,3 +264,64 @@ def test_a_secret_is_values_or_a_range():
         Secret(values=["a"], above=3)
     with pytest.raises(InputError, match="must be a list"):
         Secret(values="hiv")
+
+
+def incomes(draw, classes=40, each=11):
+    """Incomes of classes of one size; those of the first class are to be replaced."""
+    town = np.repeat(np.arange(classes), each)
+    return town, np.exp(draw.normal(10, 0.6, town.size)).round(-2)
+
+
+def count_pay(town, pay, **options):
+    table = {"town": town, "pay": pay}
+    (found,) = count_disclosed_secrets(
+        table, quasi_identifiers=["town"], sensitive=["pay"], **{"certain_from": 0.95, **options}
+    ).columns
+    return found
+
+
+def test_numbers_that_lie_close_together_are_given_away():
+    town, pay = incomes(np.random.default_rng(0))
+    assert count_pay(town, pay).news == 0
+    pay[town == 0] = 50_001 + np.arange(11)
+    found = count_pay(town, pay)
+    assert (found.certain, found.close, found.news) == (0, 11, 11)
+    assert count_pay(town, pay, certain_from=1.0).news == 0  # only what is certain
+    assert count_pay(town, pay, secrets={"pay": Secret(above=90_000)}).close == 0
+    width = 0.01 * (np.quantile(pay, 0.95) - np.quantile(pay, 0.05))
+    pay[town == 0] = 50_000 + np.linspace(0, 1.1 * width, 11)
+    assert count_pay(town, pay).news == 0
+    pay[town == 0] = np.linspace(50_000, 50_000 + 0.9 * width, 11)
+    assert count_pay(town, pay).news == 11
+
+
+def test_equal_numbers_are_counted_once():
+    town, pay = incomes(np.random.default_rng(1), each=20)
+    pay[town == 0] = 50_000
+    pay[0] = 50_001  # 19 of 20 are certain
+    found = count_pay(town, pay)
+    assert (found.certain, found.close, found.news) == (19, 0, 19)
+
+
+@pytest.mark.parametrize(("missing", "close"), [(1, 10), (4, 7), (5, 0)])
+def test_a_missing_number_hides_no_close_ones(missing, close):
+    town, pay = incomes(np.random.default_rng(2))
+    pay = pay.astype(object)
+    pay[town == 0] = [50_001.0 + place for place in range(11)]
+    pay[:missing] = None
+    assert count_pay(town, list(pay)).close == close
+
+
+def test_close_numbers_that_most_people_have_are_no_news():
+    town, pay = incomes(np.random.default_rng(3))
+    pay[town < 30] = 10_000 + np.arange(330) % 7  # three quarters of the people
+    assert count_pay(town, pay).close == 0
+
+
+def test_small_counts_and_dates_are_never_close():
+    draw = np.random.default_rng(4)
+    town = np.repeat(np.arange(60), 11)
+    visits = np.where(town % 2, draw.integers(3, 5, town.size), draw.integers(0, 60, town.size))
+    assert count_pay(town, visits).close == 0
+    days = np.datetime64("2020-01-01") + np.where(town, draw.integers(0, 3_000, town.size), draw.integers(0, 9, 660))
+    assert count_pay(town, days).close == 0

@@ -86,6 +86,24 @@ def test_parts_of_a_code_that_only_together_give_it_back_follow_from_it():
     assert [(fact.column, fact.gives_back) for fact in facts] == [("first", "age"), ("second", "age")]
 
 
+@pytest.mark.parametrize("copies", [1, 30])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.05])
+def test_few_values_of_each_area_that_other_areas_have_too_count_as_known(share, copies):
+    """Every village has three of forty rates; in a large table only some of the villages are compared first."""
+    draw = np.random.default_rng(5)
+    village = np.tile(draw.integers(0, 60, ROWS), copies) + 60 * np.repeat(np.arange(copies), ROWS)
+    rates = draw.integers(0, 40, (60 * copies, 3))
+    rate = altered(rates[village, draw.integers(0, 3, village.size)] / 8, share, draw)
+    before, after = {"village": village}, {"village": in_tens(village)}
+    kept = {"rate": rate, "income": draw.choice(np.unique(rate), village.size)}
+    (fact,) = kept_column_facts(before | kept, after | kept, ["village"], list(kept))
+    assert (fact.column, fact.gives_back, fact.follows, fact.undoes) == ("rate", "village", True, True)
+    assert fact.k == min(Counter(zip(after["village"], rate, strict=True)).values())
+    assert fact.by_chance < 0.1 < 0.9 < fact.told
+    told = kept_column_facts(before | kept, after | kept, ["village"], list(kept), secrets=["rate"])
+    assert [one.is_only_told(["rate"]) for one in told] == [True]
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rows", [200, 1_000, 3_000])
 def test_noise_follows_from_nothing(rows, seed):

@@ -114,6 +114,8 @@ def test_a_column_to_drop_is_left_out_and_certainty_is_asked_about(script, table
     assert "--certain 0.8" in command
     script.post(f"/api/v1/jobs/{whole['id']}/cancel")
     assert script.patch(f"{table}/settings", json={"certain": 0.5}).status_code == 422
+    for share, code in ((0.7, 422), (0.5, 200)):  # as the form and the assessment refuse it
+        assert script.patch(f"{table}/settings", json={"tolerate": share}).status_code == code
 
 
 def _events(lines):

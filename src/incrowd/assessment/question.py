@@ -16,7 +16,7 @@ from incrowd._support.option import Option, ask, column, columns, decide, option
 from incrowd._support.seed import require_seed
 from incrowd.assessment.command_line import option_words
 from incrowd.errors import InputError
-from incrowd.recipients import Limits, choices, settle_limits
+from incrowd.recipients import CERTAIN_FROM, Limits, choices, settle_limits
 from incrowd.wording import chosen_percent
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from incrowd.measures.secret_values import Secret
     from incrowd.tables import Table
 
-_CERTAIN = 0.95  # default share of a class with one value, from which the value counts as known: 19 of 20 people
-_MOST_TOLERATED = 0.5  # share of the records whose secret may be known: a larger one is a slip (1 for 1%)
+MOST_TOLERATED = 0.5
+"""Largest share of the records whose secret may be known; a larger one is a slip (1 for 1%)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,8 @@ class Question:
     )
     certain: float | None = decide(
         "share",
-        f"Share of a class with one value from which that secret counts as known. Default: {chosen_percent(_CERTAIN)}.",
+        "Share of a class with one value from which that secret counts as known. "
+        f"Default: {chosen_percent(CERTAIN_FROM)}.",
     )
     tolerate: float | None = decide("share", "Share of records whose secret may be known: 1% or 0.01. Default: 0.")
     rows_are_people: bool = decide(
@@ -151,10 +152,10 @@ class Question:
             InputError: it is below 0 or above one half; 1 would tolerate every record.
         """
         share = 0.0 if self.tolerate is None else self.tolerate
-        if not 0 <= share <= _MOST_TOLERATED:
+        if not 0 <= share <= MOST_TOLERATED:
             raise InputError(
                 f"a tolerated share of {chosen_percent(share)}; write 1% or 0.01 for one record in a hundred, at most "
-                f"{chosen_percent(_MOST_TOLERATED)}",
+                f"{chosen_percent(MOST_TOLERATED)}",
                 hint="tolerate",
             )
         return share
@@ -166,7 +167,7 @@ class Question:
         Raises:
             InputError: it is not above one half and at most 1.
         """
-        share = _CERTAIN if self.certain is None else self.certain
+        share = CERTAIN_FROM if self.certain is None else self.certain
         if not 0.5 < share <= 1:
             raise InputError(f"a value is certain from a share of {share:g}; give a number above 0.5, up to 1")
         return share
@@ -290,7 +291,7 @@ OPTIONS: tuple[Option, ...] = options_of(Question)
 _NO_RELEASE: Mapping[str, Any] = {"released": None, "holdout": None, "kept_rows": None, "synthetic": False}
 
 DECIDING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.decides)
-"""The options that the verdict on a table depends on; `assess`, `check` and `protect` take all of them."""
+"""The options that the verdict on a table depends on; `assess`, `check`, `protect` and `frontier` take all."""
 
 READING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.reading)
 """The options that say how a table is read."""

@@ -137,6 +137,8 @@ def _secrets_are_disclosed(findings: Findings) -> Iterator[str]:
         names = listed([f"{column.column} ({percent(column.news_share)})" for column in others])
         also = f" So {'are' if len(others) > 1 else 'is'} {names}." if others else ""
         shared = "share one value, and it is not one that most people have"
+        if worst.close:
+            shared = "share one value, or have numbers that lie close together, and most people do not have these"
         if worst.column in question.named_secrets:
             shared = "have what you named as secret"
         yield (

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from incrowd.assessment.question import DECIDING, Question
 from incrowd.cli import options, terminal
 from incrowd.cli.command_files import save_figure
-from incrowd.cli.evaluate import Secret, read_secret
+from incrowd.cli.declared_options import question_from, with_question_options
+from incrowd.cli.hints import flag
 from incrowd.cli.open_tables import opens_table
+from incrowd.errors import InputError
 from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.evaluation import Frontier
+    from incrowd.protection import Protected
+    from incrowd.tables import Table
+
+_MEASURED = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other", "secrets", "certain")
+_OF_THE_VERDICT = tuple(one.name for one in DECIDING if one.name not in (*_MEASURED, "recipient", "highest"))
 
 
 @opens_table
+@with_question_options(*(option.name for option in DECIDING))
 def frontier_of_table(
     table: options.TablePath,
-    qi: options.QuasiIdentifiers = None,
     k: Annotated[str | None, Option(help="Class sizes to try. Default: 2,3,5,11,20, as rows allow.")] = None,
     methods: Annotated[
         list[str] | None, Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
-    ] = None,
-    sensitive: options.Sensitive = None,
-    secret: Secret = None,
-    person: options.Person = None,
-    recipient: Annotated[
-        str | None,
-        Option(
-            help="Mark the least loss within this recipient's limits. Kept columns and a population are not judged."
-        ),
     ] = None,
     loss: Annotated[
         str, Option(help="Loss to keep small: granularity (detail that is gone) or pmse (distinguishable records).")
@@ -40,23 +40,36 @@ def frontier_of_table(
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
+    **typed: Any,
 ) -> None:
-    """Protect the table with every method, and show the remaining risk and the loss of each."""
+    """Protect the table with every method, and show the remaining risk and the loss of each.
+
+    With --recipient or --highest, each result is judged as `incrowd assess` judges it, by all options of the verdict,
+    and the least loss with a yes is marked. A yes needs a role for every column.
+    """
     from incrowd.evaluation import frontier
 
-    secrets = options.parse_names(sensitive, table.columns)
-    secret_value = read_secret(secret, secrets)
-    quasi_identifiers = options.quasi_identifiers(qi, table)
+    question = question_from(typed, table.columns)
+    is_judged = question.recipient is not None or question.highest is not None
+    unused = [name for name in _OF_THE_VERDICT if typed[name]]
+    if unused and not is_judged:
+        raise InputError(f"{flag(unused[0])} is for the verdict; name who is to get the table", hint="recipient")
+    _ = question.tolerated  # refused before any work
+    gone = _columns_to_remove(table, question) if is_judged else [*question.identifiers, *question.drop]
+    quasi_identifiers = options.quasi_identifiers(typed["quasi_identifiers"], table)
     with terminal.show_progress("protecting with every method") as progress:
         compared = frontier(
             table,
-            quasi_identifiers=quasi_identifiers,
+            quasi_identifiers=[name for name in quasi_identifiers if name not in gone],
             methods=options.parse_names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.parse_count(one, "k") for one in options.parse_names([k])],
-            sensitive=secrets or None,
-            secret=secret_value,
-            person=person,
-            recipient=recipient,
+            sensitive=question.sensitive or None,
+            secrets=question.named_secrets,
+            certain_from=question.certain_from,
+            person=question.person,
+            demands={"leave_out": gone} if gone else None,
+            recipient=question.limits if is_judged else None,
+            judge_release=_judge(table, question) if is_judged else None,
             loss=loss,  # type: ignore[arg-type]  # checked by frontier
             progress=progress,
         )
@@ -67,14 +80,32 @@ def frontier_of_table(
     if json:
         terminal.print_json(compared.to_dict())
     else:
-        _show(compared, recipient)
+        _show(compared, in_words(question.recipient or "public") if is_judged else None)
 
 
-def _show(compared: Frontier, recipient: str | None) -> None:
+def _columns_to_remove(table: Table, question: Question) -> list[str]:
+    """Columns that every release leaves out: those that name people, as named or recognised, and those to drop."""
+    from incrowd.assessment.roles import settle_roles
+
+    roles = settle_roles(table, question)
+    return list(dict.fromkeys([*roles.identifiers, *roles.dropped]))
+
+
+def _judge(table: Table, question: Question) -> Callable[[Protected], str]:
+    """Callback that decides on a protected table as `assess` does."""
+    from incrowd.assessment import judge_protected
+    from incrowd.tables import describe_rows
+
+    rows = describe_rows(table)
+    return lambda safe: judge_protected(safe, question, rows=rows).decision
+
+
+def _show(compared: Frontier, whom: str | None) -> None:
     by_pmse = compared.loss == "pmse"
     terminal.heading(f"What protection leaves and costs, {compared.records:,} records")
+    last = "s" if whom is None else "decision"  # both do not fit a line
     terminal.table(
-        ("method", "unique", "named", "secret", "detail", "loss", *(["pMSE"] if by_pmse else []), "s"),
+        ("method", "unique", "named", "secret", "detail", "loss", *(["pMSE"] if by_pmse else []), last),
         [
             (
                 f"{point.method} {point.setting}" + (" ←" if point is compared.chosen else ""),
@@ -84,19 +115,18 @@ def _show(compared: Frontier, recipient: str | None) -> None:
                 percent(point.granularity),
                 point.information_loss,
                 *([point.pmse] if by_pmse else []),
-                number(point.seconds, digits=2),
+                number(point.seconds, digits=2) if whom is None else point.decision,
             )
             for point in compared.points
         ],
     )
     terminal.line("unique: still unique; named: guessed right; secret: certain, and news; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
-    if recipient is not None and compared.chosen is None:
-        terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")
-    elif compared.chosen is not None:
+    if compared.chosen is not None:
         chosen = f"{compared.chosen.method} {compared.chosen.setting}"
-        least = "least pMSE" if by_pmse else "most detail"
-        terminal.line(f"← the {least} within the limits for {in_words(recipient or '')}: {chosen}.")
-    if recipient is not None:
-        terminal.line("By class sizes in the table; protect --recipient judges other columns and a population too.")
+        terminal.line(f"← the {'least pMSE' if by_pmse else 'most detail'} that may go to {whom}: {chosen}.")
+    elif whom is not None:
+        terminal.line(f"Nothing that was tried may go to {whom}.")
+        if any(point.decision == "undecided" for point in compared.points):
+            terminal.line("Undecided: a yes needs a role for every column; incrowd assess says what is open.")
     terminal.line(f"Not beaten in both risk and {'pMSE' if by_pmse else 'detail'}: {best}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -13,10 +13,11 @@ from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.evaluation.result import Evaluation
 from incrowd.measures.disclosed_secrets import count_disclosed_secrets
-from incrowd.protection import METHODS, MethodName, protect
+from incrowd.measures.secret_values import Secret
+from incrowd.protection import METHODS, MethodName, Protected, protect
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import ProtectionMethod
-from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
+from incrowd.recipients import CERTAIN_FROM, RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import TableLike, read_table
 
@@ -92,7 +93,7 @@ class FrontierPoint(Result):
 
     `disclosure` is the risk of the named secret. If none was named, it is the share of records with a sensitive value
     that is certain and news, in the column where it is largest. `pmse` is the propensity score mean square error, if
-    that is the loss.
+    that is the loss. `decision` is that of the verdict, if points are judged.
     """
 
     method: str
@@ -107,6 +108,7 @@ class FrontierPoint(Result):
     suppressed: int
     seconds: float
     pmse: float | None = None
+    decision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +133,27 @@ class Frontier(Result):
 
     @property
     def chosen(self) -> FrontierPoint | None:
-        """The point of least loss whose class sizes are within the limits, and whose secret is not certain.
+        """The point of least loss that was judged a yes; if none was judged, the one that keeps the limits.
 
-        A yes needs more than class sizes: `assess` judges the released table.
+        A yes needs more than class sizes within the limits and no secret that is certain.
         """
-        limits = self.limits
-        if limits is None:
-            return None
-        passing = [
-            point
-            for point in self.points
-            if judge(1 / max(point.k, 1), limits.highest) == "within"
-            and judge(point.correctness, limits.of_average) == "within"
-            and not point.disclosure
-        ]
+        passing = [point for point in self.points if self._passes(point)]
         if self.loss == "pmse":  # includes suppressed rows: all rows against those that stay
             return min(passing, key=lambda point: (self.lost(point), point.correctness), default=None)
         return max(
             passing,
             key=lambda point: (point.granularity * (self.records - point.suppressed), -point.correctness),
             default=None,
+        )
+
+    def _passes(self, point: FrontierPoint) -> bool:
+        limits = self.limits
+        if point.decision is not None or limits is None:
+            return point.decision == "within"
+        return (
+            judge(1 / max(point.k, 1), limits.highest) == "within"
+            and judge(point.correctness, limits.of_average) == "within"
+            and not point.disclosure
         )
 
     @property
@@ -180,11 +183,14 @@ def frontier(
     resolutions: Sequence[int | str] = _RESOLUTIONS,
     sensitive: Sequence[str] | None = None,
     secret: Any = None,
+    secrets: Mapping[str, Secret] | None = None,
+    certain_from: float = CERTAIN_FROM,
     person: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: float = 0.02,
     demands: Mapping[str, Any] | None = None,
-    recipient: str | None = None,
+    recipient: str | Limits | None = None,
+    judge_release: Callable[[Protected], str] | None = None,
     loss: FrontierLoss = "granularity",
     progress: Progress = silent,
 ) -> Frontier:
@@ -199,12 +205,16 @@ def frontier(
         resolutions: the settings of "coarsen", which has no k.
         sensitive: the sensitive columns; `t` of a point is the largest of all columns.
         secret: a value or a range of the sensitive column (give one column then); see `evaluate`.
+        secrets: if no `secret` is given, the values of sensitive columns that are secret, as the verdict counts them.
+        certain_from: if no `secret` is given, the share of a class from which a value counts as certain.
         person: the column that identifies the person of each record; the unit of risk is then the person.
         hierarchies: hierarchies for "generalise".
         suppress: for "generalise", the share of rows that may be left out.
         demands: further options of `protect` for every table: l, apart, leave_out, importance and hierarchies. A
             method that cannot meet a demand runs without it. The setting of a point names its l.
-        recipient: the recipient whose limits define `chosen`; the class size that they require is tried too.
+        recipient: the recipient whose limits define `chosen`, or the limits; the class size that they require is tried
+            too.
+        judge_release: callback that returns the decision on a protected table; only "within" can then be `chosen`.
         loss: the loss to minimise: "granularity" (lost detail), or "pmse" (how well a logistic regression
             distinguishes protected from original records).
         progress: callback that receives the current step and the share done.
@@ -223,14 +233,14 @@ def frontier(
     >>> better.information_loss < 0.6 * worse.information_loss
     True
     """
-    if secret is not None and not sensitive:
+    if (secret is not None or secrets) and not sensitive:
         raise InputError("a secret without the sensitive column it is in; name that too", hint="sensitive")
     if loss not in LOSSES:
         raise InputError(f"there is no loss {loss!r} to compare by; use {' or '.join(LOSSES)}", hint="loss")
     table = read_table(data)
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
-    limits = None if recipient is None else limits_of(recipient)
+    limits = limits_of(recipient) if isinstance(recipient, str) else recipient
     usual = {*_SIZES, *(() if limits is None else (limits.class_size,))}
     sizes = sorted(size for size in usual if size <= people) if k is None else list(dict.fromkeys(k))
     chosen: list[str] = (
@@ -250,18 +260,27 @@ def frontier(
         options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
         met = FRONTIER_METHODS[method].taken_demands(demands or {}, person)
         started = time.perf_counter()
-        # without shuffling, equal tables have exactly equal measurements
-        options |= met | {"identifiers": [], "warn": False, "shuffle": False}
+        options |= met | {"identifiers": [], "warn": False}
         safe = protect(table, quasi_identifiers=quasi_identifiers, **options)
         point = _point(
             method, setting, met, time.perf_counter() - started, safe.evaluate(secret=secret, utility=loss == "pmse")
         )
         if sensitive and secret is None:
             columns: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "person": person}
-            secrets = count_disclosed_secrets(safe.table, **columns)
-            point = replace(point, disclosure=max(one.news_share for one in secrets.columns))
-        points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
+            found = count_disclosed_secrets(safe.table, **columns, secrets=secrets, certain_from=certain_from)
+            point = replace(point, disclosure=max(one.news_share for one in found.columns))
+        measured = _measurements(point)
+        if judge_release is not None:
+            equal = points.get(measured)
+            point = replace(point, decision=judge_release(safe) if equal is None else equal.decision)
+        points[measured] = point
     return Frontier(table.rows, tuple(points.values()), limits, loss)
+
+
+def _measurements(point: FrontierPoint) -> tuple[Any, ...]:
+    """What is measured of a point; the rows of equal tables differ in their order, and so the last digits of sums."""
+    values = (value for name, value in point.to_dict().items() if name not in ("setting", "seconds", "decision"))
+    return tuple(round(value, 9) if isinstance(value, float) else value for value in values)
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:

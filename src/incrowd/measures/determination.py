@@ -3,7 +3,8 @@
 A kept column undoes the coarsening of another one if it determines the finer values: a year of birth beside an age in
 ranges, an item's name beside its coarsened number. A few altered cells must not hide that. So a functional dependency
 counts if it holds for nearly all records and chance does not explain it. It also counts if it holds for single values
-only: an indicator that is 1 for one level, an interaction that repeats a column in half of the rows.
+only: an indicator that is 1 for one level, an interaction that repeats a column in half of the rows. In the opposite
+direction, a column may leave few values of another: a village has few of the rates of all places.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from incrowd.results import Result
 
 _FEWEST = 30  # records that share a value, below which a dependency cannot be distinguished from chance
 _ALTERED = 0.01  # share of the records of one value that may be exceptions
+_COVERED = 0.9  # share of the records with a usual value, from which the values of a group may be known
+_ELSEWHERE = 0.25  # largest share of the other records that have these values
 _LARGE, _PARTS = 20_000, 8  # records from which groups are counted in parts, and the number of parts
 
 
@@ -104,6 +107,59 @@ def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDAr
     errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
     tells = (sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & is_beyond_chance(errors, of_chance)
     return int(sizes[tells].sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UsualValues:
+    """The usual values of one column for each value of another: the most frequent ones, which cover nearly all records.
+
+    Attributes:
+        cells: the numbers value of the first column × (number of values of the second) + usual value, ascending.
+        records: records that share their value of the first column with at least one other record.
+        covered: share of these records that have a usual value of their first value.
+        elsewhere: share that have it among all records with another first value, on average over these records.
+    """
+
+    cells: NDArray[np.int64]
+    records: int
+    covered: float
+    elsewhere: float
+
+    @property
+    def are_few(self) -> bool:
+        """True if nearly all records have a usual value, and few records of other values of the first column do."""
+        return self.records >= _FEWEST and self.covered >= _COVERED and self.elsewhere <= _ELSEWHERE
+
+
+def usual_values(one: NDArray[Any], other: NDArray[Any], tally: NDArray[np.int64]) -> UsualValues:
+    """The values of one column that are usual for each value of another. A value of a single record is not usual.
+
+    Args:
+        one: codes from 0 of the column whose values are looked at, perhaps only all records of some of them.
+        other: codes from 0 of the column whose values may be few.
+        tally: the number of records with each code of `other`, in the whole table.
+
+    >>> village = np.repeat(np.arange(20), 30)
+    >>> rate = village // 2 + 10 * (np.arange(600) % 3)  # three rates in each village, which two villages share
+    >>> found = usual_values(village, rate, np.bincount(rate))
+    >>> found.are_few, found.covered, round(found.elsewhere, 2)
+    (True, 1.0, 0.05)
+    """
+    cells, counts = count_numbers(one.astype(np.int64) * tally.size + other)
+    sizes = np.bincount(one)
+    order = np.lexsort((-counts, cells // tally.size))
+    ordered, value = counts[order], cells[order] // tally.size
+    starts = np.flatnonzero(np.diff(value, prepend=-1))
+    before = np.cumsum(ordered) - ordered
+    before -= np.repeat(before[starts], np.diff(starts, append=ordered.size))
+    is_usual = (before < NEARLY_ALL * sizes[value]) & (ordered > 1)
+    order, ordered, value = order[is_usual], ordered[is_usual], value[is_usual]
+    others = np.bincount(value, tally[cells[order] % tally.size] - ordered, sizes.size)
+    shared = np.where(sizes > 1, sizes, 0)
+    records = int(shared.sum())
+    elsewhere = float(others @ (shared / np.maximum(tally.sum() - sizes, 1)))
+    of = max(records, 1)
+    return UsualValues(np.sort(cells[order]), records, int(ordered.sum()) / of, elsewhere / of)
 
 
 def _against_shuffled(

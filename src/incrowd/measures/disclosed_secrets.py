@@ -3,8 +3,9 @@
 A value is certain in a class if (nearly) everybody in it has that value. A missing value does not protect: if most of a
 class have a value, the people without one are expected to have the same. Nor does a word or code for a missing value
 that nobody declared ("refused", -9). A certain value is not news if it is missing, or if most people of the table have
-it. Structural missing values (skip patterns: a question for children is missing for adults) follow from the
-quasi-identifiers. They are recognised and do not count among "most people".
+it. Numbers of a class that lie close together count as one value. Structural missing values (skip patterns: a question
+for children is missing for adults) follow from the quasi-identifiers. They are recognised and do not count among "most
+people".
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from incrowd.measures.class_values import (
     group_records,
     require_columns,
 )
+from incrowd.measures.near_values import find_near_values
 from incrowd.measures.partitioned import class_value_partitions
 from incrowd.measures.secret_values import Secret
 from incrowd.results import Result
@@ -61,6 +63,8 @@ class DisclosedColumn(Result):
       same one, which is news but not certain because of the missing values; and the number of these classes.
     - `likely`, `likely_share`: records with a value that is not certain but likely, and news: at least two thirds of a
       class have it, and, unless the secret is named, twice the share of the table; and the largest of these shares.
+    - `close`: records whose value is not certain but nearly known, and news: all numbers of their class lie within 1 %
+      of the width of the central 90 % of the table.
     - `base_rate`: the chance of guessing right without the class, on average over the records whose value is news.
     - `rise`: the increase of that chance by the class, on average over these records.
     """
@@ -82,12 +86,13 @@ class DisclosedColumn(Result):
     undeclared_missing: int = 0
     likely: int = 0
     likely_share: float = 0.0
+    close: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
 
     @property
     def news(self) -> int:
-        """Records whose secret is certain, and neither missing nor common."""
-        return self.certain - self.certain_missing - self.certain_common
+        """Records whose secret is certain or nearly known, and neither missing nor common."""
+        return self.certain - self.certain_missing - self.certain_common + self.close
 
     @property
     def news_share(self) -> float:
@@ -135,7 +140,8 @@ def count_disclosed_secrets(
             are counted. If more than half of a class have a value (are filled), each person without one counts with the
             chance of having the value in question: (c + 1) / (f + 2) if c of f filled people have it (Laplace's rule of
             succession). For a named secret below 1, the share is that among the others, for a person of the class who
-            does not have it: ten of eleven people are all others of the eleventh.
+            does not have it: ten of eleven people are all others of the eleventh. Below 1, numbers that lie close
+            together count as one value, unless a secret is named.
         common_above: a value of more than this share of the records is common, so it is not news. Records whose value
             is missing because of their quasi-identifiers are left out of the share.
         progress: callback that receives the current step and the share done.
@@ -208,13 +214,17 @@ def _column(
     values, untold, surely = _join_values(column, holders, null_is_secret)
     undeclared = int(tally[untold].sum()) - (missing if column.has_null and untold[-1] else 0)
     size = len(column.values) if holders is None else 2
+    tally_of_codes = tally
     tally = np.bincount(values, weights=tally, minlength=size).astype(np.int64)
     found = _Found(tally.size)
     likely_from = np.full(tally.size, _LIKELY)
     if holders is None:
         likely_from = np.maximum(_LIKELY, _TIMES_THE_TABLE * tally / applicable)
+    near = None if holders is not None or certain_from == 1 else find_near_values(column, tally_of_codes, ~untold)
+    close = 0
     for part in parts:
         _add_certain(part, values, untold, certain_from, found, likely_from, among_others=holders is not None)
+        close += 0 if near is None else near.count_close(*part, certain_from, common_above * applicable)
     certain = found.certain
     is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
     if holders is not None:
@@ -244,6 +254,7 @@ def _column(
         undeclared_missing=undeclared,
         likely=int(found.likely[may_be_news].sum()),
         likely_share=float(found.likely_share[may_be_news].max(initial=0.0)),
+        close=close,
     )
 
 
@@ -380,6 +391,7 @@ class SkipPatterns:
         self.sets: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
         self.in_memory = table.backend.way_to_compare(self.names) == "rows"
         self.cache: dict[bytes, tuple[int, tuple[str, ...]]] = {}  # by the packed mask of missing records
+        self.grouped: dict[tuple[str, ...], tuple[NDArray[Any], int, NDArray[np.int64]]] = {}
 
     @cached_property
     def known(self) -> dict[str, Coded]:
@@ -394,9 +406,19 @@ class SkipPatterns:
         is_null = coded.codes == coded.size - 1
         key = np.packbits(is_null).tobytes()
         if key not in self.cache:
-            grouped = ((*_group([self.known[name] for name in names]), is_null, None, names) for names in self.sets)
-            self.cache[key] = self._best(grouped, missing)
+            self.cache[key] = self._best(((*self._groups(names), is_null, None, names) for names in self.sets), missing)
         return self.cache[key]
+
+    def _groups(self, names: tuple[str, ...]) -> tuple[NDArray[Any], int, NDArray[np.int64]]:
+        """The groups of a set of columns with their sizes, which are kept if those of all sets fit into memory."""
+        if names in self.grouped:
+            return self.grouped[names]
+        groups, size = _group([self.known[name] for name in names])
+        made = groups.astype(np.int32) if size <= _MOST_GROUPS else groups, size, _sizes(groups, size, None)
+        needed = len(self.sets) * (groups.size * made[0].itemsize + made[2].nbytes)
+        if needed <= self.table.memory // 8:
+            self.grouped[names] = made
+        return made
 
     def _counted(self, column: str) -> Iterator[_Grouped]:
         """The groups of every set of columns, from counted distinct rows if the rows do not fit into memory."""
@@ -404,14 +426,14 @@ class SkipPatterns:
             rows = _rows_by(self.table, chosen, column)
             if rows is not None:
                 *columns, coded = encode(rows.backend, [*chosen, column])
-                yield *_group(columns), coded.codes == coded.size - 1, rows.times, chosen
+                groups, size = _group(columns)
+                yield groups, size, _sizes(groups, size, rows.times), coded.codes == coded.size - 1, rows.times, chosen
 
     def _best(self, sets: Iterable[_Grouped], missing: int) -> tuple[int, tuple[str, ...]]:
         best: tuple[int, tuple[str, ...]] = (0, ())
-        for groups, size, is_null, times, chosen in sets:
+        for groups, size, records, is_null, times, chosen in sets:
             if size > _MOST_GROUPS:
                 continue
-            records = np.bincount(groups, times, minlength=size)
             nulls = np.bincount(groups[is_null], None if times is None else times[is_null], minlength=size)
             share = nulls.sum() / records.sum()
             several = records > 1  # a single record is not a pattern
@@ -425,7 +447,12 @@ class SkipPatterns:
         return best
 
 
-_Grouped = tuple[NDArray[np.int64], int, NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]]
+_Grouped = tuple[NDArray[Any], int, NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]]
+
+
+def _sizes(groups: NDArray[np.int64], size: int, times: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """The number of records of each group; empty if there are too many groups."""
+    return np.bincount(groups, times, size).astype(np.int64) if size <= _MOST_GROUPS else np.zeros(0, dtype=np.int64)
 
 
 def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:

@@ -2,13 +2,14 @@
 
 An attacker who knows a person's age and region knows the tariff that follows from them. Among the released records
 whose ranges cover both, only those with that tariff count, so the class is smaller. The dependency must hold for nearly
-all records, far beyond chance.
+all records, far beyond chance. It may leave a few values: the rates of the places in a village.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from incrowd._support.chance import NEARLY_ALL
 from incrowd._support.distinct import distinct_values
 from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.measures.auxiliary import count_with_auxiliary
-from incrowd.measures.determination import Determination, determination
+from incrowd.measures.determination import Determination, UsualValues, determination, usual_values
 from incrowd.measures.recovering_columns import FollowingColumn
 from incrowd.tables import Table
 
@@ -30,6 +31,8 @@ _ENOUGH = 20  # errors expected by chance in these rows, from which they suffice
 _HOPELESS = 0.6  # share of the errors of chance, above which the dependency is rejected
 ROWS_FOR_EACH = 3  # rows for each combination of values, on average, below which a pair of columns is skipped
 _ERROR_BITS = 0.29  # entropy in bits of which records are not predicted: that of a coin with chances 0.95 and 0.05
+_COMPARED = 20_000  # rows on which few values are looked for first
+_VALUES_FOR_EACH = 20  # values of a quasi-identifier for each part of the rows, below which all rows are compared
 _EXPECTED_FROM = 0.9  # share of the records with a value that are predicted, from which an attacker expects the value
 
 
@@ -61,18 +64,57 @@ def facts_of_following_columns(
     for column in kept:
         rows = column.is_filled if column.name in secrets and column.has_null else slice(None)
         column, *filled = (Coded(one.name, one.codes[rows], one.values) for one in (column, *known))
-        dependency = next(find_telling(column, filled, coarse, bits), None)
+        dependency = _find_dependency(column, filled, coarse, bits)
         if dependency is None:
             continue
-        columns, determined = dependency
         (after,) = encode(table, [column.name])
-        expected = _are_in(after, column, _expected(columns, column))[after.codes]
+        expected = _are_in(after, column, dependency.expected)[after.codes]
         counted = count_classes(table, [*encode(table, names), after], expected, person)
-        first, *others = (one.name for one in columns)
-        shares = determined.told, determined.by_chance
-        fact = FollowingColumn(column.name, first, *shares, *counted, k_without, tuple(others))
+        first, *others = dependency.columns
+        fact = FollowingColumn(column.name, first, *dependency.shares, *counted, k_without, tuple(others))
         if fact.undoes:
             yield fact
+
+
+class _Dependency(NamedTuple):
+    """The columns that a column follows from, the shares of records told and by chance, and the values expected."""
+
+    columns: tuple[str, ...]
+    shares: tuple[float, float]
+    expected: NDArray[np.bool_]
+
+
+def _find_dependency(
+    column: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: Sequence[float]
+) -> _Dependency | None:
+    """The first dependency of a column on quasi-identifiers: of a single value, or else of few values."""
+    for columns, determined in find_telling(column, known, coarse, bits):
+        names = tuple(one.name for one in columns)
+        return _Dependency(names, (determined.told, determined.by_chance), _expected(columns, column))
+    tally = np.bincount(column.codes[column.is_filled], minlength=column.size)
+    for one in known:
+        if one.name in coarse and _leaves_few(one, column, tally, sample=True):
+            found = _leaves_few(one, column, tally)
+            if found is not None:
+                is_usual = np.isin(join_codes([one, column]), found.cells)
+                expected = _are_predicted(column, is_usual)
+                return _Dependency((one.name,), (found.covered, found.elsewhere), expected)
+    return None
+
+
+def _leaves_few(one: Coded, column: Coded, tally: NDArray[np.int64], *, sample: bool = False) -> UsualValues | None:
+    """The usual values of a column for each value of a quasi-identifier, if they are few.
+
+    In a `sample`, only the records of some values of the quasi-identifier are compared.
+    """
+    rows = one.is_filled & column.is_filled
+    step = one.codes.size // _COMPARED
+    if sample and step > 1 and _VALUES_FOR_EACH * step < one.size:
+        rows &= one.codes % step == 0
+    if not rows.any():
+        return None
+    found = usual_values(one.codes[rows], column.codes[rows], tally)
+    return found if found.are_few else None
 
 
 def find_telling(
@@ -141,8 +183,13 @@ def _expected(columns: Sequence[Coded], column: Coded) -> NDArray[np.bool_]:
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     most = np.repeat(np.maximum.reduceat(counts, starts), np.diff(starts, append=cells.size))
     follows = (counts == most) & (counts > 1)
-    records = np.bincount(codes, minlength=column.size)
-    predicted = np.bincount(codes, weights=follows[place], minlength=column.size)
+    return _are_predicted(column, follows[place])
+
+
+def _are_predicted(column: Coded, is_predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mask of the values of a column that are predicted for nearly all records with them."""
+    records = np.bincount(column.codes, minlength=column.size)
+    predicted = np.bincount(column.codes, weights=is_predicted, minlength=column.size)
     return np.asarray((predicted >= _EXPECTED_FROM * records) & (records > 0))
 
 

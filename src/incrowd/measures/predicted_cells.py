@@ -31,6 +31,7 @@ _PREDICTED_FROM = 0.9  # share of the records of a value that have one flag, fro
 _FEW = 1  # records of a value that may have the other flag, whatever their share
 _COMPATIBLE_FROM = 2 / 3  # share of the records that have one flag, from which the others may have refused to answer
 _RARE_VALUE = 3  # records: values with at most this many are judged together with the other rare values of a label
+_IMPOSSIBLE = 1e3  # divergence of a share from a rate, from which its probability is 0 in floating point
 _SIGNIFICANCE = 1e-6  # largest p-value of a prediction
 _FALSE_DISCOVERY_RATE = 0.01  # largest expected share of the predicting values that predict by chance
 
@@ -123,7 +124,8 @@ def _p_value_bounds(errors: _Numbers, sizes: _Numbers, rate: float) -> _Numbers:
     from scipy.special import rel_entr  # takes longer to import than this module
 
     share = errors / np.maximum(sizes, 1.0)
-    bound: _Numbers = np.exp(-sizes * (rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)))
+    divergence = rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)
+    bound: _Numbers = np.exp(-sizes * np.minimum(divergence, _IMPOSSIBLE))  # infinite where the rate excludes the share
     return bound
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from incrowd.assessment.question import MOST_TOLERATED
 from incrowd.attacks import KINDS as ATTACKS
 from incrowd.attacks import AttackKind
 from incrowd.evaluation.method_frontier import FRONTIER_METHODS, FrontierMethod
@@ -163,7 +164,7 @@ class TableSettings(Model):
     threshold: Limit | None = None
     highest: Limit | None = None
     secrets: Annotated[list[Secret], Field(max_length=200)] = []
-    tolerate: Share | None = None
+    tolerate: Annotated[float, Field(ge=0, le=MOST_TOLERATED)] | None = None
     certain: Annotated[float, Field(gt=0.5, le=1)] | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}

@@ -61,7 +61,18 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
     if evidence.secrets:
         yield DataTable(
             "Sensitive values that classes disclose (attribute disclosure), in records",
-            ("sensitive column", "secret", "missing", "certain", "of them missing", "of them common", "news", "share"),
+            (
+                *(
+                    "sensitive column",
+                    "secret",
+                    "missing",
+                    "certain",
+                    "of them missing",
+                    "of them common",
+                    "close numbers",
+                ),
+                *("news", "share"),
+            ),
             tuple(
                 (
                     one.column,
@@ -70,6 +81,7 @@ def _tables(assessment: Assessment) -> Iterator[DataTable]:
                     one.certain,
                     one.certain_missing,
                     one.certain_common,
+                    one.close,
                     one.news,
                     percent(one.news_share),
                 )

@@ -1,0 +1,92 @@
+"""Sensitive numbers that lie so close together in a class that an attacker who knows the class nearly knows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.measures.quantities import read_quantity
+
+_CLOSE = 0.01  # largest difference of numbers that count as close, as a share of the width of the central 90 %
+_OUTER = 0.05  # share of the records at each end that are left out of that width
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearValues:
+    """The numbers of a column, and the difference up to which they count as close.
+
+    Attributes:
+        places: the number of each code, NaN for a missing one.
+        width: the largest difference of numbers that are close.
+        ordered: the distinct numbers, ascending.
+        below: the number of records below each of these, and of all records at the end.
+    """
+
+    places: NDArray[np.float64]
+    width: float
+    ordered: NDArray[np.float64]
+    below: NDArray[np.int64]
+
+    def count_close(
+        self, pairs: NDArray[np.uint64], counts: NDArray[np.int64], certain_from: float, common: float
+    ) -> int:
+        """Number of records in classes whose numbers are all close, without being one value that is certain.
+
+        Args:
+            pairs: the pairs of a class and a code, as in `ClassValueCounts`.
+            counts: the number of records of each pair.
+            certain_from: the share of a class from which a value is certain; people without a value count by the rule
+                of succession.
+            common: the number of records above which a range is no news, because so many have a number in it.
+        """
+        classes, codes = np.divmod(pairs, np.uint64(self.places.size))
+        starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+        place = self.places[codes.astype(np.int64)]
+        told = np.where(np.isnan(place), 0, counts)
+        people, filled = np.add.reduceat(counts, starts), np.add.reduceat(told, starts)
+        low, high = np.fmin.reduceat(place, starts), np.fmax.reduceat(place, starts)
+
+        def is_known(records: NDArray[np.int64]) -> NDArray[np.bool_]:
+            expected = records + (people - filled) * (records + 1) / (filled + 2)
+            return np.asarray((2 * filled > people) & (expected >= certain_from * people * (1 - 1e-12)))
+
+        is_close = (high > low) & (high - low <= self.width) & is_known(filled)
+        is_close &= ~is_known(np.maximum.reduceat(told, starts))
+        first, last = np.searchsorted(self.ordered, low), np.searchsorted(self.ordered, high, side="right")
+        within = self.below[np.minimum(last, self.ordered.size)] - self.below[np.minimum(first, self.ordered.size)]
+        return int(filled[is_close & (within <= common)].sum())
+
+
+def find_near_values(column: Coded, tally: NDArray[np.int64], told: NDArray[Any]) -> NearValues | None:
+    """The numbers of a column that has an order; None if it does not hold numbers, or if none can be close.
+
+    Args:
+        column: the sensitive column.
+        tally: the number of records of each code.
+        told: mask of the codes that are values, not words or codes for a missing one.
+
+    >>> from incrowd.backends import encode
+    >>> from incrowd.tables import read_table
+    >>> (pay,) = encode(read_table({"pay": list(range(1_000))}), ["pay"])
+    >>> find_near_values(pay, np.ones(1_000, dtype=np.int64), np.ones(1_000, dtype=bool)).width
+    9.0
+    """
+    if not column.has_order or pa.types.is_temporal(column.values.type):
+        return None
+    quantity = read_quantity(column)
+    if quantity is None:
+        return None
+    places = np.where(told, quantity.places, np.nan)
+    filled = np.flatnonzero(~np.isnan(places) & (tally > 0))
+    if filled.size < 2:
+        return None
+    ordered, place = np.unique(places[filled], return_inverse=True)
+    below = np.concatenate([[0], np.cumsum(np.bincount(place, tally[filled]))]).astype(np.int64)
+    low, high = (ordered[np.searchsorted(below[1:], share * below[-1])] for share in (_OUTER, 1 - _OUTER))
+    width = _CLOSE * float(high - low)
+    return NearValues(places, width, ordered, below) if width > np.diff(ordered).min() else None
