@@ -29,7 +29,6 @@ INTERRUPT = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may have it ignored, as nohup does
 from incrowd.cli.app import run_command
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and stays so
 def count():
     try:
         os.kill(os.getpid(), signal.{name})
