@@ -300,6 +300,30 @@ def test_missing_cells_that_follow_from_what_is_released_as_it_was_give_nothing_
     assert (fact.gives_back, fact.k) == ("age", smallest(*at(told, after, kept["a"])))
 
 
+def pensioners(not_asked):
+    """Wages that nobody above 65 has, few years of school mostly among the old, and ranges that keep those apart."""
+    chance = np.random.default_rng(5)
+    age = np.repeat(np.arange(20, 90), 60)
+    school = np.where(chance.random(age.size) < np.where(age > 65, 0.3, 0.01), 5, chance.integers(8, 13, age.size))
+    has_none = (age > 65) | (chance.random(age.size) < 0.35) | (not_asked & (school == 5))
+    wage = pa.array(chance.integers(10, 60, age.size), mask=has_none)
+    ranges = [f"[{low};{low + 22}]" for low in np.where(age > 65, 66, np.where(age > 42, 43, 20))]
+    before = {"age": age, "school": school, "wage": wage}
+    return before, {"age": ranges, "school": ["[5;12]"] * age.size, "wage": wage}
+
+
+@pytest.mark.parametrize("not_asked", [False, True])
+def test_missing_cells_that_another_column_explains_are_not_given_back_by_this_one(not_asked):
+    before, after = pensioners(not_asked)
+    young = before["age"] <= 65
+    missing = before["wage"].is_null().to_numpy(zero_copy_only=False)
+    few = before["school"] == 5
+    assert np.mean(missing[few]) > 0.9  # school predicts them, by way of age
+    assert (np.mean(missing[few & young]) > 0.9) == not_asked
+    facts = kept_column_facts(before, after, ["age", "school"], ["wage"])
+    assert [fact.gives_back for fact in facts if fact.missing] == (["school"] if not_asked else [])
+
+
 def test_cells_that_are_missing_at_random_give_nothing_back():
     draw = np.random.default_rng(6)
     before, after = people(draw)

@@ -109,8 +109,10 @@ def facts_of_missing_cells(
             )
             gives_back = next(one.name for one in pattern.columns if one.name in coarse)
             determined = pattern.determination
-            shares = max(determined.told, pattern.records / flag.codes.size), determined.by_chance
-            fact = FollowingMissingCells(flag.name, gives_back, *shares, *min(counts), k_without)
+            told = determined.told if determined.tells_nearly_all else pattern.records / flag.codes.size
+            fact = FollowingMissingCells(
+                flag.name, gives_back, told, determined.by_chance, *min(counts), k_without=k_without
+            )
             if fact.undoes:
                 done.add(flag.name)
                 yield fact
@@ -251,9 +253,9 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: 
     """Patterns of a flag: those of coarsened columns alone, then those of pairs of columns.
 
     If a pair determines the flag for nearly all records, it is the only one. Otherwise the pairs follow that predict
-    most records beyond what their columns predict alone; they are chosen on a sample of rows.
+    most records beyond what single columns predict; they are chosen on a sample of rows.
     """
-    alone = {one.name: find_pattern((one,), flag) for one in known}
+    alone, explained = _patterns_alone(flag, known)
     yield from (alone[name] for name in coarse if name in alone and alone[name].records)
     determining = (columns for columns, _ in find_telling(flag, known, coarse, bits) if len(columns) > 1)
     pair = next((columns for columns in determining if not _unchanged_suffice(columns, flag, coarse)), None)
@@ -262,17 +264,29 @@ def _patterns(flag: Coded, known: Sequence[Coded], coarse: Sequence[str], bits: 
         return
     sample = slice(None, None, -(-flag.codes.size // _SAMPLED_ROWS))
     sampled_flag = _select_rows(flag, sample)
-    predicted_alone = {name: pattern.any_predicted[sample] for name, pattern in alone.items()}
     gains = []
     for one, other in itertools.combinations(known, 2):
         is_shared = one.size * other.size <= sampled_flag.codes.size / ROWS_FOR_EACH
         if is_shared and (one.name in coarse or other.name in coarse):
             sampled = _select_rows(one, sample), _select_rows(other, sample)
-            gained = find_pattern(sampled, sampled_flag).any_predicted
-            gained &= ~(predicted_alone[one.name] | predicted_alone[other.name])
-            gains.append((np.count_nonzero(gained), (one, other)))
+            found = find_pattern(sampled, sampled_flag, explained=explained[sample])
+            gains.append((np.count_nonzero(found.any_predicted & ~explained[sample]), (one, other)))
     gains = sorted((gain for gain in gains if gain[0] >= _FEWEST_MORE), key=lambda gain: -gain[0])[:_MOST_PAIRS]
-    yield from (find_pattern(columns, flag) for _, columns in gains)
+    yield from (find_pattern(columns, flag, explained=explained) for _, columns in gains)
+
+
+def _patterns_alone(flag: Coded, known: Sequence[Coded]) -> tuple[dict[str, Pattern], Flags]:
+    """The pattern of each column by its name, and the records that any of them predicts.
+
+    Those that predict most records come first; what they predict is explained for the others.
+    """
+    alone = {one.name: find_pattern((one,), flag) for one in known}
+    explained = np.zeros(flag.codes.size, dtype=bool)
+    for name, pattern in sorted(alone.items(), key=lambda item: -item[1].records):
+        if explained.any() and pattern.records:
+            alone[name] = find_pattern(pattern.columns, flag, explained=explained)
+        explained |= alone[name].any_predicted
+    return alone, explained
 
 
 def _select_rows(column: Coded, rows: slice) -> Coded:

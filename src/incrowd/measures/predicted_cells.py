@@ -67,33 +67,49 @@ class Pattern:
         return int(np.count_nonzero(self.any_predicted))
 
 
-def find_pattern(columns: tuple[Coded, ...], flag: Coded, *, expected: float = _PREDICTED_FROM) -> Pattern:
+def find_pattern(
+    columns: tuple[Coded, ...], flag: Coded, *, expected: float = _PREDICTED_FROM, explained: Flags | None = None
+) -> Pattern:
     """Find the records whose flag is predicted by columns.
 
     If the columns determine the flag for nearly all records, every value predicts that has enough records of one flag.
-    Otherwise only values predict whose p-value excludes chance.
+    Otherwise only values predict whose p-value excludes chance, and that predict for the people who are not `explained`
+    too: few years of school tell that somebody has no wage only because most such people are old.
 
     Args:
         columns: the quasi-identifiers.
         flag: the flag of every record: code 1 where it is set.
         expected: share of the records of a value that have one flag, from which it is predicted for the others.
+        explained: records whose flag other columns predict. None: no record.
     """
     joint, is_set = join_codes(columns), np.asarray(flag.codes, dtype=np.float64)
-    sizes, set_counts = np.bincount(joint).astype(np.float64), np.bincount(joint, weights=is_set).astype(np.float64)
+    sizes, set_counts = _count_by_value(joint, is_set)
     determination, rate = _determination_of_flag(sizes, set_counts), float(is_set.mean())
+    rest = np.ones(joint.size) if explained is None else (~explained).astype(np.float64)
+    rest_sizes, rest_set_counts = _count_by_value(joint, is_set * rest, rest)
+    both, rest_both = _errors_of_both(sizes, set_counts, rate), _errors_of_both(rest_sizes, rest_set_counts, rate)
     predicted, compatible = list[Flags](), list[Flags]()
-    for errors, error_rate in _errors_of_both(sizes, set_counts, rate):
+    for (errors, error_rate), (rest_errors, _) in zip(both, rest_both, strict=True):
         if determination.tells_nearly_all:
             predicts = (errors <= np.maximum((1 - expected) * sizes, _FEW)) & (2 * errors < sizes)
         else:
             predicts = (errors <= min(1 - expected, OF_CHANCE * error_rate) * sizes) & (sizes > 1)
             p_values = _p_value_bounds(errors, sizes, error_rate)
             predicts &= p_values <= _largest_p_value(p_values[predicts], int(np.count_nonzero(sizes)))
+            predicts &= rest_errors <= np.maximum((1 - expected) * rest_sizes, _FEW)
         predicted.append((predicts & (sizes > 1))[joint])
         compatible.append(_are_compatible(errors, sizes)[joint])
     is_rare = (sizes <= _RARE_VALUE)[joint]
     rare = is_rare, is_rare & (flag.codes == 1)
     return Pattern(columns, determination, (predicted[0], predicted[1]), (compatible[0], compatible[1]), rare, rate)
+
+
+def _count_by_value(
+    joint: NDArray[np.int64], is_set: _Numbers, counted: _Numbers | None = None
+) -> tuple[_Numbers, _Numbers]:
+    """The records of each value, and those of them whose flag is set."""
+    sizes, set_counts = np.bincount(joint, weights=counted), np.bincount(joint, weights=is_set)
+    return sizes.astype(np.float64), set_counts.astype(np.float64)
 
 
 def _errors_of_both(
