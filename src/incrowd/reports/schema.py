@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from incrowd.assessment import SCHEMA
 from incrowd.assessment.result import SECTIONS
 from incrowd.errors import InputError
 
-_FILE = Path(__file__).parent / "assessment-2.schema.json"
+_FILE = files(__package__) / "assessment-2.schema.json"
 
 
 def schema() -> dict[str, Any]:
